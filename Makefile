@@ -5,7 +5,7 @@ INSTALL := $(BIN)/python -m uv pip install --system-certs --quiet --compile-byte
 # A machine whose packages come from a mirror that only pip knows is served by pip.
 FALLBACK := $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: demo test test-fast lint bench table-4.1 commuters commuters-attack lock clean
+.PHONY: demo test test-fast shapes lint bench table-4.1 commuters commuters-attack lock clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo tacit-demo
@@ -17,8 +17,15 @@ test: .venv/test .venv/node/axe lint
 test-fast: .venv/test .venv/node/axe lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
+# SQL of every shape against what DuckDB and PostgreSQL answer on all small databases (tests/sql_shapes).
+STATEMENTS ?= 20000
+SEED ?= 1
+shapes: .venv/test
+	PYTHONPATH=tests $(BIN)/python -m sql_shapes --statements $(STATEMENTS) --seed $(SEED) --postgres
+
 lint: .venv/test
 	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/mypy
 
 bench: .venv/bench

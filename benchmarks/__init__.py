@@ -1,1 +1,3 @@
-"""Benchmarks: ratios against a peer or a lower limit, measured in one run. `make bench` prints the table."""
+"""Benchmarks: ratios against a peer or a lower limit, measured in one run.
+`make bench` prints the table.
+"""

@@ -73,7 +73,8 @@ def pycanon(table: Table) -> list[str]:
     example = found["recursive"]
     return [
         "Counts 10, 1, 1, 1 with l = 4 need c > 10 (r1 < c r4): "
-        f"Tacit at c = 10: {example['tacit_at_10']}, at 10.01: {example['tacit_above_10']}; pycanon's c, l: {example['pycanon_c']}."
+        f"Tacit at c = 10: {example['tacit_at_10']}, at 10.01: {example['tacit_above_10']}; "
+        f"pycanon's c, l: {example['pycanon_c']}."
     ]
 
 
@@ -95,7 +96,8 @@ ASKED = {
     "entropy": "entropy 4-diversity",
     "recursive": "recursive (3,4)-diversity",
 }
-# CPU seconds of ARX 3.9.2 on a machine of this size, measured once: it is not run here, so these are no ratios of one run.
+# CPU seconds of ARX 3.9.2 on a machine of this size, measured once:
+# it is not run here, so these are no ratios of one run.
 ARX_ADULT = "0.02 to 0.04 s"
 ARX_LANDS = {"five": 84, "entropy": 173, "recursive": 190}
 
@@ -106,7 +108,10 @@ def anonymize_adult(table: Table) -> list[str]:
     if "skipped" in found:
         return []
     for row in found["rows"]:
-        what = f"{ASKED[row['kind']]} of Adult by {row['utility']}{', all minimal' if row['every'] else ''}"
+        what = (
+            f"{ASKED[row['kind']]} of Adult by "
+            f"{row['utility']}{', all minimal' if row['every'] else ''}"
+        )
         peer = (
             f"ARX, warm, another run: {ARX_ADULT}"
             if row["utility"] == "loss" and not row["every"]
@@ -185,7 +190,9 @@ def anonymize_local(table: Table) -> None:
 
 
 def perfect(table: Table) -> None:
-    """Perfect privacy: a pair, large queries, their growth, and a thousand secrets against a thousand views."""
+    """Perfect privacy: a pair, large queries, their growth, and a thousand
+    secrets against a thousand views.
+    """
     for row in measured("benchmarks.perfect", "pair")["rows"]:
         table.add_row(
             row["name"],
@@ -214,7 +221,8 @@ def perfect(table: Table) -> None:
         )
         table.add_row(
             "a new view against the 1,000 secrets",
-            f"{1000 * row['mean']:.1f} ms CPU, at worst {1000 * row['worst_without_collector']:.0f} ms",
+            f"{1000 * row['mean']:.1f} ms CPU, at worst "
+            f"{1000 * row['worst_without_collector']:.0f} ms",
             f"with Python's garbage collector: at worst {1000 * row['worst']:.0f} ms",
             "",
             "50 ms CPU",
@@ -229,7 +237,8 @@ def view_safety(table: Table) -> None:
         more = "" if not plain or plain["ended"] else "more than "
         table.add_row(
             f"{row['name']}, {row['tuples']:,} possible rows",
-            f"{row['seconds']:.2f} s CPU, {row['megabytes']:.0f} MB peak, grows as n^{found['exponents'][row['name']]:.1f}",
+            f"{row['seconds']:.2f} s CPU, {row['megabytes']:.0f} MB peak, grows as "
+            f"n^{found['exponents'][row['name']]:.1f}",
             f"one solver call: {more}{plain['seconds']:.1f} s" if plain else "",
             f"{'below ' if more else ''}{row['seconds'] / plain['seconds']:.2f}" if plain else "",
             f"{row['goal']:g} s CPU",
@@ -253,7 +262,9 @@ def view_safety(table: Table) -> None:
 
 
 def overlap(table: Table) -> None:
-    """Overlapping views: all beliefs as people grow, peers on few people, sampling, possibility, crowds."""
+    """Overlapping views: all beliefs as people grow, peers on few
+    people, sampling, possibility, crowds.
+    """
     found = measured("benchmarks.overlap", "growth", "docs/images/overlap-growth.svg")
     for row in found["rows"]:
         goal = (
@@ -263,7 +274,8 @@ def overlap(table: Table) -> None:
         )
         table.add_row(
             f"all beliefs of {row['people']:,} people, {row['name']}",
-            f"{row['seconds']:.2f} s CPU, {row['megabytes']:.0f} MB peak, grows as n^{found['exponents'][row['name']]:.1f}",
+            f"{row['seconds']:.2f} s CPU, {row['megabytes']:.0f} MB peak, grows as "
+            f"n^{found['exponents'][row['name']]:.1f}",
             row["how"],
             "",
             goal,
@@ -348,7 +360,9 @@ def synthetic(table: Table) -> None:
 
 
 def gateway(table: Table) -> list[str]:
-    """The gateway: decisions that are known and new ones, and large answers beside the engine alone. What could not be run."""
+    """The gateway: decisions that are known and new ones, and large answers beside the engine
+    alone. What could not be run.
+    """
     for row in measured("benchmarks.gateway", "decisions")["rows"]:
         table.add_row(
             f"known decisions, {row['name']}",
@@ -378,7 +392,8 @@ def gateway(table: Table) -> list[str]:
         if "skipped" not in row:
             table.add_row(
                 f"1,000,000 rows, {row['name']}",
-                f"{row['seconds']:.2f} s, {row['most']:.0f} MB peak; 4,000,000 rows: {row['most_of_four']:.0f} MB",
+                f"{row['seconds']:.2f} s, {row['most']:.0f} MB peak; 4,000,000 rows: "
+                f"{row['most_of_four']:.0f} MB",
                 f"{row['how']}: {row['peer']:.2f} s; before: {row['before']:.0f} MB",
                 f"{1 / row['share']:.2f}",
                 "1.43 (70 % of its speed)",
@@ -387,14 +402,22 @@ def gateway(table: Table) -> list[str]:
 
 
 def private_histograms() -> tuple[Table, list[str]]:
-    """Tacit beside others that publish the same counts with the same epsilon and delta; and which of them are missing."""
+    """Tacit beside others that publish the same counts with the same epsilon and delta;
+    and which of them are missing.
+    """
     found = measured("benchmarks.synthetic", "methods")
     bands = [f"{band['sizes']} ({band['groups']:,})" for band in found["rows"][0]["bands"]]
-    title = f"{found['data']}: {found['people']:,} people in {found['groups']:,} groups, epsilon {found['epsilon']}, delta {found['delta']}"
+    title = (
+        f"{found['data']}: {found['people']:,} people in {found['groups']:,} groups, epsilon "
+        f"{found['epsilon']}, delta {found['delta']}"
+    )
     table = Table("method", "CPU, memory", *bands, "all", title=title, caption=HISTOGRAMS)
     for row in found["rows"]:
         cells = [
-            f"{'' if band['miles'] is None else format(band['miles'], '.2f')} mi, {band['variation']:.2f}, {band['silent']}"
+            (
+                f"{'' if band['miles'] is None else format(band['miles'], '.2f')} mi, "
+                f"{band['variation']:.2f}, {band['silent']}"
+            )
             for band in row["bands"]
         ]
         table.add_row(
@@ -407,8 +430,10 @@ def private_histograms() -> tuple[Table, list[str]]:
 
 
 HISTOGRAMS = (
-    "By people of a group (how many groups): medians of the error of the mean commute in miles, where anything is published, and of the total "
-    "variation; groups of which nothing is published. All: total variation of everybody. Neighbouring tables differ in one person's value."
+    "By people of a group (how many groups): medians of the error of the mean commute in miles, "
+    "where anything is published, and of the total variation; groups of which nothing is "
+    "published. All: total variation of everybody. Neighbouring tables differ in one person's "
+    "value."
 )
 
 
@@ -434,7 +459,9 @@ def ledger(table: Table) -> None:
 
 
 def workbench(table: Table) -> list[str]:
-    """The workbench with a million rows: each interaction in a real browser. What could not be run."""
+    """The workbench with a million rows: each interaction in a real browser.
+    What could not be run.
+    """
     try:
         found = measured("benchmarks.workbench")
     except subprocess.CalledProcessError as error:

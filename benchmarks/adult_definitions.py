@@ -1,4 +1,6 @@
-"""Every definition on one release of Adult: one scan of the data, and how long each takes beside counting."""
+"""Every definition on one release of Adult:
+one scan of the data, and how long each takes beside counting.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +11,20 @@ from benchmarks.data import ADULT_QUASI, adult
 
 
 def main() -> None:
-    from tacit.definitions.registry import define
-    from tacit.engines.duckdb import DuckDB
+    from tacit.engines.duckdb.engine import DuckDB
+    from tacit.families.microdata.reading.source import count_table
+    from tacit.families.registry import define
     from tacit.model.schema import RangeHierarchy, Table
     from tacit.plan.plan import Plan
-    from tacit.source import count_table
 
     path = adult()
     if path is None:
         print(
             json.dumps(
                 {
-                    "skipped": "Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv"
+                    "skipped": (
+                        "Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv"
+                    )
                 }
             )
         )

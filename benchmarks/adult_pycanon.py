@@ -29,7 +29,9 @@ def main() -> None:
         print(
             json.dumps(
                 {
-                    "skipped": "Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv"
+                    "skipped": (
+                        "Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv"
+                    )
                 }
             )
         )

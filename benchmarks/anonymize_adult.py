@@ -1,4 +1,6 @@
-"""The least generalization of Adult (30,162 rows, 2,160 nodes): the search alone, the whole command, and anjana."""
+"""The least generalization of Adult (30,162 rows, 2,160 nodes):
+the search alone, the whole command, and anjana.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,8 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 def raw_question(folder: Path, table: str) -> Any:
     """The table of a plan, counted, as it is."""
     from tacit.engines.open import open_engine
-    from tacit.plan.load import load_plan
-    from tacit.source import count_table
+    from tacit.families.microdata.reading.source import count_table
+    from tacit.plan.read.load import load_plan
 
     plan = load_plan(folder / "tacit.yaml")
     with open_engine(plan.source, plan.folder) as engine:
@@ -40,18 +42,18 @@ def raw_question(folder: Path, table: str) -> Any:
 
 
 def lattice_of(raw: Any) -> Any:
-    from tacit.tables.lattice import Lattice
+    from tacit.families.microdata.lattice import Lattice
 
     return Lattice(raw.quasi, tuple(raw.hierarchies[name].height for name in raw.quasi))
 
 
 def searched(raw: Any, kinds: Sequence[str], utility: str, *, every: bool = False) -> Any:
     """One search, from nothing but the counts of the table."""
-    from tacit.definitions.registry import define
-    from tacit.repairs.costs import cost_by
-    from tacit.repairs.judging import Judge
-    from tacit.repairs.required import Required
-    from tacit.repairs.search import search
+    from tacit.families.microdata.repair.costs import cost_by
+    from tacit.families.microdata.repair.judging import Judge
+    from tacit.families.microdata.repair.required import Required
+    from tacit.families.microdata.repair.search import search
+    from tacit.families.registry import define
 
     judge = Judge(raw, [Required(define(*KINDS[kind])) for kind in kinds], lattice_of(raw))
     return search(judge, cost_by(judge, utility), every=every)
@@ -114,18 +116,19 @@ def command(folder: Path, release: str, name: str, repeats: int = 3) -> dict[str
 
 
 def anjana(folder: Path) -> dict[str, Any]:
-    """The same table and hierarchies in anjana, and ours in the same process; nodes compared by loss.
+    """The same table and hierarchies in anjana, and ours in the same process;
+    nodes compared by loss.
 
-    anjana's functions for diversity ask for 5-anonymity too, and so do we here. They take a frame and
-    return one: `whole` is our call that does the same and also checks what it made, `search` is the
-    search alone. Every time is the least of the same number of runs.
+    anjana's functions for diversity ask for 5-anonymity too, and so do we here. They take a frame
+    and return one: `whole` is our call that does the same and also checks what it made, `search` is
+    the search alone. Every time is the least of the same number of runs.
     """
     try:
         import pandas
         from anjana.anonymity import entropy_l_diversity, k_anonymity, recursive_c_l_diversity
         from anjana.anonymity.utils import utils
     except ImportError:
-        return {"skipped": "anjana is not installed: pip install -e '.[bench]'"}
+        return {"skipped": "anjana is not installed: pip install 'tacit-privacy[bench]'"}
     raw = raw_question(folder, "adult")
     frame = pandas.read_csv(folder / "adult.csv")
     trees = {
@@ -173,7 +176,7 @@ def anjana(folder: Path) -> dict[str, Any]:
 def frame_to_frame(folder: Path, frame: Any, kinds: Sequence[str]) -> Any:
     """Our call that takes a frame and returns one."""
     import tacit
-    from tacit.definitions.registry import define
+    from tacit.families.registry import define
 
     return tacit.anonymize(
         frame,
@@ -186,8 +189,8 @@ def frame_to_frame(folder: Path, frame: Any, kinds: Sequence[str]) -> Any:
 
 def loss(raw: Any, node: list[int] | None) -> float | None:
     """What a peer's node loses by our measure."""
-    from tacit.tables.recoded import generalized
-    from tacit.utility.measures import measure
+    from tacit.families.microdata.recoded import generalized
+    from tacit.families.microdata.utility.measures import measure
 
     return (
         None
@@ -202,7 +205,9 @@ def main(what: str) -> None:
         print(
             json.dumps(
                 {
-                    "skipped": "Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv"
+                    "skipped": (
+                        "Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv"
+                    )
                 }
             )
         )

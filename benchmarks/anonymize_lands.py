@@ -1,4 +1,6 @@
-"""The least generalization of 4.6 million rows shaped like Lands End (1,920 nodes): the search, and the whole command."""
+"""The least generalization of 4.6 million rows shaped like Lands End (1,920 nodes):
+the search, and the whole command.
+"""
 
 from __future__ import annotations
 

@@ -18,10 +18,11 @@ ADULT_QUASI = ("age", "sex", "race", "marital_status", "education", "native_coun
 
 
 def lands_end(rows: int = ROWS) -> Path:
-    """A folder with a table shaped like the dissertation's Lands End database (Table 3.8), and its plan.
+    """A folder with a table shaped like the dissertation's Lands End
+    database (Table 3.8), and its plan.
 
-    The real table is not public. Numbers of rows and of values per column are the printed ones;
-    the skew (frequencies fall with a power of the rank) is ours. The seed is fixed: the figures of ARX
+    The real table is not public. Numbers of rows and of values per column are the printed ones; the
+    skew (frequencies fall with a power of the rank) is ours. The seed is fixed: the figures of ARX
     that Tacit is compared with were measured on these very rows.
     """
     folder = HERE / "data" / f"lands-end-{rows}"
@@ -88,7 +89,9 @@ def write_columns(path: Path, columns: Mapping[str, tuple[np.ndarray, np.ndarray
 def skewed(
     rng: np.random.Generator, values: np.ndarray, skew: float, rows: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Values in random order, and codes whose frequencies fall with a power of the rank; every value occurs."""
+    """Values in random order, and codes whose frequencies fall with a power of the rank;
+    every value occurs.
+    """
     values = values.copy()
     rng.shuffle(values)
     codes = rng.choice(len(values), size=rows, p=falling(len(values), skew))
@@ -142,7 +145,9 @@ def adult() -> Path | None:
 
 
 def adult_folder(rows: int = 30_162) -> Path | None:
-    """A folder with the first rows of Adult, its taxonomies and a plan: what ARX was measured on."""
+    """A folder with the first rows of Adult, its taxonomies and a plan:
+    what ARX was measured on.
+    """
     path = adult()
     if path is None:
         return None
@@ -187,7 +192,9 @@ checks:
 
 
 def people(rows: int) -> Path:
-    """A folder with a table of people who have numbers, categories and a salary, and its plan. The seed is fixed."""
+    """A folder with a table of people who have numbers, categories and a salary, and its plan.
+    The seed is fixed.
+    """
     folder = HERE / "data" / f"people-{rows}"
     if not (folder / "tacit.yaml").exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -223,7 +230,7 @@ tables:
     hierarchies: {age: {ranges: [5, 10, 20]}, district: {ranges: [10, 100, 500]}, hours: {ranges: [5, 20]}, sex: "*", schooling: {ranges: [4]}}
 releases:
   five: {table: people}
-"""
+"""  # noqa: E501
 
 
 if __name__ == "__main__":

@@ -2,14 +2,16 @@
 
     python -m benchmarks.gateway decisions | uncached | saturation | answers
 
-The gateway is `tacit serve` in a process of its own on a port of this machine; the load comes from another process, on the
-same cores. Time inside the server is what it says itself, from the head of the request to its decision. Large answers are
-read and thrown away. The peers are the engine alone in a process, writing the same rows in the same format: `share` is against one
-whose bytes go to a reader on the same cores, as ours do (DuckDB through a pipe; psql has read them from the server), `bare` against
-one whose bytes reach nobody. Both have answered the same query before. They run in turn, and shares are medians of the engine's time
-over the gateway's, pair by pair: where others work on the machine the least
-of some times is luck, and more often with the shorter work. CPU seconds are of the gateway and of the peer, without PostgreSQL's
-server, which does the same for both.
+The gateway is `tacit serve` in a process of its own on a port of this machine; the load comes from
+another process, on the same cores. Time inside the server is what it says itself, from the head of
+the request to its decision. Large answers are read and thrown away. The peers are the engine alone
+in a process, writing the same rows in the same format: `share` is against one whose bytes go to a
+reader on the same cores, as ours do (DuckDB through a pipe; psql has read them from the server),
+`bare` against one whose bytes reach nobody. Both have answered the same query before. They run in
+turn, and shares are medians of the engine's time over the gateway's, pair by pair: where others
+work on the machine the least of some times is luck, and more often with the shorter work. CPU
+seconds are of the gateway and of the peer, without PostgreSQL's server, which does the same for
+both.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ COLUMNS = "id, name, age, amount, day"
 MAKE = """
     CREATE TABLE people AS SELECT i AS id, 'name ' || i AS name, CAST(i % 100 AS integer) AS age,
     CAST(i * 1.5 AS decimal(12, 2)) AS amount, DATE '2020-01-01' + CAST(i % 1000 AS integer) AS day FROM generate_series(1, {rows}) AS s(i)
-"""
+"""  # noqa: E501
 PLAN = """\
 version: 1
 source: {source}
@@ -62,22 +64,31 @@ secrets:
   together: "SELECT a.pid, b.pid FROM stays a, stays b WHERE a.ward = b.ward AND a.day = b.day AND a.ward = 'D'"
 roles:
   nurses: {{default: allow, deny: [cancer, old, together]}}
-"""
+"""  # noqa: E501
 # Of a nurse's day: some are allowed, some are not. {0} is a number that makes each another query.
 ASKED = (
     "SELECT ward, nurse FROM wards WHERE floor = {0}",
     "SELECT age, ward FROM patients WHERE illness = 'flu{0}'",
-    "SELECT p.name, w.nurse FROM patients p JOIN wards w ON p.ward = w.ward WHERE p.illness = 'flu' AND p.age = {0} AND w.floor = 2",
-    "SELECT w.nurse, s.day FROM wards w JOIN stays s ON s.ward = w.ward WHERE w.ward = 'A' AND w.floor > {0} ORDER BY 2 DESC",
+    (
+        "SELECT p.name, w.nurse FROM patients p JOIN wards w ON p.ward = w.ward WHERE "
+        "p.illness = 'flu' AND p.age = {0} AND w.floor = 2"
+    ),
+    (
+        "SELECT w.nurse, s.day FROM wards w JOIN stays s ON s.ward = w.ward WHERE w.ward = 'A' "
+        "AND w.floor > {0} ORDER BY 2 DESC"
+    ),
     "SELECT name FROM patients WHERE age < {0} AND ward IN ('A', 'B')",
-    "SELECT p.name, a.day FROM patients p, stays a, stays b, wards w WHERE p.pid = a.pid AND a.ward = b.ward AND b.ward = w.ward AND w.floor = {0}",
+    (
+        "SELECT p.name, a.day FROM patients p, stays a, stays b, wards w WHERE p.pid = a.pid "
+        "AND a.ward = b.ward AND b.ward = w.ward AND w.floor = {0}"
+    ),
     "SELECT nurse, count(*) FROM wards WHERE floor <> {0} GROUP BY nurse",
 )
 ARROW, CSV, JSON = "application/vnd.apache.arrow.stream", "text/csv", "application/json"
 alone = partial(measured, "benchmarks.gateway")
 
 
-# -- a gateway to measure ------------------------------------------------------------------------------------
+# -- a gateway to measure --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +158,7 @@ def port_of(process: subprocess.Popen[str]) -> int:
     raise RuntimeError(said + process.stderr.read())
 
 
-# -- load ----------------------------------------------------------------------------------------------------
+# -- load ------------------------------------------------------------------------------------------
 
 
 class Asker(asyncio.Protocol):
@@ -181,7 +192,14 @@ class Asker(asyncio.Protocol):
 def request_of(token: str, path: str, sql: str, accept: str = JSON) -> bytes:
     """A request, ready to send."""
     body = json.dumps({"sql": sql}).encode()
-    head = f"POST {path} HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer {token}\r\nAccept: {accept}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    head = (
+        f"POST {path} HTTP/1.1\r\n"
+        "Host: gateway\r\n"
+        f"Authorization: Bearer {token}\r\n"
+        f"Accept: {accept}\r\n"
+        "Content-Type: application/json\r\n"
+        f"Content-Length: {len(body)}"
+    )
     return head.encode() + b"\r\n\r\n" + body
 
 
@@ -193,7 +211,9 @@ def queries(count: int, first: int = 0) -> list[str]:
 async def load(
     port: int, token: str, connections: int, rate: float | None, seconds: float
 ) -> dict[str, Any]:
-    """Ask queries that are known by now on many connections: so many a second in all, or (None) as many as are answered."""
+    """Ask queries that are known by now on many connections:
+    so many a second in all, or (None) as many as are answered.
+    """
     loop = asyncio.get_running_loop()
     requests = [request_of(token, "/check", sql) for sql in queries(KNOWN)]
     took: list[float] = []
@@ -241,7 +261,9 @@ async def load(
 
 
 def read_answers(answers: list[bytes]) -> tuple[list[float], int]:
-    """The milliseconds that the server took by its own clock, and how many decisions were known; all must be answers."""
+    """The milliseconds that the server took by its own clock, and how many decisions were known;
+    all must be answers.
+    """
     require(all(one.startswith(b"HTTP/1.1 200") for one in answers), "a request was not answered")
     bodies = [json.loads(one.partition(b"\r\n\r\n")[2]) for one in answers]
     return [one["milliseconds"] for one in bodies], sum(one["cached"] for one in bodies)
@@ -332,7 +354,7 @@ def answer_to(line: socket.socket, request: bytes) -> Any:
     return json.loads(body)
 
 
-# -- large answers -------------------------------------------------------------------------------------------
+# -- large answers ---------------------------------------------------------------------------------
 
 
 def drained(port: int, token: str, accept: str, sql: str) -> dict[str, Any]:
@@ -352,7 +374,9 @@ def drained(port: int, token: str, accept: str, sql: str) -> dict[str, Any]:
 
 
 def answers() -> list[dict[str, Any]]:
-    """A million rows through the gateway in each format, beside the engine alone; and four million, to see whether memory grows."""
+    """A million rows through the gateway in each format, beside the engine alone;
+    and four million, to see whether memory grows.
+    """
     rows: list[dict[str, Any]] = []
     with TemporaryDirectory() as folder:
         alone("make_duckdb", f"{folder}/people.duckdb")
@@ -367,7 +391,9 @@ def answers() -> list[dict[str, Any]]:
 
 
 def compared(engine: str, source: str, peer: str) -> Iterator[dict[str, Any]]:
-    """Each format on one engine, the gateway and the engine in turn: medians, and the least of each."""
+    """Each format on one engine, the gateway and the engine in turn:
+    medians, and the least of each.
+    """
     with serving(
         source, "--row-limit", "100000000", nullable="[name, age, amount, day]"
     ) as gateway:
@@ -417,7 +443,9 @@ def engine(kind: str, source: str, name: str) -> dict[str, Any]:
 
 
 def duckdb_alone(source: str, name: str, sql: str) -> dict[str, Any]:
-    """DuckDB in this process: its batches as Arrow's stream, or its own COPY. The second time counts: the gateway is warm too."""
+    """DuckDB in this process: its batches as Arrow's stream, or its own COPY.
+    The second time counts: the gateway is warm too.
+    """
     import duckdb
 
     with duckdb.connect(source, read_only=True) as database:
@@ -430,14 +458,25 @@ def duckdb_alone(source: str, name: str, sql: str) -> dict[str, Any]:
         "seconds": read,
         "bare": bare,
         "cpu": used,
-        "how": f"{'its batches as a stream' if name == 'Arrow' else f'its COPY to {name}'}, to a reader",
+        "how": (
+            f"{'its batches as a stream' if name == 'Arrow' else f'its COPY to {name}'}, to "
+            "a reader"
+        ),
     }
 
 
 def to_a_reader(write: Callable[[str], None]) -> float:
-    """Seconds until another process has read all that is written to a file, and thrown it away as `drained` does."""
+    """Seconds until another process has read all that is written to a file, and thrown it away
+    as `drained` does.
+    """
     room = 1 << 20
-    loop = f"import os\nroom = bytearray({room})\nos.write(1, b'.')\nwhile os.readv(0, [room]): pass\nos.write(1, b'.')"
+    loop = (
+        "import os\n"
+        f"room = bytearray({room})\n"
+        "os.write(1, b'.')\n"
+        "while os.readv(0, [room]): pass\n"
+        "os.write(1, b'.')"
+    )
     with subprocess.Popen(
         [sys.executable, "-S", "-c", loop], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as reader:
@@ -475,7 +514,9 @@ def write_all(database: Any, name: str, sql: str, place: str) -> None:
 
 
 def postgres_alone(source: str, name: str, sql: str) -> dict[str, Any]:
-    """psql's \\copy by its own clock, which leaves out that it starts. PostgreSQL has no Arrow: CSV is its fastest way out as text."""
+    """psql's \\copy by its own clock, which leaves out that it starts.
+    PostgreSQL has no Arrow: CSV is its fastest way out as text.
+    """
     wanted = f"SELECT json_build_array({COLUMNS}) FROM ({sql}) AS x" if name == "JSON" else sql
     how = {
         "JSON": "psql, COPY of JSON arrays",
@@ -506,7 +547,9 @@ class Unavailable(Exception):
 
 @contextmanager
 def a_postgres() -> Iterator[tuple[str, str]]:
-    """The people in a PostgreSQL of our own: the gateway's URL, whose role may only read, and the owner's."""
+    """The people in a PostgreSQL of our own:
+    the gateway's URL, whose role may only read, and the owner's.
+    """
     sys.path.insert(0, str(ROOT / "tests"))
     try:
         import psycopg
@@ -528,7 +571,8 @@ def a_postgres() -> Iterator[tuple[str, str]]:
             database.execute("ALTER TABLE people ADD PRIMARY KEY (id)")
             database.execute(f"CREATE ROLE {reader} LOGIN")
             database.execute(
-                f"GRANT SELECT ON people TO {reader}; GRANT TEMPORARY ON DATABASE {database.info.dbname} TO {reader}"
+                f"GRANT SELECT ON people TO {reader}; GRANT TEMPORARY ON DATABASE "
+                f"{database.info.dbname} TO {reader}"
             )
             database.execute("VACUUM ANALYZE people")
         known = conninfo_to_dict(url)

@@ -1,4 +1,6 @@
-"""Growth: measured times against sizes, both axes logarithmic: how steep the line of each kind is, and a picture of all."""
+"""Growth: measured times against sizes, both axes logarithmic:
+how steep the line of each kind is, and a picture of all.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A logarithmic axis: the field it shows, its title, its ends and the values that are named on it."""
+    """A logarithmic axis: the field it shows, its title, its ends and
+    the values that are named on it.
+    """
 
     field: str
     title: str
@@ -20,7 +24,9 @@ class Axis:
 
 
 def exponents(rows: Sequence[Mapping[str, Any]], size: str) -> dict[str, float]:
-    """How steep the line of each kind is from its smallest to its largest `size`, which is a field of the rows."""
+    """How steep the line of each kind is from its smallest to its largest `size`, which is a
+    field of the rows.
+    """
     found = {}
     for name in dict.fromkeys(row["name"] for row in rows):
         mine = [row for row in rows if row["name"] == name]
@@ -39,7 +45,7 @@ def chart(
     told: str,
 ) -> str:
     """An SVG file; `colours` has the kinds in order, `told` is the picture in words."""
-    from tacit.report.charts import FAINT, FONT, INK, MUTED, SIZE, picture
+    from tacit.report.charts.portrait import FAINT, FONT, INK, MUTED, SIZE, picture
 
     names = list(colours)
     legend = {

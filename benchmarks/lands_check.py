@@ -35,13 +35,16 @@ def bare_group_by(folder: Path, release: str) -> Callable[[], object]:
     columns = ", ".join(LANDS_QUASI)
     if release == "coarse":
         columns = "zipcode[:2], orderdate[:7], gender, price[:1], quantity, shipment"
-    query = f"SELECT count(*), max(n) FROM (SELECT {columns}, cost, count(*) AS n FROM lands GROUP BY ALL)"
+    query = (
+        f"SELECT count(*), max(n) FROM (SELECT {columns}, cost, count(*) AS n FROM lands "
+        "GROUP BY ALL)"
+    )
     return lambda: connection.execute(query).fetchall()
 
 
 def tacit_check(folder: Path, release: str) -> Callable[[], object]:
-    from tacit.assess import assess
-    from tacit.plan.load import load_plan
+    from tacit.checking.assess import assess
+    from tacit.plan.read.load import load_plan
 
     plan = load_plan(folder / "tacit.yaml")
     return lambda: assess(plan, only=[release])

@@ -2,10 +2,11 @@
 
     python -m benchmarks.ledger held | record
 
-Half of the million entries are about one table: 20 releases that are recorded again and again. The others are
-about 1,000 tables with 50 releases each. The lower limit of `held` is to read those entries from SQLite by their
-numbers, that of `record` is to insert the same text into one table of SQLite and wait for the disk. Milliseconds are
-of the clock, the median of several runs; everything lies in a temporary folder.
+Half of the million entries are about one table: 20 releases that are recorded again and again. The
+others are about 1,000 tables with 50 releases each. The lower limit of `held` is to read those
+entries from SQLite by their numbers, that of `record` is to insert the same text into one table of
+SQLite and wait for the disk. Milliseconds are of the clock, the median of several runs; everything
+lies in a temporary folder.
 """
 
 from __future__ import annotations
@@ -83,11 +84,12 @@ def held(folder: Path) -> dict[str, Any]:
         bare = sqlite3.connect(folder / "out.sqlite")
         marks = ", ".join("?" for _ in numbers)
         peer = median(
-            lambda: bare.execute(
-                f"SELECT body FROM tacit_entries WHERE number IN ({marks})", numbers
+            lambda: bare.execute(  # noqa: B023
+                f"SELECT body FROM tacit_entries WHERE number IN ({marks})",  # noqa: B023
+                numbers,  # noqa: B023
             ).fetchall(),
             20,
-        )  # noqa: B023
+        )
         bare.close()
         rows.append(
             {

@@ -1,4 +1,6 @@
-"""Meter: CPU seconds and memory of what a process does, here or in one of its own. Standard library only."""
+"""Meter: CPU seconds and memory of what a process does, here or in one of its own.
+Standard library only.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ class Meter:
 
 
 def peak() -> float:
-    """The most memory of this process so far, in megabytes. What the parent held before exec is in ru_maxrss too, so Linux is asked itself."""
+    """The most memory of this process so far, in megabytes.
+    What the parent held before exec is in ru_maxrss too, so Linux is asked itself.
+    """
     try:
         lines = Path("/proc/self/status").read_text("utf-8").splitlines()
     except OSError:
@@ -43,7 +47,9 @@ def peak() -> float:
 def cpu(
     work: Callable[[], Any], repeats: int = REPEATS, *, before: Callable[[], None] = lambda: None
 ) -> tuple[float, Any]:
-    """The least CPU time of a few runs in this process, and the last answer; `before` is not counted."""
+    """The least CPU time of a few runs in this process, and the last answer;
+    `before` is not counted.
+    """
     times = []
     for _ in range(repeats):
         before()

@@ -1,9 +1,12 @@
-"""Overlapping views of one table: all beliefs of chained and irregular views, possibility, crowds; against plain counting.
+"""Overlapping views of one table: all beliefs of chained and irregular views, possibility, crowds;
+against plain counting.
 
-    python -m benchmarks.overlap growth [FILE.svg] | peers | sampled | possible | crowds | one NAME PEOPLE
+    python -m benchmarks.overlap growth [FILE.svg] | peers | sampled |
+    possible | crowds | one NAME PEOPLE
 
-CPU seconds of one question in a process of its own, from classes to the answer; crowds from the rows of a table. The peers are
-plain enumeration of all tables and a model counter (Ganak), where these finish.
+CPU seconds of one question in a process of its own, from classes to the answer; crowds from the
+rows of a table. The peers are plain enumeration of all tables and a model counter (Ganak), where
+these finish.
 """
 
 from __future__ import annotations
@@ -25,8 +28,8 @@ import numpy as np
 
 from benchmarks.growth import Axis, chart, exponents
 from benchmarks.meter import measured, require
-from tacit.overlap.counting import Beliefs, beliefs
-from tacit.overlap.setting import Overlap, merged, overlap_of
+from tacit.families.overlaps.counting.beliefs import Beliefs, beliefs
+from tacit.families.overlaps.setting import Overlap, merged, overlap_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ def irregular(people: int, values: int, views: int, seed: int) -> Overlap:
     return ranged(people, range(values), found, rng)
 
 
-# -- growth and goals ---------------------------------------------------------------------------------------
+# -- growth and goals ------------------------------------------------------------------------------
 
 
 def one(name: str, people: int) -> dict[str, Any]:
@@ -117,7 +120,7 @@ def growth() -> list[dict[str, Any]]:
     ]
 
 
-# -- peers --------------------------------------------------------------------------------------------------
+# -- peers -----------------------------------------------------------------------------------------
 
 
 def peers() -> list[dict[str, Any]]:
@@ -169,18 +172,20 @@ def by_trying(truth: Sequence[int], ranges: Sequence[tuple[int, int]]) -> int:
     )
 
 
-# -- sampling, possibility, crowds --------------------------------------------------------------------------
+# -- sampling, possibility, crowds -----------------------------------------------------------------
 
 
 def sampled() -> list[dict[str, Any]]:
-    """200 people, 8 irregular ranges: counted, or else a statistical answer with epsilon 0.02 and theta 0.95."""
+    """200 people, 8 irregular ranges: counted, or else a statistical answer with epsilon 0.02
+    and theta 0.95.
+    """
     return [
         alone("sample", str(values), str(seed)) for values in (4, 5, 8, 10) for seed in (1, 2, 3)
     ]
 
 
 def sample(values: int, seed: int) -> dict[str, Any]:
-    from tacit.overlap.certified import statistical
+    from tacit.families.overlaps.sampling.certified import statistical
 
     views = irregular(200, values, 8, seed)
     begun = time.process_time()
@@ -204,8 +209,8 @@ def possible() -> list[dict[str, Any]]:
 
 
 def cells(seed: int) -> dict[str, Any]:
-    from tacit.overlap.possible import possible as which
-    from tacit.worlds.solving import Deadline
+    from tacit.families.overlaps.counting.possible import possible as which
+    from tacit.model.deadline import Deadline
 
     views = irregular(5000, 10, 20, seed)
     begun = time.process_time()
@@ -260,7 +265,7 @@ def crowd(kind: str, people: int, views: int, goal: float) -> dict[str, Any]:
 
 def drawn(rows: Sequence[dict[str, Any]]) -> str:
     """The growth as an SVG file, a line per chain."""
-    from tacit.report.charts import EXPOSED
+    from tacit.report.charts.portrait import EXPOSED
 
     largest = [
         max((row for row in rows if row["name"] == name), key=lambda row: row["people"])

@@ -1,9 +1,10 @@
-"""Perfect privacy: a pair of queries, large queries as they grow, and a thousand secrets against a thousand views.
+"""Perfect privacy: a pair of queries, large queries as they grow, and a
+thousand secrets against a thousand views.
 
     python -m benchmarks.perfect pair | large | growth [FILE.svg] | many
 
-CPU seconds, the least of several runs. The peer of large queries is a plain backtracking search for the
-one homomorphism that decides the question; it is stopped after two seconds.
+CPU seconds, the least of several runs. The peer of large queries is a plain backtracking search for
+the one homomorphism that decides the question; it is stopped after two seconds.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from typing import Any
 
 from benchmarks.growth import Axis, chart
 from benchmarks.meter import cpu, require
-from tacit.queries.critical import Judge, judge
-from tacit.queries.index import SecretIndex
-from tacit.queries.query import (
+from tacit.families.queries.logic.critical import Judge, judge
+from tacit.families.queries.logic.index import SecretIndex
+from tacit.families.queries.query import (
     Atom,
     Conjunctive,
     Constant,
@@ -33,7 +34,7 @@ from tacit.queries.query import (
     Term,
     Variable,
 )
-from tacit.queries.read import read
+from tacit.families.queries.read import read
 
 R: Relations = {"R": Relation("R", ("a", "b"))}
 CONSTANTS = Query("V", (Conjunctive((), (Atom("R", (Constant(1), Constant(2))),)),))
@@ -44,7 +45,7 @@ PATIENCE = 2.0  # seconds of the plain search
 Atoms = tuple[Atom, ...]
 
 
-# --- a pair without self-joins ------------------------------------------------------------------------------
+# --- a pair without self-joins --------------------------------------------------------------------
 
 WARDS: Relations = {
     "patients": Relation(
@@ -61,7 +62,10 @@ WARDS: Relations = {
 }
 PAIRS = {
     "disclosed": (
-        "SELECT DISTINCT p.name FROM patients p JOIN visits v ON v.patient = p.id WHERE v.illness = 'cancer'",
+        (
+            "SELECT DISTINCT p.name FROM patients p JOIN visits v ON v.patient = p.id WHERE "
+            "v.illness = 'cancer'"
+        ),
         "SELECT DISTINCT p.ward, v.day FROM patients p JOIN visits v ON v.patient = p.id",
     ),
     "private": (
@@ -107,7 +111,7 @@ def hundred(work: Callable[[], Any]) -> Any:
     return work()
 
 
-# --- large queries ------------------------------------------------------------------------------------------
+# --- large queries --------------------------------------------------------------------------------
 
 
 def chain(length: int) -> Atoms:
@@ -125,7 +129,9 @@ def star(size: int) -> Atoms:
 
 
 def tree(size: int) -> Atoms:
-    """Legs that go up with one step back, each at another height: none fits on another, so nothing folds."""
+    """Legs that go up with one step back, each at another height:
+    none fits on another, so nothing folds.
+    """
     atoms: list[Atom] = []
     legs = 2 * isqrt(size) // 3
     for leg in range(legs):
@@ -249,7 +255,9 @@ def growth() -> list[dict[str, Any]]:
 
 
 def plain_search(query: Conjunctive) -> tuple[float, bool]:
-    """CPU seconds of looking for a homomorphism that avoids the first atom; False: it was stopped."""
+    """CPU seconds of looking for a homomorphism that avoids the first atom;
+    False: it was stopped.
+    """
     begun = time.process_time()
     found = backtracking(
         query.atoms, query.atoms[1:], {term: term for term in query.head}, begun + PATIENCE
@@ -258,7 +266,9 @@ def plain_search(query: Conjunctive) -> tuple[float, bool]:
 
 
 def backtracking(atoms: Atoms, facts: Atoms, binding: dict[Term, Term], end: float) -> bool | None:
-    """Is there a homomorphism? Atom by atom as they are written, fact by fact. None: the time is up."""
+    """Is there a homomorphism? Atom by atom as they are written, fact by fact.
+    None: the time is up.
+    """
     levels: list[tuple[Iterator[Atom], list[Term]]] = [(iter(facts), [])]
     while levels:
         if time.process_time() > end:
@@ -290,7 +300,7 @@ def bind(atom: Atom, fact: Atom, binding: dict[Term, Term], bound: list[Term]) -
     return True
 
 
-# --- many secrets and views ---------------------------------------------------------------------------------
+# --- many secrets and views -----------------------------------------------------------------------
 
 SETTINGS = (  # name, relations, may one be used twice, share of constants and how many, keys
     ("20 relations, no self-joins", 20, False, 0.5, 50, False),
@@ -321,7 +331,9 @@ def random_join(
 
 
 def many() -> list[dict[str, Any]]:
-    """A thousand secrets against a thousand views, and each view as a new one, beside judging pair by pair."""
+    """A thousand secrets against a thousand views, and each view as a new one, beside judging
+    pair by pair.
+    """
     rows = []
     for name, number, again, share, constants, keyed in SETTINGS:
         rng = random.Random(1)
@@ -352,7 +364,9 @@ def many() -> list[dict[str, Any]]:
 
 
 class Collector:
-    """CPU seconds that Python's garbage collector took: a full collection falls into few views, and costs more than they do."""
+    """CPU seconds that Python's garbage collector took:
+    a full collection falls into few views, and costs more than they do.
+    """
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -388,7 +402,9 @@ def all_views(
 def pair_by_pair(
     rng: random.Random, secrets: Sequence[Query], views: Sequence[Query], relations: Relations
 ) -> float:
-    """What all pairs would cost when each is judged alone, with queries prepared once: a sample, scaled up."""
+    """What all pairs would cost when each is judged alone, with queries prepared once:
+    a sample, scaled up.
+    """
     judging = Judge(relations)
     chosen = [(rng.choice(secrets), rng.choice(views)) for _ in range(SAMPLE)]
     for secret, view in chosen:
@@ -400,18 +416,21 @@ def pair_by_pair(
     return (time.process_time() - begun) * len(secrets) * len(views) / SAMPLE
 
 
-# --- the picture --------------------------------------------------------------------------------------------
+# --- the picture ----------------------------------------------------------------------------------
 
 
 def drawn(rows: Sequence[dict[str, Any]]) -> str:
     """The growth as an SVG file, a line per kind of query."""
-    from tacit.report.charts import EXPOSED, MUTED
+    from tacit.report.charts.portrait import EXPOSED, MUTED
 
     names = [name for name, *_ in LARGE]
     colours = (MUTED, "#9dbbdb", "#4a76a8", "#1f4468", "#0f766e", "#6bb5a8", "#e08a5b", EXPOSED)
     steepest = max(slope([row for row in rows if row["name"] == name]) for name in names)
     slowest = max(row["seconds"] for row in rows)
-    title = f"Queries of up to 400 atoms: {1000 * slowest:.0f} ms at most, growing no faster than n^{steepest:.1f}"
+    title = (
+        f"Queries of up to 400 atoms: {1000 * slowest:.0f} ms at most, growing no faster than "
+        f"n^{steepest:.1f}"
+    )
     across = Axis("atoms", "atoms of the secret", (38, 420), (50, 100, 200, 400))
     up = Axis(
         "milliseconds",
@@ -427,7 +446,9 @@ def drawn(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def slope(rows: Sequence[dict[str, Any]]) -> float:
-    """The exponent of the growth: how steep the line through all points is when both axes are logarithmic."""
+    """The exponent of the growth: how steep the line through all points
+    is when both axes are logarithmic.
+    """
     points = [(log(row["atoms"]), log(row["seconds"])) for row in rows]
     across, up = (sum(values) / len(points) for values in zip(*points, strict=True))
     return sum((x - across) * (y - up) for x, y in points) / sum(

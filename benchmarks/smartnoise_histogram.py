@@ -1,9 +1,11 @@
-"""The flows of a folder as SmartNoise SQL publishes them; for an environment of its own, so this imports nothing of Tacit.
+"""The flows of a folder as SmartNoise SQL publishes them;
+for an environment of its own, so this imports nothing of Tacit.
 
     python -m benchmarks.smartnoise_histogram FOLDER EPSILON DELTA
 
-Reads FOLDER/flows.npz (group, value, count), writes FOLDER/smartnoise.npz and prints seconds and megabytes. One row is one person, and
-epsilon and delta are for a table with one row more or less, as SmartNoise has it.
+Reads FOLDER/flows.npz (group, value, count), writes FOLDER/smartnoise.npz and prints seconds and
+megabytes. One row is one person, and epsilon and delta are for a table with one row more or less,
+as SmartNoise has it.
 """
 
 from __future__ import annotations

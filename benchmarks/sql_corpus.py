@@ -1,10 +1,12 @@
-"""How SQL that others wrote is read, and how strict perfect privacy is between pairs of such queries.
+"""How SQL that others wrote is read, and how strict perfect privacy
+is between pairs of such queries.
 
     python -m benchmarks.sql_corpus FOLDER [--pairs] [--seconds 0.5]
 
-FOLDER is the unpacked source distribution of sqlglot, whose tests hold TPC-H, TPC-DS and a few hundred
-small queries with their schemas. Other folders with *.sql files may follow: they have no schema, so
-every table and column is taken to exist (the test is that each file is read or refused with a code).
+FOLDER is the unpacked source distribution of sqlglot, whose tests hold TPC-H, TPC-DS and a few
+hundred small queries with their schemas. Other folders with *.sql files may follow: they have no
+schema, so every table and column is taken to exist (the test is that each file is read or refused
+with a code).
 """
 
 from __future__ import annotations
@@ -22,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import QueryError
-from tacit.queries.query import Query, Relation, Relations
-from tacit.queries.read import read
-from tacit.queries.reading import Reading
+from tacit.families.queries.query import Query, Relation, Relations
+from tacit.families.queries.read import read
+from tacit.families.queries.understanding import Reading
 
 KINDS = {
     "bigint": "integer",
@@ -60,7 +62,9 @@ OPTIMIZER = (
 
 @dataclass(frozen=True)
 class Corpus:
-    """Queries of one origin with their schema; without one, tables are made up as they are named."""
+    """Queries of one origin with their schema;
+    without one, tables are made up as they are named.
+    """
 
     name: str
     queries: tuple[str, ...]
@@ -113,7 +117,9 @@ def plain(node: ast.expr) -> Any:
 
 
 def sqlglot_corpora(folder: Path) -> Iterator[Corpus]:
-    """What sqlglot's tests hold; each fixture is a query followed by its rewriting, and we take the first."""
+    """What sqlglot's tests hold; each fixture is a query followed by its
+    rewriting, and we take the first.
+    """
     tests = folder / "tests"
     fixtures = tests / "fixtures" / "optimizer"
     for name, constant in (("tpc-h", "TPCH_SCHEMA"), ("tpc-ds", "TPCDS_SCHEMA")):
@@ -226,8 +232,8 @@ def show(corpus: Corpus, outcome: Outcome) -> None:
     counts = outcome.counts
     exact = counts["exact, as a bag"] + counts["exact, as a set"]
     print(
-        f"| {corpus.name} | {len(corpus.queries)} | {exact} | {counts['by supports']} | {counts['refused']} "
-        f"| {1000 * outcome.seconds / max(len(corpus.queries), 1):.1f} ms |"
+        f"| {corpus.name} | {len(corpus.queries)} | {exact} | {counts['by supports']} | "
+        f"{counts['refused']} | {1000 * outcome.seconds / max(len(corpus.queries), 1):.1f} ms |"
     )
 
 
@@ -241,8 +247,10 @@ def show_codes(corpora: list[tuple[Corpus, Outcome]]) -> None:
 
 
 def pairs(corpus: Corpus, outcome: Outcome, seconds: float, most: float) -> Counter[str]:
-    """Each query as the secret and each other one as the view: private, disclosed, maybe, or not decided."""
-    from tacit.queries.critical import Disclosed, NotDecided, judge
+    """Each query as the secret and each other one as the view:
+    private, disclosed, maybe, or not decided.
+    """
+    from tacit.families.queries.logic.critical import Disclosed, NotDecided, judge
 
     assert corpus.relations is not None
     found: Counter[str] = Counter()
@@ -267,8 +275,10 @@ def pairs(corpus: Corpus, outcome: Outcome, seconds: float, most: float) -> Coun
 
 
 def simple_pairs(corpus: Corpus, outcome: Outcome, seconds: float) -> tuple[Counter[str], int]:
-    """All ordered pairs of different queries that were read exactly by one schema, and how many queries these are."""
-    from tacit.queries.index import SecretIndex
+    """All ordered pairs of different queries that were read exactly by one schema, and how many
+    queries these are.
+    """
+    from tacit.families.queries.logic.index import SecretIndex
 
     assert corpus.relations is not None
     queries = list({(query.parts, query.bag): query for query in outcome.shared}.values())
@@ -321,8 +331,8 @@ def main() -> None:
                 found, number = simple_pairs(corpus, outcome, given.seconds)
                 shown = ", ".join(f"{word} {count}" for word, count in found.most_common())
                 print(
-                    f"{corpus.name}, {len(outcome.shared)} read exactly by one schema, {number} of them different, "
-                    f"{sum(found.values())} pairs: {shown}"
+                    f"{corpus.name}, {len(outcome.shared)} read exactly by one schema, {number} of "
+                    f"them different, {sum(found.values())} pairs: {shown}"
                 )
 
 

@@ -1,9 +1,11 @@
-"""Synthetic people: choosing the noise, drawing one large group, the whole command and study, and other private histograms.
+"""Synthetic people: choosing the noise, drawing one large group, the whole command and study, and
+other private histograms.
 
     python -m benchmarks.synthetic noise | sizes | group | command | methods
 
-CPU seconds, each part in a process of its own; memory is the peak beyond what imports and input take. The peers: NumPy's dense
-Dirichlet-multinomial for one group; for all groups OpenDP's thresholded Laplace and SmartNoise SQL, which publish histograms.
+CPU seconds, each part in a process of its own; memory is the peak beyond what imports and input
+take. The peers: NumPy's dense Dirichlet-multinomial for one group; for all groups OpenDP's
+thresholded Laplace and SmartNoise SQL, which publish histograms.
 """
 
 from __future__ import annotations
@@ -30,13 +32,13 @@ import numpy as np
 from benchmarks.__main__ import ROOT, measured
 from benchmarks.meter import Meter
 from benchmarks.overlap import require
-from tacit.synthesis.cells import Cells, Domain
-from tacit.synthesis.drawing import draw
-from tacit.synthesis.held import Held, Integers
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.noise import Chooser, Promise
-from tacit.synthesis.randomness import Randomness
-from tacit.synthesis.terms import Mechanism, Noise, Terms
+from tacit.families.synthetic.cells import Cells, Domain
+from tacit.families.synthetic.drawing.groups import draw
+from tacit.families.synthetic.drawing.randomness import Randomness
+from tacit.families.synthetic.held import Held, Integers
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.noise import Chooser, Promise
+from tacit.families.synthetic.promise.terms import Mechanism, Noise, Terms
 
 PEOPLE, CELLS, DELTA = 10**6, 10**4, Fraction("1e-6")  # of Table 4.1
 ALPHAS = {5: 5.5309, 10: 2.1662, 20: 0.9350, 50: 0.3394}  # by e^epsilon, rounded up
@@ -48,12 +50,14 @@ CHANGED = (
     2,
     2,
     1,
-)  # how far histograms are apart that differ in one person's value: cells that change, by how much together, and each
+    # how far histograms are apart that differ in one person's value:
+    # cells that change, by how much together, and each
+)
 SMARTNOISE = "TACIT_SMARTNOISE"  # a Python that has SmartNoise SQL
 alone = partial(measured, "benchmarks.synthetic")
 
 
-# -- choosing the noise ---------------------------------------------------------------------------------------
+# -- choosing the noise ----------------------------------------------------------------------------
 
 
 def noise() -> list[dict[str, Any]]:
@@ -62,7 +66,9 @@ def noise() -> list[dict[str, Any]]:
 
 
 def chosen(ratio: int) -> dict[str, Any]:
-    """The least noise for a million people; beside it one look at delta. The next amount below must not do."""
+    """The least noise for a million people; beside it one look at delta.
+    The next amount below must not do.
+    """
     terms, cells = Terms(Epsilon.read(f"ln({ratio})"), DELTA), Cells.alike(CELLS)
     begun = time.process_time()
     alpha = Chooser(terms).noise(PEOPLE, cells).alpha
@@ -90,7 +96,9 @@ def sizes() -> list[dict[str, Any]]:
 
 
 def every() -> dict[str, Any]:
-    """All sizes; then delta once more for each, by a promise that knows nothing of the search, and for some with a thousandth less noise."""
+    """All sizes; then delta once more for each, by a promise that knows nothing of the search,
+    and for some with a thousandth less noise.
+    """
     cells, wanted = Cells.alike(CELLS), spaced(SIZES, PEOPLE)
     chooser = Chooser(STUDY)
     begun = time.process_time()
@@ -118,7 +126,9 @@ def every() -> dict[str, Any]:
 
 
 def spaced(number: int, most: int) -> list[int]:
-    """So many different sizes from 1 to the most, as evenly on a logarithmic scale as whole numbers can be."""
+    """So many different sizes from 1 to the most, as evenly on a logarithmic scale as whole
+    numbers can be.
+    """
     points = number
     while len(found := np.unique(np.geomspace(1, most, points).round().astype(np.int64))) < number:
         points += number // 100
@@ -128,7 +138,7 @@ def spaced(number: int, most: int) -> list[int]:
     return chosen_ones
 
 
-# -- one large group ------------------------------------------------------------------------------------------
+# -- one large group -------------------------------------------------------------------------------
 
 
 def group() -> list[dict[str, Any]]:
@@ -178,7 +188,9 @@ def by_dirichlet(held: Held, alpha: Fraction) -> Held:
 
 
 def by_gamma(held: Held, alpha: Fraction) -> Held:
-    """The same with as little memory as NumPy allows: gammas in place of the counts, and divided there."""
+    """The same with as little memory as NumPy allows:
+    gammas in place of the counts, and divided there.
+    """
     dense, draws = np.full(LARGE, float(alpha)), np.random.default_rng()
     dense[held.places] += held.counts
     draws.standard_gamma(dense, out=dense)
@@ -195,7 +207,7 @@ LARGE_GROUP: dict[str, Callable[[Held, Fraction], Held]] = {
 }
 
 
-# -- the whole command and study ------------------------------------------------------------------------------
+# -- the whole command and study -------------------------------------------------------------------
 
 
 def command() -> list[dict[str, Any]]:
@@ -245,7 +257,9 @@ def prepared(folder: Path) -> str:
 
 
 def run(*arguments: str) -> dict[str, Any]:
-    """Wall-clock and CPU seconds of a command with all its processes, and the most memory of one of them."""
+    """Wall-clock and CPU seconds of a command with all its processes,
+    and the most memory of one of them.
+    """
     begun = time.perf_counter()
     ended = subprocess.run(
         [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True
@@ -260,12 +274,14 @@ def run(*arguments: str) -> dict[str, Any]:
     }
 
 
-# -- other private histograms ---------------------------------------------------------------------------------
+# -- other private histograms ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The flows as every method gets them: counts by group and value, sorted by group, of so many groups and values."""
+    """The flows as every method gets them: counts by group and value, sorted by group, of so
+    many groups and values.
+    """
 
     group: Integers
     value: Integers
@@ -317,10 +333,11 @@ def by_tacit(mechanism: Mechanism, counted: Counted) -> Rows:
 
 
 def by_opendp(counted: Counted) -> Rows:
-    """OpenDP's thresholded Laplace, with the least scale and threshold that its own privacy map allows.
+    """OpenDP's thresholded Laplace, with the least scale and threshold
+    that its own privacy map allows.
 
-    Tables are neighbours as they are for Tacit: one person has another value. Keys are pairs of group and value, so this is one
-    call for all groups.
+    Tables are neighbours as they are for Tacit: one person has another value.
+    Keys are pairs of group and value, so this is one call for all groups.
     """
     import opendp.prelude as dp
 
@@ -412,12 +429,15 @@ def method(name: str, place: str) -> dict[str, Any]:
 
 
 def missing_opendp() -> str:
-    return "" if find_spec("opendp") else "OpenDP is not installed: pip install 'tacit[bench]'."
+    if find_spec("opendp"):
+        return ""
+    return "OpenDP is not installed: pip install 'tacit-privacy[bench]'."
 
 
 NO_SMARTNOISE = (
-    "SmartNoise SQL is left out: it asks for OpenDP below 0.15 and so for an environment of its own. "
-    f"Make one, pip install smartnoise-sql there, and name its Python in {SMARTNOISE}, or make it .venv/smartnoise."
+    "SmartNoise SQL is left out: it asks for OpenDP below 0.15 and so for an environment of its "
+    f"own. Make one, pip install smartnoise-sql there, and name its Python in {SMARTNOISE}, or "
+    "make it .venv/smartnoise."
 )
 
 
@@ -435,10 +455,12 @@ def smartnoise() -> str | None:
 
 
 def by_smartnoise(python: str, place: str) -> dict[str, Any]:
-    """A changed value is a row less and a row more, each in a count of its own: half of epsilon for a row, and all of delta.
+    """A changed value is a row less and a row more, each in a count of its own:
+    half of epsilon for a row, and all of delta.
 
-    Both counts may tell e^(epsilon/2). Only a cell that the person is alone in can show who is there, and in each table they
-    are in one cell: so delta is that of one row, which is what SmartNoise's threshold is made from.
+    Both counts may tell e^(epsilon/2). Only a cell that the person is alone in can show who is
+    there, and in each table they are in one cell: so delta is that of one row, which is what
+    SmartNoise's threshold is made from.
     """
     asked = [
         python,
@@ -454,9 +476,11 @@ def by_smartnoise(python: str, place: str) -> dict[str, Any]:
 
 
 def errors(data: Any, path: Path) -> dict[str, Any]:
-    """Medians over the groups of each band of sizes: the error of the mean commute (of groups that have one), and total variation."""
-    from tacit.utility.flow_comparison import compare
-    from tacit.utility.flows import Flows
+    """Medians over the groups of each band of sizes:
+    the error of the mean commute (of groups that have one), and total variation.
+    """
+    from tacit.families.synthetic.utility.flow_comparison import compare
+    from tacit.families.synthetic.utility.flows import Flows
 
     stored = np.load(path)
     flows = Flows(

@@ -1,9 +1,10 @@
-"""View safety: conferences of 1,000 to 20,000 possible rows, exact counting, and a second question about the same views.
+"""View safety: conferences of 1,000 to 20,000 possible rows, exact counting, and a second question
+about the same views.
 
     python -m benchmarks.view_safety growth [FILE.svg] | counting | again | one NAME SIZE
 
-CPU seconds of one check in a process of its own, from the tables to the verdict. The peer is the plain way: one call of the
-solver with everything that is known, stopped after ten seconds.
+CPU seconds of one check in a process of its own, from the tables to the verdict. The peer is the
+plain way: one call of the solver with everything that is known, stopped after ten seconds.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ from examples.conference.generate import Conference, conference
 
 from benchmarks.growth import Axis, chart, exponents
 from benchmarks.meter import cpu, measured, require
-from tacit.definitions.e_safety import ESafety
-from tacit.definitions.g_safety import GSafety
+from tacit.families.queries.read import read
+from tacit.families.worlds.definitions.e_safety import ESafety
+from tacit.families.worlds.definitions.g_safety import GSafety
+from tacit.families.worlds.question import SafetyCase, SafetyQuestion
+from tacit.families.worlds.setting import Setting
+from tacit.families.worlds.solving import find
+from tacit.families.worlds.worlds import BASES, Worlds, answer
+from tacit.model.deadline import Deadline, OutOfTime
 from tacit.model.verdict import Verdict
-from tacit.queries.read import read
-from tacit.worlds.question import SafetyCase, SafetyQuestion
-from tacit.worlds.setting import Setting
-from tacit.worlds.solving import Deadline, OutOfTime, find
-from tacit.worlds.worlds import BASES, Worlds, answer
 
 PATIENCE = 10.0  # seconds of the plain way
 GOALS = (1.0, 5.0, 30.0)
@@ -156,7 +158,9 @@ def counting() -> list[dict[str, Any]]:
 
 
 def again() -> list[dict[str, Any]]:
-    """A first check, and then one more about the same published views: another new view, another secret."""
+    """A first check, and then one more about the same published views:
+    another new view, another secret.
+    """
     rows = []
     kind = KINDS["g-safety, breached"]
     made = kind.question(len(GOALS) - 1)
@@ -180,17 +184,20 @@ def alone(*arguments: str) -> Any:
     return measured("benchmarks.view_safety", *arguments)
 
 
-# --- the picture --------------------------------------------------------------------------------------------
+# --- the picture ----------------------------------------------------------------------------------
 
 
 def drawn(rows: Sequence[dict[str, Any]]) -> str:
     """The growth as an SVG file, a line per kind of question."""
-    from tacit.report.charts import EXPOSED, MUTED
+    from tacit.report.charts.portrait import EXPOSED, MUTED
 
     colours = ("#9dbbdb", "#4a76a8", "#6bb5a8", "#0f766e", EXPOSED, MUTED)
     steepest = max(exponents(rows, "tuples").values())
     slowest = max(rows, key=lambda row: row["seconds"])
-    title = f"{slowest['tuples']:,} possible rows: {slowest['seconds']:.1f} s at most, growing no faster than n^{steepest:.1f}"
+    title = (
+        f"{slowest['tuples']:,} possible rows: {slowest['seconds']:.1f} s at most, growing no "
+        f"faster than n^{steepest:.1f}"
+    )
     across = Axis(
         "tuples", "possible rows", (900, 25_000), (1000, 2000, 5000, 10_000, 20_000), ",d"
     )

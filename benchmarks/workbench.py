@@ -1,10 +1,12 @@
-"""The workbench with a million rows: how long each interaction takes, and how much memory the server holds.
+"""The workbench with a million rows: how long each interaction takes,
+and how much memory the server holds.
 
     python -m benchmarks.workbench [ROWS]
 
-`tacit serve` runs in a process of its own, and Chromium clicks through its pages. An interaction is timed inside the browser, from the
-click until what it asked for is on the screen, and done several times. Work (checking, searching) is not timed: its progress is shown.
-Pages are opened, too: that time is until the page is built, with the browser reading the scripts again.
+`tacit serve` runs in a process of its own, and Chromium clicks through its pages. An interaction is
+timed inside the browser, from the click until what it asked for is on the screen, and done several
+times. Work (checking, searching) is not timed: its progress is shown. Pages are opened, too: that
+time is until the page is built, with the browser reading the scripts again.
 """
 
 from __future__ import annotations
@@ -45,14 +47,14 @@ releases:
 checks:
   - k-anonymity: {release: coarse, k: 5}
   - l-diversity: {release: coarse, kind: distinct, l: 4}
-"""
+"""  # noqa: E501
 MAKE = """
   COPY (
     SELECT 'person ' || i AS name, 17 + CAST(60 * random() * random() AS integer) AS age, lpad(CAST(CAST(99999 * random() * random() AS integer) AS varchar), 5, '0') AS zip,
     CASE WHEN random() < 0.5 THEN 'F' ELSE 'M' END AS sex, CAST(16 * random() AS integer) AS schooling, 'illness ' || CAST(12 * random() * random() AS integer) AS illness
     FROM range({rows}) AS t(i)
   ) TO '{file}' (FORMAT parquet)
-"""
+"""  # noqa: E501
 # Presses what is named first, and waits until the text of what is named second is another one.
 PRESS = """
 ([pressed, watched]) => new Promise((resolve, reject) => {
@@ -65,7 +67,7 @@ PRESS = """
   button.click();
   requestAnimationFrame(look);
 })
-"""
+"""  # noqa: E501
 
 
 @contextmanager
@@ -243,7 +245,8 @@ def solutions(somebody: Visit) -> None:
         begun = time.perf_counter()
         somebody.page.locator(f"[data-testid=dot-{number}]").click()
         somebody.page.wait_for_function(
-            f"document.querySelector('[data-testid=dot-{number}]').getAttribute('aria-pressed') === 'true'",
+            f"document.querySelector('[data-testid=dot-{number}]').getAttribute('aria-pressed') "
+            "=== 'true'",
             polling="raf",
             timeout=LONG,
         )

@@ -1,4 +1,6 @@
-"""Put small tables to Tacit: rows as dicts in, questions and verdicts out. One DuckDB serves them all."""
+"""Put small tables to Tacit: rows as dicts in, questions and verdicts out.
+One DuckDB serves them all.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from tacit.engines.duckdb import DuckDB
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.families.microdata.counts import Counts, pack_columns
+from tacit.families.microdata.hierarchy import Level, hierarchy
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.reading.source import Counted, count_table, nobody
 from tacit.model.schema import (
     CsvHierarchy,
     DateHierarchy,
@@ -23,10 +29,6 @@ from tacit.model.schema import (
     Table,
 )
 from tacit.plan.plan import Plan
-from tacit.source import Counted, count_table, nobody
-from tacit.tables.counts import Counts, pack_columns
-from tacit.tables.hierarchy import Level, hierarchy
-from tacit.tables.microdata import MicrodataQuestion
 
 Row = Mapping[str, Any]
 
@@ -53,7 +55,9 @@ class Desk:
         distances: Mapping[str, Any] | None = None,
         declared: Mapping[str, Any] | None = None,
     ) -> Iterator[Counted]:
-        """A table, counted by the engine; it is dropped again at the end. `declared` is what else `Table` takes."""
+        """A table, counted by the engine; it is dropped again at the end.
+        `declared` is what else `Table` takes.
+        """
         name = f"t{next(self.numbers)}"
         columns = list(rows[0])
         table = Table(
@@ -113,7 +117,9 @@ def handmade(
     weights: Sequence[int] | None = None,
     persons: Sequence[int] | None = None,
 ) -> Counts:
-    """Counts without an engine: one combination for each row, which occurs as often as its weight says."""
+    """Counts without an engine: one combination for each row, which
+    occurs as often as its weight says.
+    """
     columns = list(rows[0])
     found = {name: {row[name] for row in rows} - {None} for name in columns}
     dictionaries = {name: tuple(sorted(values)) for name, values in found.items()}

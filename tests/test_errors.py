@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,23 @@ from tacit.errors import (
 )
 
 ALL = [one for _, one in inspect.getmembers(errors, inspect.isclass) if issubclass(one, Exception)]
+
+
+def test_nobody_is_told_to_install_the_package_of_a_stranger() -> None:
+    """On the public index the project's name belongs to somebody else."""
+    root = Path(__file__).parents[1]
+    files = [
+        path
+        for folder in ("src", "docs", "examples", "benchmarks", "tests")
+        for path in (root / folder).rglob("*")
+        if path.suffix in (".py", ".md", ".html")
+    ]
+    wrong = [
+        str(path)
+        for path in (*files, root / "README.md", root / "Makefile")
+        if re.search(r"install[^\n]{0,40}tacit" r"\[", path.read_text("utf-8", "ignore"))
+    ]
+    assert not wrong
 
 
 def test_all_errors_descend_from_one() -> None:
@@ -54,7 +72,10 @@ def test_wrong_input_is_a_value_error(kind: type[TacitError]) -> None:
 def test_a_missing_extra_is_an_import_error_with_the_command_to_run() -> None:
     error = MissingExtra("pyspark", extra="spark", purpose="Spark sources")
     assert isinstance(error, ImportError)
-    assert str(error) == "Spark sources need the package pyspark. Run: pip install 'tacit[spark]'"
+    assert (
+        str(error)
+        == "Spark sources need the package pyspark. Run: pip install 'tacit-privacy[spark]'"
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,15 @@
 """Imports point one way, and `import tacit` costs nothing.
 
 Every module of the package belongs to a tier; a tier imports only itself and lower ones. All import
-statements count, also those inside functions and for type checkers: what a module knows about is
-what it depends on.
+statements count, also those inside functions and for type checkers, and names of modules in
+strings: what a module knows about is what it depends on.
 """
 
 from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,45 +20,32 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "tacit"
 
-# From the bottom up. `errors`, `files` and `jobs` are small helpers that anybody may use.
-TIERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors"}),
-    frozenset({"model"}),
-    frozenset({"files", "jobs"}),
-    frozenset({"queries", "tables", "worlds", "overlap", "synthesis", "engines"}),
-    frozenset({"definitions"}),
-    frozenset({"repairs", "utility", "ledger"}),
-    frozenset(
-        {
-            "plan",
-            "attacks",
-            "anonymization",
-            "restoration",
-            "source",
-            "readings",
-            "declared_distances",
-            "explained_worlds",
-            "overlap_asking",
-            "view_asking",
-            "synthesis_asking",
-            "synthesizing",
-            "assess",
-            "given",
-            "api",
-            "starter",
-            "demo",
-            "report",
-            "server",
-            "web",
-            "holdings",
-            "client",
-            "cli",
-            "__init__",
-            "__main__",
-        }
-    ),
+# From the bottom up. `*` is any family: one layer of all families is one part.
+TIERS: tuple[tuple[str, ...], ...] = (
+    ("errors",),
+    ("model",),
+    ("engines",),
+    ("families.solving",),
+    ("families.queries", "families.microdata", "families.synthetic"),
+    ("families.worlds", "families.overlaps"),
+    ("families.*.definitions", "families.definition", "families.parameters", "families.words"),
+    ("families.*.repair", "families.*.restore", "families.*.attacks", "families.*.utility"),
+    ("families.__init__", "families.catalog", "families.registry"),
+    ("plan",),
+    ("families.*.reading",),
+    ("ledger",),
+    ("checking",),
+    ("families.*.runs",),
+    ("report",),
+    ("api", "given", "starter", "demo", "gateway.client"),
+    ("gateway",),
+    ("workbench",),
+    ("cli",),
+    ("__init__", "__main__"),
 )
-TIER = {name: number for number, names in enumerate(TIERS) for name in names}
+PARTS = {part: number for number, parts in enumerate(TIERS) for part in parts}
+# These may not import each other, although they stand in one tier.
+APART = {"families.worlds", "families.overlaps"}
 
 HEAVY = (
     "numpy",
@@ -79,10 +67,23 @@ HEAVY = (
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
-def part_of(path: Path) -> str:
-    """The package or module right below tacit that a file belongs to."""
-    inside = path.relative_to(PACKAGE)
-    return inside.parts[0].removesuffix(".py")
+def name_of(path: Path) -> str:
+    """The dotted name of a module below tacit; that of a package for its __init__."""
+    words = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(words[:-1] if words[-1] == "__init__" and len(words) > 1 else words)
+
+
+NAMES = {name_of(path) for path in MODULES} - {"__init__", "__main__"}
+
+
+def part_of(name: str) -> str | None:
+    """The part that a module belongs to: the most particular one that fits."""
+    fitting = [
+        part for part in PARTS if re.match(re.escape(part).replace(r"\*", r"\w+") + r"(\.|$)", name)
+    ]
+    if name == "families":
+        return "families.__init__"
+    return max(fitting, key=lambda part: part.count("."), default=None)
 
 
 def imports_of(path: Path) -> Iterator[tuple[int, str]]:
@@ -95,46 +96,70 @@ def imports_of(path: Path) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
             module = ".".join(part for part in (base, node.module) if part)
-            if module == "tacit":
-                yield from ((node.lineno, f"tacit.{alias.name}") for alias in node.names)
-            else:
-                yield node.lineno, module
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
-            for argument in node.args[:1]:
-                if isinstance(argument, ast.Constant):
-                    yield node.lineno, str(argument.value)
+            for alias in node.names:
+                full = f"{module}.{alias.name}"
+                yield node.lineno, full if full.removeprefix("tacit.") in NAMES else module
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from ((node.lineno, name) for name in named_in(node.value))
 
 
-def test_every_part_has_a_place() -> None:
-    unplaced = {part_of(path) for path in MODULES} - set(TIER)
-    assert not unplaced, f"say in TIERS where {sorted(unplaced)} belong"
+def named_in(text: str) -> Iterator[str]:
+    """The module whose name a string begins with, whole or without `tacit.families.`."""
+    for prefix in ("tacit.", "tacit.families."):
+        words = text.removeprefix("tacit.").partition(":")[0].strip(".").split(".")
+        if not (text.startswith("tacit.") if prefix == "tacit." else len(words) > 3):
+            continue
+        while words and ".".join([*prefix.split(".")[1:-1], *words]) not in NAMES:
+            words.pop()
+        if words:
+            yield prefix + ".".join(words)
+
+
+def test_every_module_has_a_place() -> None:
+    unplaced = [name for name in sorted(NAMES) if part_of(name) is None]
+    assert not unplaced, f"say in TIERS where {unplaced} belong"
+
+
+def test_a_tier_has_at_most_five_parts_and_each_is_there() -> None:
+    assert max(map(len, TIERS)) <= 5
+    assert {part_of(name) for name in NAMES} | {"__init__", "__main__"} == set(PARTS)
 
 
 def test_the_map_for_contributors_has_every_part() -> None:
     told = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     parts = {
         path.name if path.is_file() else f"{path.name}/"
-        for path in PACKAGE.iterdir()
+        for folder in (PACKAGE, PACKAGE / "families")
+        for path in folder.iterdir()
         if path.suffix == ".py" or (path / "__init__.py").is_file()
     }
     missing = {part for part in parts - {"__main__.py"} if part not in told}
     assert not missing, f"say in CONTRIBUTING.md what {sorted(missing)} are for"
 
 
+def test_no_folder_is_too_large_to_look_through() -> None:
+    folders = {path.parent for path in MODULES}
+    sizes = {str(one.relative_to(PACKAGE)): len(list(one.glob("*.py"))) for one in folders}
+    assert not {folder: size for folder, size in sizes.items() if size > 26}
+    assert len([one for one in PACKAGE.iterdir() if one.name != "__pycache__"]) <= 18
+
+
 @pytest.mark.parametrize("path", MODULES, ids=[str(path.relative_to(PACKAGE)) for path in MODULES])
 def test_imports_point_one_way(path: Path) -> None:
-    here = TIER[part_of(path)]
-    upwards = [
-        f"{path.relative_to(ROOT)}:{line} imports {name}"
-        for line, name in imports_of(path)
-        if name.startswith("tacit.") and TIER.get(name.split(".")[1], here) > here
-    ]
+    part = part_of(name_of(path))
+    assert part is not None
+    upwards = []
+    for line, name in imports_of(path):
+        other = part_of(name.removeprefix("tacit.")) if name.startswith("tacit.") else None
+        beside = {part, other} == APART
+        if other is not None and (PARTS[other] > PARTS[part] or beside):
+            upwards.append(f"{path.relative_to(ROOT)}:{line} ({part}) imports {name} ({other})")
     assert not upwards, "\n".join(upwards)
 
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in MODULES if part_of(path) in ("model", "errors", "jobs")],
+    [path for path in MODULES if part_of(name_of(path)) in ("model", "errors")],
     ids=lambda path: path.name,
 )
 def test_the_model_knows_the_standard_library_only(path: Path) -> None:
@@ -147,8 +172,62 @@ def test_the_model_knows_the_standard_library_only(path: Path) -> None:
     assert not outside, "\n".join(outside)
 
 
+# Where statements stand besides `engines`, and why.
+SQL_ELSEWHERE = {
+    "ledger": "its own database",
+    "families.queries.sql": "reads a user's SQL, and writes a query of its own as SQL",
+    "gateway.policy": "takes a client's SQL apart, and puts it together again",
+    "workbench.pages.start.views": "shows an example in an empty field",
+}
+# What has ... in it is an example for somebody who reads a message.
+STATEMENT = re.compile(
+    r"\s*(ALTER|ATTACH|COPY|CREATE|DELETE|DESCRIBE|DROP|EXECUTE|EXPLAIN|GRANT|INSERT|MERGE|PRAGMA|"
+    r"PREPARE|REVOKE|SELECT|SET|TRUNCATE|UPDATE|VALUES|WITH( RECURSIVE)? \S+ AS)\s(?!.*\.\.\.)",
+    re.DOTALL,
+)
+
+
+def sql_built_in(path: Path) -> Iterator[str]:
+    """Where a module writes a statement as text, or builds a part of one with sqlglot."""
+    tree = ast.parse(path.read_text("utf-8"))
+    # Parts of a formatted text are looked at with it, and docstrings may have examples.
+    aside = {
+        id(part)
+        for node in ast.walk(tree)
+        for part in getattr(node, "values", [getattr(node, "value", None)])
+        if isinstance(node, ast.JoinedStr | ast.Expr)
+    }
+    for node in ast.walk(tree):
+        where = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+        if id(node) not in aside and STATEMENT.match(text_of(node)):
+            yield f"{where} has SQL as text"
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("exp."):
+            yield f"{where} calls {ast.unparse(node.func)}"
+
+
+def text_of(node: ast.AST) -> str:
+    """A literal text; x for what is put into a formatted one."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text_of(part) or "x" for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def test_sql_that_we_send_stands_in_engines() -> None:
+    found: dict[str, list[str]] = {one: [] for one in ("", *SQL_ELSEWHERE)}
+    for path in MODULES:
+        name = name_of(path)
+        if part_of(name) != "engines":
+            allowed = (one for one in SQL_ELSEWHERE if f"{name}.".startswith(f"{one}."))
+            found[next(allowed, "")].extend(sql_built_in(path))
+    assert not found[""], "build it in engines/sql:\n" + "\n".join(found[""])
+    unused = [one for one in SQL_ELSEWHERE if not found[one]]
+    assert not unused, f"{unused} need no exception any more"
+
+
 def loaded_by(code: str) -> set[str]:
-    """The modules that a fresh Python has loaded after some code, beyond those that it starts with."""
+    """The modules that a fresh Python has loaded after some code,
+    beyond those that it starts with.
+    """
     script = (
         "import json, sys, io, contextlib\n"
         "before = set(sys.modules)\n"
@@ -197,7 +276,7 @@ HELP = "import sys\nsys.argv = ['tacit', '--help']\nfrom tacit.cli import main\n
     ids=["import", "help", "check-help", "version"],
 )
 def test_nothing_heavy_is_loaded_before_it_is_needed(code: str) -> None:
-    if "--version" in code and "tacit" not in installed():
+    if "--version" in code and "tacit-privacy" not in installed():
         pytest.skip("tacit is not installed, it runs from its folder")
     heavy = {name.split(".")[0] for name in loaded_by(code)} & set(HEAVY)
     assert not heavy
@@ -220,5 +299,5 @@ def test_every_public_name_is_there_and_documented() -> None:
 
 
 def test_loading_a_plan_does_not_load_an_engine() -> None:
-    heavy = {name.split(".")[0] for name in loaded_by("import tacit.plan.load")}
+    heavy = {name.split(".")[0] for name in loaded_by("import tacit.plan.read.load")}
     assert not heavy & {"duckdb", "sqlglot", "numpy", "psycopg", "pyspark"}

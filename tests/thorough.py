@@ -1,4 +1,6 @@
-"""How thorough the long comparisons with brute force are: a share of them in every run, all with TACIT_TEST_THOROUGH=5."""
+"""How thorough the long comparisons with brute force are:
+a share of them in every run, all with TACIT_TEST_THOROUGH=5.
+"""
 
 from __future__ import annotations
 

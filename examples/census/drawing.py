@@ -9,7 +9,7 @@ from typing import Any
 from measuring import KINDS, SIX, Times, Utility
 
 from tacit.errors import MissingExtra
-from tacit.report.charts import EXPOSED, FAINT, FONT, INK, MUTED
+from tacit.report.charts.portrait import EXPOSED, FAINT, FONT, INK, MUTED
 
 # Light blue, vermilion and dark blue differ in lightness too, so that they stay apart in grey.
 COLOURS = ("#9dbbdb", EXPOSED, "#1f4468")
@@ -138,7 +138,9 @@ def running_times(found: Sequence[Times], table: str, number: str) -> str:
 
 
 def costs(found: Sequence[Utility], number: str, measures: Sequence[str], sample: str) -> str:
-    """Figures 3.3 to 3.6: the least height, average group and discernibility for one quasi-identifier."""
+    """Figures 3.3 to 3.6: the least height, average group and
+    discernibility for one quasi-identifier.
+    """
     title = f"Figure {number}: diversity takes {more_steps(found)} than k-anonymity"
     note = [
         f"Q = {{{spoken(found[0].quasi)}}}",
@@ -151,10 +153,15 @@ def costs(found: Sequence[Utility], number: str, measures: Sequence[str], sample
 
 
 def divergences(found: Sequence[Sequence[Utility]], number: str, sample: str) -> str:
-    """Figures 3.7 and 3.8: the least divergence for each quasi-identifier, and that of the suppressed table."""
+    """Figures 3.7 and 3.8: the least divergence for each quasi-identifier,
+    and that of the suppressed table.
+    """
     title = f"Figure {number}: {how_near(found)}"
     missing = next((text for text in map(crosses, found) if text), "")
-    note = f"KL-divergence to the best table; Adult, {sample}; k = l on the horizontal axis; dashed: all of Q suppressed{missing}"
+    note = (
+        f"KL-divergence to the best table; Adult, {sample}; k = l on the horizontal axis; "
+        f"dashed: all of Q suppressed{missing}"
+    )
     panels = [
         {**panel(one, "kl", AXES["kl"], one[0].base), "title": small(spoken(one[0].quasi))}
         for one in found
@@ -188,7 +195,9 @@ def more_steps(found: Sequence[Utility]) -> str:
 
 
 def how_near(found: Sequence[Sequence[Utility]]) -> str:
-    """Up to which l the best diverse table is nearly as good as the best k-anonymous one, in words."""
+    """Up to which l the best diverse table is nearly as good as the
+    best k-anonymous one, in words.
+    """
     within = []
     costs = [by_kind(part, "kl") for part in found]
     for degree in sorted({one.degree for part in found for one in part}):

@@ -1,4 +1,6 @@
-"""What the study measures: homogeneity of minimal tables, time, and utility, each as plain values."""
+"""What the study measures: homogeneity of minimal tables, time,
+and utility, each as plain values.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tacit.attacks.all_minimal import AllMinimal, ByHeight, all_minimal
-from tacit.definitions.registry import define
-from tacit.engines.duckdb import DuckDB
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.families.microdata.attacks.all_minimal import AllMinimal, ByHeight, all_minimal
+from tacit.families.microdata.lattice import Lattice
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.reading.source import count_table
+from tacit.families.microdata.recoded import generalized
+from tacit.families.microdata.repair.judging import Judge
+from tacit.families.microdata.repair.required import Required
+from tacit.families.microdata.repair.search import search
+from tacit.families.microdata.utility.measures import measure
+from tacit.families.registry import define
 from tacit.model.schema import FlatHierarchy
-from tacit.plan.load import load_plan
-from tacit.repairs.judging import Judge
-from tacit.repairs.required import Required
-from tacit.repairs.search import search
-from tacit.source import count_table
-from tacit.tables.lattice import Lattice
-from tacit.tables.microdata import MicrodataQuestion
-from tacit.tables.recoded import generalized
-from tacit.utility.measures import measure
+from tacit.plan.read.load import load_plan
 
 HERE = Path(__file__).parent
 ADULT = (
@@ -48,7 +50,9 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A table of the study: the plan that knows its hierarchies, and the folder where the rows are."""
+    """A table of the study: the plan that knows its hierarchies, and
+    the folder where the rows are.
+    """
 
     plan: Path
     folder: Path
@@ -57,7 +61,9 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """CPU seconds for one quasi-identifier: counting the table, all 6-anonymous and all 6-diverse tables."""
+    """CPU seconds for one quasi-identifier:
+    counting the table, all 6-anonymous and all 6-diverse tables.
+    """
 
     columns: int
     nodes: int
@@ -74,9 +80,11 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Utility:
-    """The least cost by each measure among all tables that meet one definition; empty where none does.
+    """The least cost by each measure among all tables that meet one definition;
+    empty where none does.
 
-    `degree` is the k or the l, `base` is the divergence of the table in which every quasi-identifier is suppressed.
+    `degree` is the k or the l, `base` is the divergence of the table in which every
+    quasi-identifier is suppressed.
     """
 
     quasi: tuple[str, ...]
@@ -191,7 +199,9 @@ def utility(data: Data, quasi: Sequence[str], sensitive: str, tell: Tell) -> Ite
 
 
 def facts(data: Data, tell: Tell) -> Iterator[tuple[str, str, str]]:
-    """What section 3.6 says of Adult in passing, most of it whatever the taxonomies: the fact, ours, the printed one."""
+    """What section 3.6 says of Adult in passing, most of it whatever the taxonomies:
+    the fact, ours, the printed one.
+    """
     tell(f"{data.table}: what the text says")
     raw = question(data, ADULT[:5], "occupation")
     lattice = lattice_of(raw)

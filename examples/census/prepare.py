@@ -1,6 +1,8 @@
-"""Makes adult.csv of the files that UCI publishes: python prepare.py FOLDER, where adult.data and adult.test are.
+"""Makes adult.csv of the files that UCI publishes:
+python prepare.py FOLDER, where adult.data and adult.test are.
 
-Both parts together, without the rows that have a missing value (`?`): the 45,222 rows of the dissertation.
+Both parts together, without the rows that have a missing value (`?`):
+the 45,222 rows of the dissertation.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Tables 3.9 to 3.12 and Figures 3.1 to 3.8 of the dissertation, computed anew.
 
-    python examples/census/study.py --data FOLDER --out FOLDER [--lands FOLDER] [--only tables|times|utility]
+    python examples/census/study.py --data FOLDER --out FOLDER [--lands
+    FOLDER] [--only tables|times|utility]
 
-`--data` has adult.csv, `--lands` a table shaped like Lands End (`python -m benchmarks.data FOLDER` writes one).
-Writes tables.md, results.json and one SVG file for each figure into `--out`.
+`--data` has adult.csv, `--lands` a table shaped like Lands End (`python -m benchmarks.data FOLDER`
+writes one). Writes tables.md, results.json and one SVG file for each figure into `--out`.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ from measuring import (
 )
 from printed import PRINTED
 
-from tacit.attacks.all_minimal import AllMinimal, Average
 from tacit.errors import InputError, TacitError
+from tacit.families.microdata.attacks.all_minimal import AllMinimal, Average
 
 PARTS = ("tables", "times", "utility")
 SENSITIVE = "occupation"
@@ -122,7 +123,7 @@ def keep(out: Path, part: str, values: Any) -> None:
     path.write_text(json.dumps({**known, part: values}, indent=1) + "\n", "utf-8")
 
 
-# -- Tables 3.9 to 3.12 -----------------------------------------------------------------------------
+# -- Tables 3.9 to 3.12 ----------------------------------------------------------------------------
 
 
 def study_tables(adult: Data, lands: Data | None, out: Path, tell: Tell) -> None:
@@ -162,7 +163,10 @@ def two_tables(
 def one_table(title: str, number: str, found: Mapping[int, Average]) -> Iterator[str]:
     """Our numbers and the printed ones side by side."""
     yield f"**{title}**\n"
-    yield "| k | tables affected | groups, average | people, average | printed: tables | groups | tuples |"
+    yield (
+        "| k | tables affected | groups, average | people, average | printed: tables | groups "
+        "| tuples |"
+    )
     yield "|--:|--:|--:|--:|--:|--:|--:|"
     for k, one in found.items():
         ours = f"{one.affected}/{one.total} | {float(one.groups):.2f} | {float(one.people):,.2f}"
@@ -170,7 +174,7 @@ def one_table(title: str, number: str, found: Mapping[int, Average]) -> Iterator
     yield ""
 
 
-# -- Figures 3.1 and 3.2 ----------------------------------------------------------------------------
+# -- Figures 3.1 and 3.2 ---------------------------------------------------------------------------
 
 
 def study_times(adult: Data, lands: Data | None, out: Path, repeats: int, tell: Tell) -> None:
@@ -188,10 +192,16 @@ def study_times(adult: Data, lands: Data | None, out: Path, repeats: int, tell: 
 def time_table(name: str, found: Sequence[Times]) -> Iterator[str]:
     """The times as Markdown."""
     yield f"**{name}, CPU seconds**\n"
-    yield "| columns | tables in the lattice | counting | all 6-anonymous | all entropy 6-diverse | ratio of the whole |"
+    yield (
+        "| columns | tables in the lattice | counting | all 6-anonymous | all entropy "
+        "6-diverse | ratio of the whole |"
+    )
     yield "|--:|--:|--:|--:|--:|--:|"
     for one in found:
-        yield f"| {one.columns} | {one.nodes:,} | {one.counting:.2f} | {one.anonymous:.3f} | {one.diverse:.3f} | {one.ratio:.2f} |"
+        yield (
+            f"| {one.columns} | {one.nodes:,} | {one.counting:.2f} | {one.anonymous:.3f} | "
+            f"{one.diverse:.3f} | {one.ratio:.2f} |"
+        )
     yield ""
 
 
@@ -200,7 +210,7 @@ def write_figure(out: Path, number: str, picture: str) -> None:
     (out / f"figure-{number}.svg").write_text(picture, "utf-8")
 
 
-# -- Figures 3.3 to 3.8 -----------------------------------------------------------------------------
+# -- Figures 3.3 to 3.8 ----------------------------------------------------------------------------
 
 
 def study_utility(adult: Data, out: Path, tell: Tell) -> None:
@@ -232,8 +242,13 @@ def as_values(found: Iterable[Sequence[Utility]]) -> list[dict[str, Any]]:
 
 
 def utility_table(found: Sequence[Utility], sample: str) -> Iterator[str]:
-    """The least costs for one quasi-identifier as Markdown; a dash where no table meets the definition."""
-    yield f"**Q = {{{drawing.spoken(found[0].quasi)}}}, {sample}; KL-divergence with Q suppressed: {found[0].base:.2f}**\n"
+    """The least costs for one quasi-identifier as Markdown;
+    a dash where no table meets the definition.
+    """
+    yield (
+        f"**Q = {{{drawing.spoken(found[0].quasi)}}}, {sample}; KL-divergence with Q "
+        f"suppressed: {found[0].base:.2f}**\n"
+    )
     yield "| k = l | " + " | ".join(f"{name}: {kind}" for name in MEASURES for kind in KINDS) + " |"
     yield "|--:|" + "--:|" * (len(MEASURES) * len(KINDS))
     for degree in DIVERSITIES:

@@ -1,11 +1,13 @@
-"""An outsider's attacks on the synthetic people, by the tool anonymeter: singling out, linking, and inference.
+"""An outsider's attacks on the synthetic people, by the tool anonymeter:
+singling out, linking, and inference.
 
     python -m examples.commuters.study people --out FOLDER      (with Tacit) draws them from one half of the workers
     python examples/commuters/attack.py FOLDER                  (with anonymeter, which needs an environment of its own)
 
-anonymeter 1.1 asks for NumPy below 1.27 and Tacit for 2.0 or later, so this file imports nothing of Tacit.
-Each attack is tried on people who were used and on others who were not: only what works better on the former is a risk.
-"""
+anonymeter 1.1 asks for NumPy below 1.27 and Tacit for 2.0 or later, so this file imports nothing of
+Tacit. Each attack is tried on people who were used and on others who were not: only what works
+better on the former is a risk.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ def attacks(used: Any, control: Any, published: Any, number: int) -> Iterator[tu
 
 
 def told(folder: Path, number: int) -> list[dict[str, Any]]:
-    """Every attack on every published file, and on the used people themselves as if they were published."""
+    """Every attack on every published file, and on the used people
+    themselves as if they were published.
+    """
     import pandas
 
     used, control = (
@@ -99,13 +103,17 @@ def told(folder: Path, number: int) -> list[dict[str, Any]]:
 def table(found: Sequence[dict[str, Any]]) -> str:
     """The risks in Markdown."""
     lines = [
-        "| published | attack | succeeds on used people | on others | guessing blindly | risk (95 %) |",
+        (
+            "| published | attack | succeeds on used people | on others | guessing blindly | "
+            "risk (95 %) |"
+        ),
         "| :-- | :-- | --: | --: | --: | --: |",
     ]
     for one in found:
         cells = [f"{one[kind]:.1%}" for kind in ("used", "control", "blind")]
         lines.append(
-            f"| {one['published']} | {one['attack']} | {' | '.join(cells)} | {one['risk']:.1%} ({one['low']:.1%} to {one['high']:.1%}) |"
+            f"| {one['published']} | {one['attack']} | {' | '.join(cells)} | {one['risk']:.1%} "
+            f"({one['low']:.1%} to {one['high']:.1%}) |"
         )
     return "\n".join(lines)
 
@@ -118,7 +126,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     if not (asked.folder / "used.csv").is_file():
         print(
-            f"{asked.folder} has no used.csv. Write it: python -m examples.commuters.study people --out {asked.folder}",
+            f"{asked.folder} has no used.csv. Write it: python -m examples.commuters.study people "
+            f"--out {asked.folder}",
             file=sys.stderr,
         )
         return 2

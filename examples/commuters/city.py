@@ -1,9 +1,11 @@
 """A city on a river that does not exist: where its people live and work, by a gravity model.
 
-    python examples/commuters/city.py FOLDER [--tracts 600] [--workplaces 200] [--jobs 100000] [--seed 1]
+    python examples/commuters/city.py FOLDER [--tracts 600]
+    [--workplaces 200] [--jobs 100000] [--seed 1]
 
-Writes flows.csv (origin, destination, jobs) and tracts.csv, with the columns of the published data of New York. The same seed
-gives the same city everywhere: only `random()` of the standard library is drawn from.
+Writes flows.csv (origin, destination, jobs) and tracts.csv, with the columns of the published data
+of New York. The same seed gives the same city everywhere: only `random()` of the standard library
+is drawn from.
 """
 
 from __future__ import annotations
@@ -79,7 +81,10 @@ class City:
         for number in range(self.tracts):
             row, column = divmod(number, COLUMNS)
             x, y = column + row % 2 / 2, row * ROW
-            name = f"{'North' if self.is_north(x, y) else 'South'} bank {row // QUARTERS + 1}-{column // QUARTERS + 1}"
+            name = (
+                f"{'North' if self.is_north(x, y) else 'South'} bank "
+                f"{row // QUARTERS + 1}-{column // QUARTERS + 1}"
+            )
             found.append(Tract(1_000_100 + 100 * number, name, x, y))
         return tuple(found)
 
@@ -97,7 +102,9 @@ class City:
 
     @cached_property
     def residents(self) -> list[float]:
-        """The weight of each tract as a home; some are parks or yards where hardly anybody lives."""
+        """The weight of each tract as a home;
+        some are parks or yards where hardly anybody lives.
+        """
         draw = Random(f"residents {self.seed}")
         return [
             self.weight(one, 6.0) * (0.02 if draw.random() < 0.06 else 0.5 + draw.random())
@@ -130,7 +137,9 @@ class City:
 
     @cached_property
     def flows(self) -> tuple[tuple[int, int, int], ...]:
-        """Origin, destination and jobs: each worker lives in a tract with a chance of residents times exp(-miles / PULL)."""
+        """Origin, destination and jobs: each worker lives in a tract with a chance of residents
+        times exp(-miles / PULL).
+        """
         draw = Random(f"flows {self.seed}")
         found = []
         for place, jobs in self.work.items():
@@ -182,7 +191,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     write(city, asked.folder)
     jobs = sum(many for _, _, many in city.flows)
     print(
-        f"{jobs:,} jobs in {len(city.work)} of {city.tracts} tracts, {len(city.flows):,} flows, written to {asked.folder}"
+        f"{jobs:,} jobs in {len(city.work)} of {city.tracts} tracts, {len(city.flows):,} flows, "
+        f"written to {asked.folder}"
     )
 
 

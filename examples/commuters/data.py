@@ -22,9 +22,9 @@ import numpy as np
 from examples.commuters.city import City, write
 
 from tacit.errors import InputError, TacitError
-from tacit.synthesis.held import Held, Integers
-from tacit.utility.flows import Floats, Flows
-from tacit.utility.positions import Positions, miles_between
+from tacit.families.synthetic.held import Held, Integers
+from tacit.families.synthetic.utility.flows import Floats, Flows
+from tacit.families.synthetic.utility.positions import Positions, miles_between
 
 HERE = Path(__file__).parent
 FILES = ("flows.csv", "tracts.csv")
@@ -78,7 +78,9 @@ class Commuters:
 
 
 def new_york(folder: Path | None = None) -> Path | None:
-    """The folder with New York's flows: the one that is named, that of TACIT_DATA, or the one beside the repository."""
+    """The folder with New York's flows: the one that is named, that of TACIT_DATA, or the one
+    beside the repository.
+    """
     named = (
         [folder]
         if folder
@@ -136,7 +138,9 @@ def commuters(folder: Path | None, scratch: Path, *, city: bool = False) -> Comm
 
 
 def prepare(output: Path, folder: Path | None = None, *, city: bool = False) -> str:
-    """flows.csv, tracts.csv and districts.csv (each tract's district) for the plan; answers where they come from."""
+    """flows.csv, tracts.csv and districts.csv (each tract's district) for the plan;
+    answers where they come from.
+    """
     found = None if city else new_york(folder)
     output.mkdir(parents=True, exist_ok=True)
     if found is None:

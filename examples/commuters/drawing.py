@@ -1,4 +1,6 @@
-"""The pictures of the commuters' study: mean commutes against the size of the workplace (Figures 4.1 to 4.4), and errors of all methods."""
+"""The pictures of the commuters' study: mean commutes against the size of the workplace (Figures
+4.1 to 4.4), and errors of all methods.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tacit.report.charts import EXPOSED, FAINT, FONT, INK, MUTED, SHELTERED, SIZE, picture
-from tacit.utility.flow_utility import FlowUtility
+from tacit.families.synthetic.utility.flow_utility import FlowUtility
+from tacit.report.charts.portrait import EXPOSED, FAINT, FONT, INK, MUTED, SHELTERED, SIZE, picture
 
 FIGURES = {
     "shrunk": "figures-4.1-4.2",
@@ -49,7 +51,9 @@ LEGEND = {
 
 
 def commutes(words: str, utility: FlowUtility, shown: Sequence[int]) -> str:
-    """An SVG file: the mean commute of some workplaces, true and synthetic, of all people and of those who live near."""
+    """An SVG file: the mean commute of some workplaces, true and synthetic, of all people and of
+    those who live near.
+    """
     groups = utility.groups
     panels, told = [], []
     kinds = (
@@ -78,7 +82,10 @@ def commutes(words: str, utility: FlowUtility, shown: Sequence[int]) -> str:
         if known
         else words
     )
-    note = f"{words}; {len(shown)} workplaces at random, miles by number of jobs; all people: {utility.mean_true:.2f} miles true, {utility.mean_synthetic:.2f} synthetic"
+    note = (
+        f"{words}; {len(shown)} workplaces at random, miles by number of jobs; all people: "
+        f"{utility.mean_true:.2f} miles true, {utility.mean_synthetic:.2f} synthetic"
+    )
     return whole({"hconcat": panels, "spacing": 36}, title, note, "; ".join(told))
 
 
@@ -148,7 +155,10 @@ def errors(found: Sequence[tuple[str, Sequence[float | None]]], bands: Sequence[
     }
     told = "; ".join(f"{row['method']}, {row['jobs']} jobs: {row['miles']:.2f}" for row in rows)
     worst = max((row["miles"] for row in rows if row["method"] == names[0]), default=0.0)
-    note = "how far the synthetic mean commute is from the true one: the median over workplaces of which something is published"
+    note = (
+        "how far the synthetic mean commute is from the true one: the median over workplaces "
+        "of which something is published"
+    )
     return whole(
         drawn,
         f"The mean commute of small workplaces is off by miles, by {names[0]} up to {worst:.1f}",

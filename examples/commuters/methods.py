@@ -1,4 +1,6 @@
-"""The methods that the study compares: how each chooses its noise for a workplace, and draws its synthetic workers."""
+"""The methods that the study compares: how each chooses its noise for a
+workplace, and draws its synthetic workers.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,15 @@ from functools import cache
 import numpy as np
 from examples.commuters.data import Commuters
 
-from tacit.synthesis.cells import KEEP_UNITS, Cells, Domain
-from tacit.synthesis.drawing import draw
-from tacit.synthesis.held import Held, Integers
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.noise import Chooser
-from tacit.synthesis.printed import printed_alpha, pure_alpha
-from tacit.synthesis.randomness import Randomness
-from tacit.synthesis.terms import Noise, Terms
-from tacit.utility.flows import Flows
+from tacit.families.synthetic.cells import KEEP_UNITS, Cells, Domain
+from tacit.families.synthetic.drawing.groups import draw
+from tacit.families.synthetic.drawing.randomness import Randomness
+from tacit.families.synthetic.held import Held, Integers
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.noise import Chooser
+from tacit.families.synthetic.promise.printed import printed_alpha, pure_alpha
+from tacit.families.synthetic.promise.terms import Noise, Terms
+from tacit.families.synthetic.utility.flows import Flows
 
 EPSILON, DELTA = Epsilon.read("4.6"), Fraction("1e-5")  # of section 4.6
 SHRUNK = Epsilon.read("8.6")  # what section 4.6 ends at
@@ -35,7 +37,9 @@ PDP = Terms(EPSILON, DELTA, guarantee="pdp")
 
 @dataclass(frozen=True)
 class Method:
-    """A way to publish the flows: what it promises, over which cells, and its noise where that is not the least the promise allows."""
+    """A way to publish the flows: what it promises, over which cells, and its noise where that
+    is not the least the promise allows.
+    """
 
     name: str
     words: str
@@ -56,7 +60,9 @@ class Method:
 
 @cache
 def algorithm_4(people: int, cells: int) -> float:
-    """The dissertation's noise for the whole domain; it takes delta for each workplace, though pdp adds up over them."""
+    """The dissertation's noise for the whole domain;
+    it takes delta for each workplace, though pdp adds up over them.
+    """
     found = printed_alpha(people, cells, float(EPSILON.ratio[0]), float(DELTA))
     assert found is not None
     return found
@@ -119,9 +125,11 @@ METHODS = (
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a method made of the flows: the noise of each group, the people of its prior, and the synthetic flows.
+    """What a method made of the flows: the noise of each group, the people of
+    its prior, and the synthetic flows.
 
-    `spent` has each group's delta at the method's epsilon, from above: by the rigorous bounds, whoever chose the noise.
+    `spent` has each group's delta at the method's epsilon, from above:
+    by the rigorous bounds, whoever chose the noise.
     """
 
     method: Method
@@ -206,7 +214,9 @@ def scattered(drawn: Held, regions: Integers, randomness: Randomness) -> tuple[I
 
 
 def prior(domain: Domain, held: Held, noise: Noise) -> float:
-    """How many people of the prior there are on average, in the cells that are kept; 0 for a histogram."""
+    """How many people of the prior there are on average, in the cells that are kept;
+    0 for a histogram.
+    """
     if noise.alpha is None:
         return 0.0
     keeps = np.full(domain.size, 1.0) if domain.keeps is None else domain.keeps / KEEP_UNITS
@@ -215,7 +225,9 @@ def prior(domain: Domain, held: Held, noise: Noise) -> float:
 
 
 def table_4_1() -> Iterator[tuple[int, float, float, Fraction, Fraction]]:
-    """For each e^epsilon of Table 4.1: Theorem 4.1, Algorithm 4, and our least noise for pdp and for dp."""
+    """For each e^epsilon of Table 4.1: Theorem 4.1, Algorithm 4, and
+    our least noise for pdp and for dp.
+    """
     people, cells, delta = 10**6, 10**4, Fraction("1e-6")
     for ratio in (5, 10, 20, 50):
         printed = printed_alpha(people, cells, ratio, float(delta))

@@ -1,9 +1,10 @@
-"""The study of the dissertation's chapter 4: how much noise it takes, and what is left of the commutes.
+"""The study of the dissertation's chapter 4:
+how much noise it takes, and what is left of the commutes.
 
 python -m examples.commuters.study table-4.1     the noise of Table 4.1, printed and ours
 python -m examples.commuters.study               section 4.6: all methods on the flows, with Figures 4.1 to 4.4
 python -m examples.commuters.study people        files for attack.py
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -27,10 +28,10 @@ from examples.commuters.data import Commuters, commuters
 from examples.commuters.methods import METHODS, Drawn, run, table_4_1
 
 from tacit.errors import TacitError
-from tacit.synthesis.terms import CannotPromise
-from tacit.utility.flow_comparison import compare
-from tacit.utility.flow_utility import BANDS, FlowUtility
-from tacit.utility.flows import Flows
+from tacit.families.synthetic.promise.terms import CannotPromise
+from tacit.families.synthetic.utility.flow_comparison import compare
+from tacit.families.synthetic.utility.flow_utility import BANDS, FlowUtility
+from tacit.families.synthetic.utility.flows import Flows
 
 SHOWN = 120  # workplaces in the figures, as in the dissertation
 PEOPLE = 20_000  # in each file for the attack
@@ -58,7 +59,7 @@ class Result:
     seconds: float
 
 
-# -- measuring --------------------------------------------------------------------------------------
+# -- measuring -------------------------------------------------------------------------------------
 
 
 def measured(data: Commuters, drawn: Drawn, utility: FlowUtility, seconds: float) -> Result:
@@ -93,7 +94,9 @@ def measured(data: Commuters, drawn: Drawn, utility: FlowUtility, seconds: float
 def study(
     data: Commuters, seed: int, tell: Callable[[str], None]
 ) -> list[tuple[Result, FlowUtility]]:
-    """Every method on the same flows, as many at once as there are processors; the slow ones begin."""
+    """Every method on the same flows, as many at once as there are processors;
+    the slow ones begin.
+    """
     order = sorted(range(len(METHODS)), key=lambda at: METHODS[at].name not in SLOW)
     with ProcessPoolExecutor() as pool:
         asked = {at: pool.submit(tried, at, data, seed) for at in order}
@@ -122,7 +125,7 @@ def tried(at: int, data: Commuters, seed: int) -> tuple[Result, FlowUtility] | s
     return measured(data, drawn, utility, seconds), utility
 
 
-# -- what is printed ---------------------------------------------------------------------------------
+# -- what is printed -------------------------------------------------------------------------------
 
 
 def printed_table() -> str:
@@ -232,7 +235,7 @@ def as_json(found: Sequence[Result], data: Commuters, seed: int) -> str:
     return json.dumps(whole, indent=1) + "\n"
 
 
-# -- files for the attack ------------------------------------------------------------------------------
+# -- files for the attack --------------------------------------------------------------------------
 
 
 def halves(data: Commuters, seed: int) -> tuple[Flows, Flows]:
@@ -244,7 +247,9 @@ def halves(data: Commuters, seed: int) -> tuple[Flows, Flows]:
 
 
 def write_people(data: Commuters, folder: Path, seed: int, tell: Callable[[str], None]) -> None:
-    """used.csv, control.csv and the synthetic people of some methods: a line for each of some people, with public facts about the places."""
+    """used.csv, control.csv and the synthetic people of some methods:
+    a line for each of some people, with public facts about the places.
+    """
     used, control = halves(data, seed)
     folder.mkdir(parents=True, exist_ok=True)
     lived = replace(data, flows=used)
@@ -282,7 +287,7 @@ def write_some(data: Commuters, flows: Flows, path: Path, seed: int) -> None:
             )
 
 
-# -- the command ------------------------------------------------------------------------------------
+# -- the command -----------------------------------------------------------------------------------
 
 
 def teller() -> Callable[[str], None]:
@@ -336,7 +341,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             write_people(data, asked.out, asked.seed, teller())
         else:
             print(
-                f"{data.name}: {data.flows.people:,} jobs in {len(data.flows.groups):,} of {len(data.codes):,} tracts; {data.outside} who live elsewhere left out\n"
+                f"{data.name}: {data.flows.people:,} jobs in {len(data.flows.groups):,} of "
+                f"{len(data.codes):,} tracts; {data.outside} who live elsewhere left out\n"
             )
             write_study(data, asked.seed, asked.out)
     except TacitError as error:

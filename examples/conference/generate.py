@@ -1,6 +1,7 @@
 """Grow the conference: a plan of any size, with CSV files, or the question itself for a benchmark.
 
-python examples/conference/generate.py FOLDER [--kind whole|separate|groups|program] [--reviewers 40] [--papers 50]
+python examples/conference/generate.py FOLDER [--kind whole|separate|groups|program] [--reviewers
+40] [--papers 50]
     [--subcommittees 8] [--seed 1] [--safe] [--counted]
 """
 
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tacit.worlds.setting import Setting
+    from tacit.families.worlds.setting import Setting
 
 Rows = tuple[tuple[str, ...], ...]
 COLUMNS = {
@@ -49,8 +50,14 @@ VIEWS = {
     "neighbours": "V(p, q) :- NEXT(p, q), RP(r, p), RP(r, q)",
 }
 KINDS = {
-    "whole": "Who serves and what was submitted is out; is the list of subcommittees safe, or (--safe) who has reviewed for their own?",
-    "separate": "The subcommittees are out; would the reviewers of another subcommittee's papers say anything of the first paper?",
+    "whole": (
+        "Who serves and what was submitted is out; is the list of subcommittees safe, or "
+        "(--safe) who has reviewed for their own?"
+    ),
+    "separate": (
+        "The subcommittees are out; would the reviewers of another subcommittee's papers say "
+        "anything of the first paper?"
+    ),
     "groups": "Every paper has two reviewers; would it be safe to say which papers share one?",
     "program": "The same of papers that follow each other in the program.",
 }
@@ -70,12 +77,12 @@ class Conference:
         """The question as the engine of view safety takes it."""
         from dataclasses import replace
 
-        from tacit.queries.dependencies import read_constraint
-        from tacit.queries.facts import Fact
-        from tacit.queries.query import Relation
-        from tacit.queries.read import read
-        from tacit.worlds.setting import Seen, Setting
-        from tacit.worlds.worlds import answer
+        from tacit.families.queries.datalog.dependencies import read_constraint
+        from tacit.families.queries.facts import Fact
+        from tacit.families.queries.query import Relation
+        from tacit.families.queries.read import read
+        from tacit.families.worlds.setting import Seen, Setting
+        from tacit.families.worlds.worlds import answer
 
         relations = {
             name: Relation(name, COLUMNS[name], kinds=dict.fromkeys(COLUMNS[name], "text"))
@@ -115,7 +122,10 @@ class Conference:
         """The text of the plan."""
         lines = ["version: 1", "tables:"]
         lines += [
-            f"  {name}: {{file: {name}.csv, columns: {{{', '.join(f'{one}: text' for one in COLUMNS[name])}}}, nullable: []}}"
+            (
+                f"  {name}: {{file: {name}.csv, columns: "
+                f"{{{', '.join(f'{one}: text' for one in COLUMNS[name])}}}, nullable: []}}"
+            )
             for name in self.tables
         ]
         lines += ["constraints:", *(f"  - {text}" for text in self.constraints)]
@@ -141,9 +151,10 @@ def conference(
 ) -> Conference:
     """A conference of some size.
 
-    `whole` publishes reviewers, subcommittees and papers: every reviewer may serve anywhere and review any paper. The new view
-    says who serves where, or with `safe` something that follows from the constraints. The other kinds publish all of RS and SP, so
-    that only reviewers of a paper's own subcommittee may have reviewed it. With `counted` every paper has two reviewers.
+    `whole` publishes reviewers, subcommittees and papers: every reviewer may serve anywhere and
+    review any paper. The new view says who serves where, or with `safe` something that follows from
+    the constraints. The other kinds publish all of RS and SP, so that only reviewers of a paper's
+    own subcommittee may have reviewed it. With `counted` every paper has two reviewers.
     """
     counted = counted or kind in ("groups", "program")
     if reviewers < 2 * subcommittees or papers < subcommittees or subcommittees < 2:

@@ -1,9 +1,11 @@
-"""How many compromised disclosures of heart disease records can be restored, and how many Tacit and blind search restore.
+"""How many compromised disclosures of heart disease records can be restored, and how many Tacit and
+blind search restore.
 
-    python -m examples.heart.study [--samples N] [--seconds S] [--evaluations B] [--data FOLDER] [--out FOLDER]
-    python -m examples.heart.study people --output examples/heart/patients.csv
+    python -m examples.heart.study [--samples N] [--seconds S] [--evaluations B] [--data FOLDER]
+    [--out FOLDER] python -m examples.heart.study people --output examples/heart/patients.csv
 
-The first prints a table and writes results.json and restored.svg; the second writes the patients with an id, for tacit.yaml.
+The first prints a table and writes results.json and restored.svg;
+the second writes the patients with an id, for tacit.yaml.
 """
 
 from __future__ import annotations
@@ -26,13 +28,13 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import InputError, TacitError
-from tacit.jobs import Job
-from tacit.overlap.counting import beliefs
-from tacit.overlap.setting import Integers, overlap_of
-from tacit.repairs.candidates import Candidates, candidates
-from tacit.repairs.disclosed import Disclosed
-from tacit.repairs.listed import Lists
-from tacit.repairs.restore import Limits, Restoration, Search, restored
+from tacit.families.overlaps.counting.beliefs import beliefs
+from tacit.families.overlaps.restore.candidates import Candidates, candidates
+from tacit.families.overlaps.restore.disclosed import Disclosed
+from tacit.families.overlaps.restore.listed import Lists
+from tacit.families.overlaps.restore.restore import Limits, Restoration, Search, restored
+from tacit.families.overlaps.setting import Integers, overlap_of
+from tacit.model.jobs import Job
 
 HERE = Path(__file__).parent
 FILE = "heart/heart_cleveland.csv"
@@ -59,7 +61,7 @@ WORDS = {
 Row = Mapping[str, str]
 
 
-# -- what is out ------------------------------------------------------------------------------------
+# -- what is out -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,9 @@ SETTINGS = tuple(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compromised:
-    """A disclosure whose views are gamma-private one by one and not together; `worst` is the largest belief."""
+    """A disclosure whose views are gamma-private one by one and not together;
+    `worst` is the largest belief.
+    """
 
     out: Disclosed
     worst: Fraction
@@ -91,14 +95,17 @@ class Compromised:
 
 
 def compromised(rows: Sequence[Row], setting: Setting, seed: int) -> Iterator[Compromised]:
-    """Compromised disclosures of samples of the rows, without end and the same for the same seed."""
+    """Compromised disclosures of samples of the rows, without end
+    and the same for the same seed.
+    """
     rng = random.Random(f"{setting.name} {seed}")
     while True:
         sample = rng.sample(rows, rng.randint(*PEOPLE))
         views = drawn_views(sample, setting, rng)
         if views is None:
             continue
-        # Who is in no view is not in question: nothing is said about them, and no further view shows them.
+        # Who is in no view is not in question:
+        # nothing is said about them, and no further view shows them.
         inside = [person for person in range(len(sample)) if any(person in view for view in views)]
         out = disclosed(
             [sample[person][setting.sensitive] for person in inside],
@@ -120,7 +127,9 @@ def compromised(rows: Sequence[Row], setting: Setting, seed: int) -> Iterator[Co
 def drawn_views(
     sample: Sequence[Row], setting: Setting, rng: random.Random
 ) -> list[list[int]] | None:
-    """Random ranges, each gamma-private by itself, that hang together; None where the sample seems to have none."""
+    """Random ranges, each gamma-private by itself, that hang together;
+    None where the sample seems to have none.
+    """
     views: list[list[int]] = []
     for _ in range(TRIES):
         column = rng.choice(RANGES)
@@ -161,11 +170,13 @@ def disclosed(values: Sequence[str], views: Sequence[Sequence[int]], gamma: Frac
     )
 
 
-# -- what is found ----------------------------------------------------------------------------------
+# -- what is found ---------------------------------------------------------------------------------
 
 
 class Blind(Search):
-    """Search that ranks nothing and rules nothing out: sets in a random order, each judged exactly."""
+    """Search that ranks nothing and rules nothing out:
+    sets in a random order, each judged exactly.
+    """
 
     def guess(self, order: Integers, waiting: Sequence[int], *_: Any, **__: Any) -> list[int]:
         """All of them, as they come: no time is spent on ranks that are not used."""
@@ -175,7 +186,9 @@ class Blind(Search):
 def blind(
     case: Compromised, limits: Limits, seed: int, *, facts: bool = False, most: int | None = None
 ) -> Restoration:
-    """Look for views at random; with `facts` those are left out that cannot be in a set that restores."""
+    """Look for views at random; with `facts` those are left out that
+    cannot be in a set that restores.
+    """
     lists = None if most is None else Lists(case.out, most)
     return Blind(
         case.out,
@@ -193,7 +206,9 @@ def blind(
 
 @dataclass(slots=True)
 class Tried:
-    """How a kind of search did: restored disclosures (on average, where it is random), evaluations until each."""
+    """How a kind of search did:
+    restored disclosures (on average, where it is random), evaluations until each.
+    """
 
     restored: float = 0.0
     until: list[int] = field(default_factory=list)
@@ -232,7 +247,9 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is tried: disclosures of each setting, exact evaluations, equal time, time for an exhaustive search."""
+    """How much is tried: disclosures of each setting, exact evaluations, equal
+    time, time for an exhaustive search.
+    """
 
     samples: int
     evaluations: int
@@ -241,7 +258,9 @@ class Effort:
 
 
 def settle(case: Compromised, tally: Tally, longest: float) -> bool:
-    """Can it be restored at all? All sets of up to so many views are judged or ruled out, if time allows."""
+    """Can it be restored at all? All sets of up to so many views are
+    judged or ruled out, if time allows.
+    """
     limits = Limits(views=FURTHER, listed=LISTED, counted=COUNTED, seconds=longest)
     found = restored(case.out, case.choices.members, limits=limits, with_classes=False)
     tally.compromised += 1
@@ -302,13 +321,14 @@ def study(
             if settle(case, tally, effort.longest):
                 compare(case, tally, effort)
             tell(
-                f"{number} of {len(settings)}: {setting.name}: {tally.compromised} of {effort.samples}, {tally.restorable} restorable"
+                f"{number} of {len(settings)}: {setting.name}: {tally.compromised} of "
+                f"{effort.samples}, {tally.restorable} restorable"
             )
         found.append(tally)
     return found
 
 
-# -- what is written --------------------------------------------------------------------------------
+# -- what is written -------------------------------------------------------------------------------
 
 
 HEADS = (
@@ -394,7 +414,9 @@ def as_json(found: Sequence[Tally], effort: Effort, seed: int) -> str:
 
 
 def told_sum(found: Sequence[Tally], kind: str) -> str:
-    """How many disclosures a kind of search restored; random ones restore a part of one on average."""
+    """How many disclosures a kind of search restored;
+    random ones restore a part of one on average.
+    """
     return f"{sum(getattr(one, kind).restored for one in found):.1f}".removesuffix(".0")
 
 
@@ -407,7 +429,7 @@ BARS = {
 
 def bars(found: Sequence[Tally], effort: Effort) -> str:
     """An SVG file: shares of the compromised disclosures, a panel for each private column."""
-    from tacit.report.charts import FAINT, FONT, INK, MUTED, SIZE, picture
+    from tacit.report.charts.portrait import FAINT, FONT, INK, MUTED, SIZE, picture
 
     rows = [
         {
@@ -422,8 +444,14 @@ def bars(found: Sequence[Tally], effort: Effort) -> str:
         )
     ]
     whole, restorable = sum(one.compromised for one in found), sum(one.restorable for one in found)
-    title = f"{restorable} of {whole} compromised disclosures can be restored: Tacit restores {told_sum(found, 'tacit')}, blind search {told_sum(found, 'blind')}"
-    note = f"shares of the compromised disclosures; searches with {effort.evaluations} exact evaluations for sets of one view and of two; dashed: the paper's best"
+    title = (
+        f"{restorable} of {whole} compromised disclosures can be restored: Tacit restores "
+        f"{told_sum(found, 'tacit')}, blind search {told_sum(found, 'blind')}"
+    )
+    note = (
+        f"shares of the compromised disclosures; searches with {effort.evaluations} exact "
+        "evaluations for sets of one view and of two; dashed: the paper's best"
+    )
     axis = {
         "labelColor": MUTED,
         "titleColor": MUTED,
@@ -522,7 +550,7 @@ def bars(found: Sequence[Tally], effort: Effort) -> str:
     )
 
 
-# -- the command ------------------------------------------------------------------------------------
+# -- the command -----------------------------------------------------------------------------------
 
 
 def heart(folder: Path | None) -> list[dict[str, str]]:

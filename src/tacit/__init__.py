@@ -27,29 +27,29 @@ if TYPE_CHECKING:
     from tacit.api import restore as restore
     from tacit.api import synthesize as synthesize
     from tacit.api import view_safety as view_safety
-    from tacit.assess import Assessment as Assessment
-    from tacit.client.connection import connect as connect
-    from tacit.definitions.alpha_k import AlphaK as AlphaK
-    from tacit.definitions.c_k_safety import CKSafety as CKSafety
-    from tacit.definitions.dissimilarity import Dissimilarity as Dissimilarity
-    from tacit.definitions.e_safety import ESafety as ESafety
-    from tacit.definitions.eps_m import EpsM as EpsM
-    from tacit.definitions.g_safety import GSafety as GSafety
-    from tacit.definitions.gamma_privacy import GammaPrivacy as GammaPrivacy
-    from tacit.definitions.k_anonymity import KAnonymity as KAnonymity
-    from tacit.definitions.k_e import KE as KE
-    from tacit.definitions.k_rsind import KRsind as KRsind
-    from tacit.definitions.k_sind import KSind as KSind
-    from tacit.definitions.l_diversity import LDiversity as LDiversity
-    from tacit.definitions.perfect_privacy import PerfectPrivacy as PerfectPrivacy
-    from tacit.definitions.replay import replay as replay
-    from tacit.definitions.rho1_rho2 import Rho1Rho2 as Rho1Rho2
-    from tacit.definitions.semantic import Semantic as Semantic
-    from tacit.definitions.skyline import Skyline as Skyline
-    from tacit.definitions.t_closeness import TCloseness as TCloseness
-    from tacit.definitions.variance import Variance as Variance
+    from tacit.checking.assess import Assessment as Assessment
     from tacit.errors import Refused as Refused
     from tacit.errors import TacitError as TacitError
+    from tacit.families.microdata.definitions.alpha_k import AlphaK as AlphaK
+    from tacit.families.microdata.definitions.c_k_safety import CKSafety as CKSafety
+    from tacit.families.microdata.definitions.dissimilarity import Dissimilarity as Dissimilarity
+    from tacit.families.microdata.definitions.eps_m import EpsM as EpsM
+    from tacit.families.microdata.definitions.k_anonymity import KAnonymity as KAnonymity
+    from tacit.families.microdata.definitions.k_e import KE as KE
+    from tacit.families.microdata.definitions.l_diversity import LDiversity as LDiversity
+    from tacit.families.microdata.definitions.replay.replay import replay as replay
+    from tacit.families.microdata.definitions.rho1_rho2 import Rho1Rho2 as Rho1Rho2
+    from tacit.families.microdata.definitions.semantic import Semantic as Semantic
+    from tacit.families.microdata.definitions.skyline import Skyline as Skyline
+    from tacit.families.microdata.definitions.t_closeness import TCloseness as TCloseness
+    from tacit.families.microdata.definitions.variance import Variance as Variance
+    from tacit.families.overlaps.definitions.gamma_privacy import GammaPrivacy as GammaPrivacy
+    from tacit.families.overlaps.definitions.k_rsind import KRsind as KRsind
+    from tacit.families.overlaps.definitions.k_sind import KSind as KSind
+    from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy as PerfectPrivacy
+    from tacit.families.worlds.definitions.e_safety import ESafety as ESafety
+    from tacit.families.worlds.definitions.g_safety import GSafety as GSafety
+    from tacit.gateway.client.connection import connect as connect
     from tacit.model.verdict import Assumption as Assumption
     from tacit.model.verdict import Certificate as Certificate
     from tacit.model.verdict import Reason as Reason
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from tacit.model.verdict import Witness as Witness
 
 try:
-    __version__ = version("tacit")
+    __version__ = version("tacit-privacy")
 except PackageNotFoundError:
     __version__ = "0+unknown"
 
@@ -75,27 +75,27 @@ HOMES = {
     "SyntheticTable": "tacit.api",
     "view_safety": "tacit.api",
     "LoadedPlan": "tacit.api",
-    "Assessment": "tacit.assess",
-    "connect": "tacit.client.connection",
-    "GSafety": "tacit.definitions.g_safety",
-    "GammaPrivacy": "tacit.definitions.gamma_privacy",
-    "KSind": "tacit.definitions.k_sind",
-    "KRsind": "tacit.definitions.k_rsind",
-    "ESafety": "tacit.definitions.e_safety",
-    "KAnonymity": "tacit.definitions.k_anonymity",
-    "LDiversity": "tacit.definitions.l_diversity",
-    "AlphaK": "tacit.definitions.alpha_k",
-    "CKSafety": "tacit.definitions.c_k_safety",
-    "Dissimilarity": "tacit.definitions.dissimilarity",
-    "EpsM": "tacit.definitions.eps_m",
-    "PerfectPrivacy": "tacit.definitions.perfect_privacy",
-    "KE": "tacit.definitions.k_e",
-    "Skyline": "tacit.definitions.skyline",
-    "TCloseness": "tacit.definitions.t_closeness",
-    "Variance": "tacit.definitions.variance",
-    "Rho1Rho2": "tacit.definitions.rho1_rho2",
-    "Semantic": "tacit.definitions.semantic",
-    "replay": "tacit.definitions.replay",
+    "Assessment": "tacit.checking.assess",
+    "connect": "tacit.gateway.client.connection",
+    "GSafety": "tacit.families.worlds.definitions.g_safety",
+    "GammaPrivacy": "tacit.families.overlaps.definitions.gamma_privacy",
+    "KSind": "tacit.families.overlaps.definitions.k_sind",
+    "KRsind": "tacit.families.overlaps.definitions.k_rsind",
+    "ESafety": "tacit.families.worlds.definitions.e_safety",
+    "KAnonymity": "tacit.families.microdata.definitions.k_anonymity",
+    "LDiversity": "tacit.families.microdata.definitions.l_diversity",
+    "AlphaK": "tacit.families.microdata.definitions.alpha_k",
+    "CKSafety": "tacit.families.microdata.definitions.c_k_safety",
+    "Dissimilarity": "tacit.families.microdata.definitions.dissimilarity",
+    "EpsM": "tacit.families.microdata.definitions.eps_m",
+    "PerfectPrivacy": "tacit.families.queries.definitions.perfect_privacy",
+    "KE": "tacit.families.microdata.definitions.k_e",
+    "Skyline": "tacit.families.microdata.definitions.skyline",
+    "TCloseness": "tacit.families.microdata.definitions.t_closeness",
+    "Variance": "tacit.families.microdata.definitions.variance",
+    "Rho1Rho2": "tacit.families.microdata.definitions.rho1_rho2",
+    "Semantic": "tacit.families.microdata.definitions.semantic",
+    "replay": "tacit.families.microdata.definitions.replay.replay",
     "Refused": "tacit.errors",
     "TacitError": "tacit.errors",
     "Assumption": "tacit.model.verdict",

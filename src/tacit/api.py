@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tacit.anonymization.results import NotRepaired
-from tacit.anonymization.task import Task
-from tacit.assess import Assessment, assess
-from tacit.definitions.asking import answer_with
-from tacit.definitions.base import Definition
+from tacit.checking.assess import Assessment, assess
 from tacit.errors import ParameterError
+from tacit.families.definition import Definition
+from tacit.families.microdata.definitions.asking import answer_with
+from tacit.families.microdata.reading.source import Source, nobody
+from tacit.families.microdata.runs.results import NotRepaired
+from tacit.families.microdata.runs.task import Task
 from tacit.given import (
     counted_source,
     names,
@@ -28,12 +29,11 @@ from tacit.given import (
     table_of_people,
     written_tables,
 )
-from tacit.jobs import Job
+from tacit.model.jobs import Job
 from tacit.model.release import Microdata
 from tacit.model.verdict import Verdict
-from tacit.plan.load import load_plan
 from tacit.plan.plan import Check, Plan
-from tacit.source import Source, nobody
+from tacit.plan.read.load import load_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,9 @@ def check_all(
 ) -> Assessment:
     """Check several definitions on one table without a plan; the table is counted once.
 
-    `hierarchies` and `distances` are written as in a plan ("*", "zip.csv", {"ranges": [5, 10]}, ...),
-    `generalization` gives the levels at which quasi-identifiers are released (absent: as they are).
+    `hierarchies` and `distances` are written as in a plan ("*", "zip.csv", {"ranges": [5, 10]},
+    ...), `generalization` gives the levels at which quasi-identifiers are released (absent: as they
+    are).
 
     >>> import pandas, tacit
     >>> people = pandas.DataFrame(
@@ -116,7 +117,7 @@ def check_all(
     >>> [verdict.status for verdict in answers]
     ['holds', 'breached']
     """
-    from tacit.engines.duckdb import DuckDB
+    from tacit.engines.duckdb.engine import DuckDB
 
     begun = time.perf_counter()
     table = table_of_people(
@@ -144,9 +145,9 @@ def check_all(
 class Anonymized:
     """A table for which all checks hold, of the same kind as the one given, in random order.
 
-    Where there is none, `table` is None and `because` and `advice` say why; the verdicts are then those of
-    the coarsest release. `generalization` has the levels where whole columns were recoded. `details` has
-    all that `tacit anonymize --json` prints.
+    Where there is none, `table` is None and `because` and `advice` say why; the verdicts are then
+    those of the coarsest release. `generalization` has the levels where whole columns were recoded.
+    `details` has all that `tacit anonymize --json` prints.
     """
 
     table: Any
@@ -181,8 +182,8 @@ def anonymize(
 ) -> Anonymized:
     """Generalize a table until all definitions of `require` hold, at the least loss.
 
-    Takes the data and the roles like `check_all`, and the options of `tacit anonymize`. Columns without
-    a role are left out.
+    Takes the data and the roles like `check_all`, and the options of `tacit anonymize`.
+    Columns without a role are left out.
 
     >>> import pandas, tacit
     >>> people = pandas.DataFrame(
@@ -198,8 +199,8 @@ def anonymize(
     >>> found.generalization, sorted(found.table["age"])
     ({'age': 2}, ['20-29', '20-29', '30-39', '30-39'])
     """
-    from tacit.anonymization.run import solve
-    from tacit.engines.duckdb import DuckDB
+    from tacit.engines.duckdb.engine import DuckDB
+    from tacit.families.microdata.runs.anonymize import solve
 
     table = table_of_people(
         name,
@@ -222,7 +223,7 @@ def anonymize(
             return Anonymized(
                 None, found.verdicts, None, None, found.because, found.advice, found.to_json()
             )
-        shown = released_like(data, found.recoded, engine)
+        shown = released_like(data, found.recoded, source.reader)
     levels = found.recoded.generalization
     return Anonymized(
         shown, found.verdicts, found.utility, levels, "all checks hold", (), found.to_json()
@@ -241,8 +242,8 @@ def perfect_privacy(
 ) -> Verdict:
     """Do the views say anything at all about the secret, to anyone? No data are needed.
 
-    Queries are SQL (in the `dialect` duckdb, postgres or spark) or Datalog; `schema` describes the tables as a
-    plan does: columns, key, domains, nullable.
+    Queries are SQL (in the `dialect` duckdb, postgres or spark) or Datalog;
+    `schema` describes the tables as a plan does: columns, key, domains, nullable.
 
     >>> import tacit
     >>> verdict = tacit.perfect_privacy(
@@ -253,12 +254,12 @@ def perfect_privacy(
     >>> print(verdict)
     holds     perfect privacy of view: no row can matter to both the secret and a view
     """
-    from tacit.definitions.perfect_privacy import PerfectPrivacy
-    from tacit.queries.dependency import joined
-    from tacit.queries.question import QueryQuestion
-    from tacit.queries.read import read
-    from tacit.queries.schema import foreign, relations_of
-    from tacit.readings import no_nulls, syntax, untyped
+    from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
+    from tacit.families.queries.dependency import joined
+    from tacit.families.queries.question import QueryQuestion
+    from tacit.families.queries.read import read
+    from tacit.families.queries.reading.readings import no_nulls, syntax, untyped
+    from tacit.families.queries.schema import foreign, relations_of
 
     tables = read_schema(schema)
     relations = relations_of(tables)
@@ -300,8 +301,8 @@ def view_safety(
 ) -> Assessment:
     """What do new views disclose about a secret, given those that are out? g-safety, then e-safety.
 
-    Queries are SQL or Datalog. A constraint among `new` or `published` is written with `->`. `tables` describes the tables
-    as a plan does: columns, rows, key, domains, nullable.
+    Queries are SQL or Datalog. A constraint among `new` or `published` is written with `->`.
+    `tables` describes the tables as a plan does: columns, rows, key, domains, nullable.
 
     >>> import tacit
     >>> found = tacit.view_safety(
@@ -321,7 +322,7 @@ def view_safety(
     >>> [(verdict.check, verdict.status) for verdict in found]
     [('g-safety', 'breached'), ('e-safety', 'holds')]
     """
-    from tacit.queries.dependencies import is_constraint
+    from tacit.families.queries.datalog.dependencies import is_constraint
 
     queries = {"new": [new] if isinstance(new, str) else list(new), "published": list(published)}
     if not queries["new"] or not all(
@@ -369,10 +370,11 @@ def overlapping_views(
     sensitive: str,
     name: str = "data",
 ) -> Assessment:
-    """What do several views of one table disclose together? Each is SQL such as SELECT condition FROM data WHERE age < 30.
+    """What do several views of one table disclose together? Each is SQL such as SELECT condition
+    FROM data WHERE age < 30.
 
-    `data` is a pandas, Polars or Arrow table or a DuckDB relation, called `name` in the views. Everybody knows all its columns but
-    the `sensitive` one; `key` tells people apart.
+    `data` is a pandas, Polars or Arrow table or a DuckDB relation, called `name` in the views.
+    Everybody knows all its columns but the `sensitive` one; `key` tells people apart.
 
     >>> import pandas, tacit
     >>> patients = pandas.DataFrame(
@@ -387,11 +389,11 @@ def overlapping_views(
     ... )
     >>> print(found[0])
     holds     0.5-privacy of view 1, view 2: nobody has any value in more than 0.5 of the tables that fit both views
-    """
-    from tacit.definitions.overlapping import OverlapDefinition
-    from tacit.engines.duckdb import DuckDB
-    from tacit.overlap_asking.questions import OverlapQuestions
-    from tacit.readings import Readings
+    """  # noqa: E501
+    from tacit.engines.duckdb.engine import DuckDB
+    from tacit.families.overlaps.definitions.overlapping import OverlapDefinition
+    from tacit.families.overlaps.reading.questions import OverlapQuestions
+    from tacit.families.queries.reading.readings import Readings
 
     for one in definitions:
         if not isinstance(one, OverlapDefinition):
@@ -417,9 +419,10 @@ def overlapping_views(
 class FurtherViews:
     """Further views with which gamma-privacy holds, or the reason why there are none.
 
-    `status` is `holds` (without any), `restored`, `impossible`, `none` or `not-found`. `views` are SQL by name. The last of `verdicts`
-    is about all views together. `because` is about somebody who knows why the views came, where that was asked. `details` has all that
-    `tacit restore --json` prints.
+    `status` is `holds` (without any), `restored`, `impossible`, `none` or `not-found`. `views` are
+    SQL by name. The last of `verdicts` is about all views together. `because` is about somebody who
+    knows why the views came, where that was asked. `details` has all that `tacit restore --json`
+    prints.
     """
 
     status: str
@@ -444,10 +447,12 @@ def restore(
     job: Job | None = None,
     name: str = "data",
 ) -> FurtherViews:
-    r"""Which further views, true as well, bring everybody's share back to gamma? At most so many as `further`, the fewest that do.
+    r"""Which further views, true as well, bring everybody's share back to gamma? At most so many as
+    `further`, the fewest that do.
 
-    Takes the data and the views like `overlapping_views`, those that are out already among them, and the options of `tacit restore`: `columns` are for conditions, `aware`
-    asks what somebody believes who knows why the views came.
+    Takes the data and the views like `overlapping_views`, those that are out already among them,
+    and the options of `tacit restore`: `columns` are for conditions, `aware` asks what somebody
+    believes who knows why the views came.
 
     >>> import pandas, tacit
     >>> patients = pandas.DataFrame(
@@ -469,11 +474,11 @@ def restore(
     SELECT condition FROM data WHERE age BETWEEN 25 AND 26
     SELECT condition FROM data WHERE age BETWEEN 26 AND 27
     """
-    from tacit.definitions.gamma_privacy import GammaPrivacy
-    from tacit.engines.duckdb import DuckDB
-    from tacit.restoration.results import Restored
-    from tacit.restoration.run import KIND
-    from tacit.restoration.run import restore as carry_out
+    from tacit.engines.duckdb.engine import DuckDB
+    from tacit.families.overlaps.definitions.gamma_privacy import GammaPrivacy
+    from tacit.families.overlaps.runs.restore import KIND
+    from tacit.families.overlaps.runs.restore import restore as carry_out
+    from tacit.families.overlaps.runs.results import Restored
 
     plan, released = plan_of_views(views, name, key, sensitive)
     plan = replace(
@@ -509,8 +514,9 @@ def restore(
 class SyntheticTable:
     """Synthetic people, as a table of the kind that was given, in random order.
 
-    Where a check does not hold, `table` is None; a check holds always, unless more is asked than the mechanism is given.
-    `details` has all that `tacit synthesize --json` prints; what compares with the true table (`utility`) is for the owner only.
+    Where a check does not hold, `table` is None; a check holds always, unless more is asked than
+    the mechanism is given. `details` has all that `tacit synthesize --json` prints; what compares
+    with the true table (`utility`) is for the owner only.
     """
 
     table: Any
@@ -539,11 +545,13 @@ def synthesize(
     job: Job | None = None,
     name: str = "data",
 ) -> SyntheticTable:
-    """Draw synthetic people with the least noise for which (epsilon, delta)-differential privacy of everybody's `value` is proved.
+    """Draw synthetic people with the least noise for which (epsilon, delta)-differential privacy of
+    everybody's `value` is proved.
 
-    `data` is a pandas, Polars or Arrow table or a DuckDB relation. Everybody may know the groups and how many people each has.
-    `domain` lists all values that there could be, or names a file like the other options, which are those of a plan's `synthetic:`.
-    With a `seed` the output is not private: whoever knows it can draw it again.
+    `data` is a pandas, Polars or Arrow table or a DuckDB relation. Everybody may know the groups
+    and how many people each has. `domain` lists all values that there could be, or names a file
+    like the other options, which are those of a plan's `synthetic:`. With a `seed` the output is
+    not private: whoever knows it can draw it again.
 
     >>> import pandas, tacit
     >>> jobs = pandas.DataFrame(
@@ -563,8 +571,8 @@ def synthesize(
     >>> sorted(found.table["work"]), found.verdicts[0].status
     (['mill', 'mill', 'mill', 'yard', 'yard'], 'holds')
     """
-    from tacit.engines.duckdb import DuckDB
-    from tacit.synthesizing.in_memory import synthesized
+    from tacit.engines.duckdb.engine import DuckDB
+    from tacit.families.synthetic.runs.in_memory import synthesized
 
     listed = domain is not None and not isinstance(domain, str | Path | Mapping)
     given = {

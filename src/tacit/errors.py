@@ -11,7 +11,7 @@ TacitError
 ├── Refused                       a gateway does not answer a query: carries its code and the secret
 ├── MissingExtra (ImportError)    an optional package is not installed
 └── Problems                      several of the above, found in one go
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -150,7 +150,8 @@ class GatewayError(EngineError):
 
 
 class Refused(TacitError):
-    """A gateway does not answer a query in this role; `code` is explained in the documentation, `secret` is what forbids it.
+    """A gateway does not answer a query in this role;
+    `code` is explained in the documentation, `secret` is what forbids it.
 
     >>> Refused("it would say something about cancer.", code="discloses", secret="cancer").secret
     'cancer'
@@ -164,17 +165,27 @@ class Refused(TacitError):
         super().__init__(message, hint=hint)
 
 
+def install_command(extra: str) -> str:
+    """How to install what an extra needs. The distribution is called tacit-privacy:
+    on the public index `tacit` belongs to somebody else.
+
+    >>> install_command("solve")
+    "pip install 'tacit-privacy[solve]'"
+    """
+    return f"pip install 'tacit-privacy[{extra}]'"
+
+
 class MissingExtra(TacitError, ImportError):
     """An optional package is needed and not installed.
 
     >>> print(MissingExtra("psycopg", extra="postgres", purpose="PostgreSQL sources"))
-    PostgreSQL sources need the package psycopg. Run: pip install 'tacit[postgres]'
+    PostgreSQL sources need the package psycopg. Run: pip install 'tacit-privacy[postgres]'
     """
 
     def __init__(self, package: str, *, extra: str, purpose: str) -> None:
         super().__init__(
             f"{purpose} need the package {package}.",
-            hint=f"Run: pip install 'tacit[{extra}]'",
+            hint=f"Run: {install_command(extra)}",
         )
 
 

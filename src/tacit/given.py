@@ -1,4 +1,6 @@
-"""What Python code gives in the place of a plan: data frames, roles, queries and options, as a plan has them."""
+"""What Python code gives in the place of a plan:
+data frames, roles, queries and options, as a plan has them.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +10,27 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.definitions.base import Definition
-from tacit.definitions.microdata import MicrodataDefinition
 from tacit.errors import Mark, ParameterError, did_you_mean
+from tacit.families.definition import Definition
+from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.reading.source import Source, count_table
+from tacit.families.microdata.repair.required import Required
 from tacit.model.release import Microdata, Repair, View
 from tacit.model.schema import HierarchySpec, Table
 from tacit.plan.plan import Plan
-from tacit.repairs.required import Required
-from tacit.source import Source, count_table
 
 if TYPE_CHECKING:
-    from tacit.engines.duckdb import DuckDB
-    from tacit.tables.recoded import Recoded
+    from tacit.engines.base import Engine
+    from tacit.engines.duckdb.engine import DuckDB
+    from tacit.families.microdata.recoded import Recoded
 
 
 def read_plan_of(written: Mapping[str, Any], caller: str) -> Plan:
-    """The plan that is written as a file would have it; errors name the function that was called."""
-    from tacit.plan.document import parse
-    from tacit.plan.load import read_plan
+    """The plan that is written as a file would have it;
+    errors name the function that was called.
+    """
+    from tacit.plan.read.document import parse
+    from tacit.plan.read.load import read_plan
 
     return read_plan(parse(json.dumps(written, default=str), caller), Path("."))
 
@@ -73,7 +78,7 @@ def counted_source(data: Any, table: Table, release: Microdata, engine: DuckDB) 
         "", Path(), mark=nowhere, tables={table.name: table}, releases={release.name: release}
     )
     source = Source(plan, engine)
-    source.counted[table.name] = count_table(engine, table, plan)
+    source.counted[table.name] = count_table(source.reader, table, plan)
     return source
 
 
@@ -91,8 +96,8 @@ def named_columns(table: Table) -> list[str]:
 def read_hierarchies(given: Mapping[str, Any]) -> dict[str, HierarchySpec]:
     """Hierarchies as a plan writes them."""
     from tacit.errors import raise_all
-    from tacit.plan.document import Faults, parse
-    from tacit.plan.hierarchies import read_hierarchy
+    from tacit.plan.read.document import Faults, parse
+    from tacit.plan.read.hierarchies import read_hierarchy
 
     faults = Faults(parse("{}"))
     specs = {
@@ -123,10 +128,10 @@ def read_repair(
     at_most: Mapping[str, int],
 ) -> Repair:
     """The options of a repair, as a plan would take them."""
-    from tacit.plan.keys import METHODS
-    from tacit.plan.values import UnfitError, share
-    from tacit.utility.measures import measure
-    from tacit.utility.weights import read_weights
+    from tacit.families.microdata.utility.measures import measure
+    from tacit.families.microdata.utility.weights import read_weights
+    from tacit.plan.read.keys import METHODS
+    from tacit.plan.read.values import UnfitError, share
 
     if method not in METHODS:
         raise ParameterError(
@@ -154,10 +159,12 @@ def required_of(definition: Definition, source: Source) -> Required:
 
 
 def read_schema(given: Mapping[str, Any]) -> dict[str, Table]:
-    """Tables as a plan writes them: a list of columns, or keys such as columns, key, domains and nullable."""
-    from tacit.plan.document import Faults, parse, plain_values
-    from tacit.plan.keys import read_keys
-    from tacit.plan.tables import read_table
+    """Tables as a plan writes them: a list of columns, or keys such as
+    columns, key, domains and nullable.
+    """
+    from tacit.plan.read.document import Faults, parse, plain_values
+    from tacit.plan.read.keys import read_keys
+    from tacit.plan.read.tables import read_table
 
     if not isinstance(given, Mapping):
         raise ParameterError(
@@ -193,11 +200,13 @@ def nowhere(*path: str | int) -> Mark | None:
     return None
 
 
-def released_like(data: Any, recoded: Recoded, engine: DuckDB) -> Any:
+def released_like(data: Any, recoded: Recoded, engine: Engine) -> Any:
     """The released rows as the kind of table that was given."""
-    from tacit.repairs.writing import statement
+    from tacit.engines.duckdb.engine import DuckDB
+    from tacit.families.microdata.repair.writing import statement
 
     made = statement(recoded, engine.collations(recoded.raw.table.name))
+    assert isinstance(engine, DuckDB)
     for relation, columns in made.relations.items():
         engine.put_map(relation, columns)
     return table_like(data, engine.connection.sql(engine.sql(made.query)))

@@ -24,7 +24,8 @@ def axe_path() -> Path | None:
 def faults(page: Page) -> list[str]:
     """The serious and critical faults of a page, each with what it is about.
 
-    The script is run in the page as a debugger would, so the page's own rules about scripts stay as they are.
+    The script is run in the page as a debugger would, so the page's own
+    rules about scripts stay as they are.
     """
     path = axe_path()
     assert path is not None
@@ -39,10 +40,17 @@ def faults(page: Page) -> list[str]:
 def told(violation: dict[str, Any]) -> str:
     """A fault in words: its rule, and the elements."""
     nodes = "\n    ".join(
-        f"{' '.join(map(str, node['target']))}: {node['html'][:160]} ({'; '.join(text for kind in ('any', 'all') for text in [one['message'] for one in node[kind]])[:200]})"
+        (
+            f"{' '.join(map(str, node['target']))}: {node['html'][:160]} "
+            f"({'; '.join(text for kind in ('any', 'all') for text in [one['message'] for one in node[kind]])[:200]})"  # noqa: E501
+        )
         for node in violation["nodes"][:8]
     )
-    return f"{violation['impact']} {violation['id']}: {violation['help']}, {len(violation['nodes'])} times\n    {nodes}"
+    return (
+        f"{violation['impact']} {violation['id']}: {violation['help']}, "
+        f"{len(violation['nodes'])} "
+        f"times\n    {nodes}"
+    )
 
 
 def assert_accessible(page: Page) -> None:

@@ -1,4 +1,6 @@
-"""Fixtures of the tests in a browser. Each visitor is asked at the end: did anything leave this machine, did a page complain?"""
+"""Fixtures of the tests in a browser. Each visitor is asked at the end:
+did anything leave this machine, did a page complain?
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ def missing() -> str | None:
     """What is not here that a browser needs, and how to get it."""
     for package, extra in PACKAGES.items():
         if importlib.util.find_spec(package) is None:
-            return f"no {package}: pip install 'tacit[{extra}]'"
+            return f"no {package}: pip install '.[{extra}]'"
     from browser.visiting import chromium_path
 
     return (

@@ -1,4 +1,6 @@
-"""Plans of every kind, with their tables: those of the documentation, so that a reader can look at the same pages."""
+"""Plans of every kind, with their tables: those of the documentation, so that a reader can look
+at the same pages.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def write_hospital(folder: Path) -> Path:
 
 
 def write_census_plan(folder: Path) -> Path:
-    """A census of made-up people, of which a release is to be 4-diverse; several ways lead there."""
+    """A census of made-up people, of which a release is to be 4-diverse;
+    several ways lead there.
+    """
     folder.mkdir(exist_ok=True)
     write_census(folder / "people.csv", 3_000)
     (folder / "tacit.yaml").write_text(CENSUS, "utf-8")
@@ -77,6 +81,8 @@ def write_documented(kind: str, folder: Path) -> Path:
 
 
 def write_plan(kind: str, folder: Path) -> Path:
-    """A plan of some kind in a folder: demo, hospital, census, or of a page of the documentation."""
+    """A plan of some kind in a folder:
+    demo, hospital, census, or of a page of the documentation.
+    """
     writers = {"demo": write_demo, "hospital": write_hospital, "census": write_census_plan}
     return writers[kind](folder) if kind in writers else write_documented(kind, folder)

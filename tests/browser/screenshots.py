@@ -1,4 +1,5 @@
-"""The pictures of the workbench in the documentation: python tests/browser/screenshots.py [FOLDER] [SCENE ...]. Look at each afterwards.
+"""The pictures of the workbench in the documentation:
+python tests/browser/screenshots.py [FOLDER] [SCENE ...]. Look at each afterwards.
 
 Each scene is a page as a reader meets it, at a desk in both themes and on a phone.
 """
@@ -40,7 +41,9 @@ def checked(page: Page, served: Served) -> None:
 
 
 def shows(path: str, *, after_check: bool = False, at: str = "") -> Scene:
-    """A page as it is, after everything was checked where that matters; scrolled to something where `at` says what."""
+    """A page as it is, after everything was checked where that matters;
+    scrolled to something where `at` says what.
+    """
 
     def scene(page: Page, served: Served) -> None:
         if after_check:
@@ -57,7 +60,8 @@ def scroll(page: Page, to: str) -> None:
     page.wait_for_timeout(900)
     if to:
         page.locator(to).first.evaluate(
-            "element => window.scrollTo(0, element.getBoundingClientRect().top + window.scrollY - 12)"
+            "element => window.scrollTo(0, element.getBoundingClientRect().top + window.scrollY "
+            "- 12)"
         )
         page.wait_for_timeout(200)
 
@@ -190,7 +194,8 @@ def take(folder: Path, wanted: list[str]) -> None:
                 page.context.close()
                 size = place.stat().st_size
                 sys.stdout.write(
-                    f"{place.name} {size / 1000:.0f} kB{' TOO LARGE' if size > MOST_BYTES else ''}\n"
+                    f"{place.name} {size / 1000:.0f} "
+                    f"kB{' TOO LARGE' if size > MOST_BYTES else ''}\n"
                 )
 
 

@@ -1,4 +1,6 @@
-"""`tacit serve` for tests in a browser: a process of its own, its one-time link, and an end that leaves nothing behind."""
+"""`tacit serve` for tests in a browser: a process of its own, its one-time link, and an end that
+leaves nothing behind.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ class Served:
         return "".join(self.said)
 
     def link(self) -> str:
-        """A link to the workbench that nobody has followed yet: when one was, the next is printed."""
+        """A link to the workbench that nobody has followed yet:
+        when one was, the next is printed.
+        """
         found = self._wait(
             lambda: next((one for one in LINK.findall(self.text) if one not in self.used), None)
         )
@@ -95,7 +99,9 @@ class Served:
 
 @contextmanager
 def serving(plan: Path, *arguments: str) -> Iterator[Served]:
-    """Serve a plan on a free port; at the end it must stop cleanly, and must not have met a fault."""
+    """Serve a plan on a free port; at the end it must stop cleanly,
+    and must not have met a fault.
+    """
     command = [sys.executable, "-m", "tacit", "serve", str(plan), "--port", "0", *arguments]
     apart = {
         name: value

@@ -114,7 +114,9 @@ checks:
 
 
 def write_long(folder: Path, rows: int, columns: int = 8) -> Path:
-    """A plan whose table takes a while to divide into groups of their own, and the table beside it."""
+    """A plan whose table takes a while to divide into groups of
+    their own, and the table beside it.
+    """
     rng = random.Random(rows)
     names = [f"c{number}" for number in range(columns)]
     with (folder / "people.csv").open("w", newline="", encoding="utf-8") as file:

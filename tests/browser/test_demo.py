@@ -1,4 +1,6 @@
-"""The hospital of `tacit demo`, read in a browser: what is breached, who is exposed, what somebody believes about them."""
+"""The hospital of `tacit demo`, read in a browser:
+what is breached, who is exposed, what somebody believes about them.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ def test_the_breach_of_the_demo_is_read_on_the_pages(
     expect(page).to_have_url(re.compile("/workbench/release/april$"))
     main = page.locator("#content")
     expect(main).to_contain_text(
-        "Anyone who knows that Bruce is 31, American and lives in 13053 now knows that Bruce has Cancer."
+        "Anyone who knows that Bruce is 31, American and lives in 13053 now knows that Bruce "
+        "has Cancer."
     )
     expect(main).to_contain_text("4 of 12 people are exposed for certain")
     expect(main).to_contain_text("nothing else about these people is out")
@@ -49,7 +52,7 @@ def test_what_somebody_believes_about_a_person_is_shown_before_and_after(
         "What an attacker believes about Bruce", timeout=LONG
     )
     expect(page.get_by_test_id("beliefs")).to_contain_text("100 %")
-    expect(page.get_by_test_id("beliefs")).to_contain_text("42 %")
+    expect(page.get_by_test_id("beliefs")).to_contain_text("41 %")
     assert "Bruce" not in page.url
 
 

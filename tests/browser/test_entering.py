@@ -1,4 +1,6 @@
-"""Who gets in, in a browser: by the link, once; by an owner's token; a nurse's token opens no page with data."""
+"""Who gets in, in a browser: by the link, once; by an owner's token;
+a nurse's token opens no page with data.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ from playwright.sync_api import Page, expect
 from browser.serving import Served
 from browser.steps import settled
 from browser.visiting import Visitor
-from tacit.holdings.ledgers import ledger_of
+from tacit.checking.holdings.ledgers import ledger_of
 from tacit.ledger.users import Users
-from tacit.plan.load import load_plan
+from tacit.plan.read.load import load_plan
 
 SIGN_IN = re.compile(r"/workbench/sign-in$")
 PATHS = ("", "overview", "release/april", "repair", "ledger", "try")

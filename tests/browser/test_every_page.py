@@ -1,4 +1,6 @@
-"""Every page of every kind of release: usable with a screen reader in both themes, fits on a phone, and shows no error."""
+"""Every page of every kind of release: usable with a screen reader in both themes, fits on a
+phone, and shows no error.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ from browser.visiting import DESK, PHONE, Visitor
 
 pytestmark = pytest.mark.skipif(
     axe_path() is None,
-    reason="no axe-core: `make test` gets it where there are npm and a network; or name axe.min.js in TACIT_AXE",
+    reason=(
+        "no axe-core: `make test` gets it where there are npm and a network; or name "
+        "axe.min.js in TACIT_AXE"
+    ),
 )
 
 
@@ -60,14 +65,15 @@ light => new Promise(done => {{
     there || performance.now() > end ? done(there) : requestAnimationFrame(look);
   }}; requestAnimationFrame(look);
 }})
-"""
+"""  # noqa: E501
 STICKS_OUT = """
 () => [...document.querySelectorAll('#content *')].filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1 && !e.closest('.scroll'))
   .slice(0, 5).map(e => e.tagName + '.' + e.className + ': ' + e.textContent.slice(0, 40))
-"""
+"""  # noqa: E501
 
 
-# Kinds of plans, and what of them is looked at after everything was checked: all pages of the first, of the others what is theirs.
+# Kinds of plans, and what of them is looked at after everything was checked:
+# all pages of the first, of the others what is theirs.
 PAGES = {
     "demo": ["", "overview", "ledger", "try", "repair", "release/april", "repair/april"],
     "views": ["overview", "release/wards", "release/flu_wards"],

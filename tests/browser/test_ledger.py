@@ -1,4 +1,6 @@
-"""The ledger in a browser: begun, a release recorded and one refused, what two hold together, withdrawn, and found to be changed."""
+"""The ledger in a browser: begun, a release recorded and one refused, what two hold together,
+withdrawn, and found to be changed.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ def written(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def filled(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory) -> Served:
     """A ledger in which two have got something that they should not tell each other."""
-    from tacit.holdings.recording import record
-    from tacit.plan.load import load_plan
+    from tacit.checking.recording.record import record
+    from tacit.plan.read.load import load_plan
 
     plan = load_plan(written(tmp_path_factory.mktemp("filled")))
     record(plan, "men", by="M. Weber")
@@ -58,8 +60,8 @@ def choose(page: Page, release: str, *, no_more: bool = False) -> None:
 def test_a_recipient_who_was_typed_is_recorded_though_nobody_pressed_enter(
     serve: Callable[..., Served], visit: Callable[..., Visitor], tmp_path: Path
 ) -> None:
-    from tacit.holdings.ledgers import begin, ledger_of
-    from tacit.plan.load import load_plan
+    from tacit.checking.holdings.ledgers import begin, ledger_of
+    from tacit.plan.read.load import load_plan
 
     begin(load_plan(written(tmp_path)))
     served = serve(tmp_path / "ledger.yaml")
@@ -120,7 +122,8 @@ def test_a_ledger_is_begun_one_release_recorded_and_the_next_refused(
 def test_what_two_hold_together_is_judged(page: Page) -> None:
     page.get_by_test_id("judge").click()
     holders = page.get_by_test_id("holders")
-    # The title says what the checks say; that something went out under a breach stands in the table before they are asked.
+    # The title says what the checks say; that something went out under a breach stands in the table
+    # before they are asked.
     expect(holders).to_contain_text(
         "Insurer and registry together learn more than the plan allows", timeout=LONG
     )
@@ -186,4 +189,46 @@ def test_a_release_is_withdrawn_and_then_somebody_changes_the_ledger(
     page.get_by_test_id("verify").click()
     expect(page.get_by_test_id("verified")).to_contain_text(
         "entry 2 is not what was recorded", timeout=LONG
+    )
+
+
+def test_a_release_is_corrected_from_its_entry(
+    serve: Callable[..., Served], visit: Callable[..., Visitor], tmp_path: Path
+) -> None:
+    from tacit.checking.recording.record import record
+    from tacit.plan.read.load import load_plan
+
+    record(load_plan(written(tmp_path)), "men", by="M. Weber")
+    patients = tmp_path / "patients.csv"
+    patients.write_text(
+        patients.read_text("utf-8").replace("Bob,M,24,SARS", "Bob,M,24,Flu"), "utf-8"
+    )
+    served = serve(tmp_path / "ledger.yaml")
+    page = visit().page(served.link())
+    page.goto(served.url("ledger"))
+    page.get_by_test_id("grid-ledger").get_by_role("button", name="1", exact=True).click(
+        timeout=LONG
+    )
+    page.get_by_test_id("correct").click(timeout=LONG)
+    details = page.get_by_test_id("details")
+    page.get_by_test_id("correct-confirmed").click(timeout=LONG)
+    expect(details).to_contain_text(
+        "a correction says what was wrong", timeout=LONG, ignore_case=True
+    )
+    details.get_by_label("What was wrong").fill("A condition was entered wrongly.")
+    page.get_by_test_id("correct-confirmed").click()
+    refused = page.get_by_test_id("was-not-corrected")
+    expect(refused).to_contain_text("insurer has the old one", timeout=LONG)
+    assert not (tmp_path / "men-corrected.csv").exists()
+    details.get_by_role("checkbox").click()
+    page.get_by_test_id("correct-confirmed").click()
+    expect(page.get_by_test_id("was-corrected")).to_contain_text(
+        "recorded as entry 2, the correction of entry 1, to insurer", timeout=LONG
+    )
+    assert (tmp_path / "men-corrected.csv").read_text("utf-8").startswith("condition\n")
+    page.get_by_role("button", name="Close").click()
+    expect(page.get_by_test_id("grid-ledger")).to_contain_text("view, correction", timeout=LONG)
+    page.get_by_test_id("grid-ledger").get_by_role("button", name="2", exact=True).click()
+    expect(page.get_by_test_id("details")).to_contain_text(
+        "A condition was entered wrongly.", timeout=LONG
     )

@@ -1,4 +1,6 @@
-"""The text of a plan on the page Start: a mistake is shown at its line, page and file stay in step, nothing is overwritten."""
+"""The text of a plan on the page Start:
+a mistake is shown at its line, page and file stay in step, nothing is overwritten.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Repair of a table that a check judges as views, in a browser: the page says what its search does not ask."""
+"""Repair of a table that a check judges as views, in a browser:
+the page says what its search does not ask.
+"""
 
 from __future__ import annotations
 

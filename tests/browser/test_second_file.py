@@ -1,4 +1,6 @@
-"""One file after another on the page Start: what is not saved stays until somebody says otherwise, and the plan that is served is the one that is saved."""
+"""One file after another on the page Start: what is not saved stays until somebody says
+otherwise, and the plan that is served is the one that is saved.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from playwright.sync_api import Page, expect
 from browser.serving import Served
 from browser.steps import LONG
 from browser.visiting import Visitor
-from tacit.plan.load import load_plan
+from tacit.plan.read.load import load_plan
 
 PEOPLE = "name,age,condition\n" + "".join(
     f"p{n},{20 + n % 50},{['flu', 'cold', 'ulcer'][n % 3]}\n" for n in range(60)

@@ -1,4 +1,6 @@
-"""The page Start beyond views: a form for synthetic releases, in step with the text, and a second table for the plan that is open."""
+"""The page Start beyond views: a form for synthetic releases, in step with the text, and a
+second table for the plan that is open.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from browser.serving import Served
 from browser.steps import LONG, settled
 from browser.visiting import PHONE, Visitor
 from tacit.model.release import Synthetic
-from tacit.plan.load import load_plan
+from tacit.plan.read.load import load_plan
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +118,8 @@ def test_a_release_is_changed_and_removed_and_follows_the_text(
     page.get_by_test_id("add-synthetic").click()
     expect(text).to_have_value(
         re.compile(
-            r"epsilon: 3\n.*\n +domain: \{file: districts.csv, within: 5\}  # where somebody could live.*\n +outside: drop"
+            r"epsilon: 3\n.*\n +domain: \{file: districts.csv, within: 5\}  # where somebody could "
+            r"live.*\n +outside: drop"
         )
     )
     assert "# what is protected" in text.input_value()

@@ -1,4 +1,6 @@
-"""Try a query as a role, in a browser: one is refused with its reason, one is allowed and answered."""
+"""Try a query as a role, in a browser:
+one is refused with its reason, one is allowed and answered.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The whole way in a browser: a table is dropped, roles are corrected, it is checked, repaired, written, and recorded."""
+"""The whole way in a browser: a table is dropped, roles are corrected, it is checked, repaired,
+written, and recorded.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ from browser.serving import Served
 from browser.steps import settled
 from browser.tables import adult, write_adult, write_census
 from browser.visiting import Visitor
-from tacit.holdings.ledgers import ledger_of
-from tacit.plan.load import load_plan
+from tacit.checking.holdings.ledgers import ledger_of
+from tacit.plan.read.load import load_plan
 
 LONG = 120_000
 QUASI = ["age", "workclass", "education", "marital_status", "race", "sex", "native_country"]
@@ -35,7 +37,7 @@ DROP = """
   target.dispatchEvent(event('dragover'));
   target.dispatchEvent(event('drop'));
 }
-"""
+"""  # noqa: E501
 
 
 def drop(page: Page, file: Path) -> None:
@@ -47,7 +49,9 @@ def drop(page: Page, file: Path) -> None:
 
 
 def groups_of(path: Path, columns: list[str], sensitive: str) -> dict[tuple[str, ...], list[str]]:
-    """What a reader of the file sees: the sensitive values of each group of rows that look alike."""
+    """What a reader of the file sees:
+    the sensitive values of each group of rows that look alike.
+    """
     found: dict[tuple[str, ...], list[str]] = defaultdict(list)
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -105,7 +109,9 @@ def say_what_is_sensitive(page: Page, table: str) -> None:
 
 
 def save_and_check(page: Page, served: Served) -> None:
-    """Save the plan, which the command line reads too, and see that nothing was known before it is checked."""
+    """Save the plan, which the command line reads too, and see that
+    nothing was known before it is checked.
+    """
     page.get_by_test_id("save-plan").click()
     expect(page.get_by_test_id("plan-state")).to_have_text("tacit.yaml: saved")
     plan = load_plan(served.plan)

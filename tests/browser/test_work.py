@@ -1,4 +1,6 @@
-"""Work that takes long, in a browser: how far it is, a reload and a second tab in the middle, and cancel."""
+"""Work that takes long, in a browser: how far it is, a reload and a
+second tab in the middle, and cancel.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A visitor: Chromium with somebody in front of it, who notes every request and every complaint of the page."""
+"""A visitor: Chromium with somebody in front of it, who notes every request and every complaint
+of the page.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# Nothing but this machine has an address, so that what a page asks elsewhere fails, and is in the log as well.
+# Nothing but this machine has an address, so that what a page asks elsewhere fails, and is in the
+# log as well.
 APART = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",)
 PHONE, DESK = 390, 1280
 PATIENCE = 15_000  # milliseconds; for jobs a test says more

@@ -1,3 +1,3 @@
 """Fixtures with a ledger in memory."""
 
-from holdings.keeping import judge, kept  # noqa: F401 (fixtures)
+from checking.keeping import judge, kept  # noqa: F401 (fixtures)

@@ -1,4 +1,6 @@
-"""A ledger in memory, for thousands of small plans; and how entries are made of a plan's releases."""
+"""A ledger in memory, for thousands of small plans;
+and how entries are made of a plan's releases.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from tacit.assess import Desk, assess
-from tacit.holdings.answers import Answers
-from tacit.holdings.defined import definition_of, shape_of
-from tacit.holdings.scope import tables_of
+from tacit.checking.assess import Desk, assess
+from tacit.checking.holdings.scope import tables_of
+from tacit.checking.recording.answers import Answers
+from tacit.checking.recording.defined import definition_of, shape_of
 from tacit.ledger.held import Holding
 from tacit.ledger.key import Key
 from tacit.model.release import Constraint, Synthetic
 from tacit.model.verdict import Verdict
-from tacit.plan.document import parse
-from tacit.plan.load import read_plan
 from tacit.plan.plan import Plan
+from tacit.plan.read.document import parse
+from tacit.plan.read.load import read_plan
 
 KEY = Key(bytes(range(32)))
 DAY = datetime(2026, 4, 1, 12, tzinfo=UTC)
@@ -103,10 +105,12 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         holdings: Sequence[Holding] | None = None,
     ) -> None:
         found = Kept(out(plan, entries) if holdings is None else holdings)
-        monkeypatch.setattr("tacit.holdings.holdings.is_begun", lambda plan: True)
-        monkeypatch.setattr("tacit.holdings.holdings.ledger_of", lambda plan, create=False: found)
+        monkeypatch.setattr("tacit.checking.holdings.holdings.is_begun", lambda plan: True)
         monkeypatch.setattr(
-            "tacit.holdings.holdings.tables_in",
+            "tacit.checking.holdings.holdings.ledger_of", lambda plan, create=False: found
+        )
+        monkeypatch.setattr(
+            "tacit.checking.holdings.holdings.tables_in",
             lambda ledger: {name for one in found.holdings for name in one.tables},
         )
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from holdings.keeping import out as kept
-from holdings.keeping import plan_of
+from checking.keeping import out as kept
+from checking.keeping import plan_of
 from oracles import holdings, overlap, overlap_cases, perfect, perfect_cases, safety, safety_cases
 from tacit.errors import QueryError
 from tacit.model.verdict import Verdict
@@ -38,7 +38,9 @@ def collusion(rng: random.Random, known: Sequence[str]) -> list[list[str]]:
 def dealt(
     rng: random.Random, names: Sequence[str]
 ) -> tuple[dict[str, list[str]], list[tuple[str, list[str]]], list[list[str]]]:
-    """Who gets which release: what is new, what is out (some of it twice, some of it what is asked about), and who colludes."""
+    """Who gets which release: what is new, what is out (some of it twice, some of it what is
+    asked about), and who colludes.
+    """
     new = {
         name: recipients(rng)
         for name in rng.sample(list(names), rng.randint(1, min(2, len(names))))
@@ -240,7 +242,9 @@ def case_of_worlds(number: int, judge: Judge) -> list[tuple[str, bool]]:
 
 
 def case_of_changes(number: int, judge: Judge) -> list[tuple[str, bool]]:
-    """What was found about views of one table whose private values changed since some of them went out."""
+    """What was found about views of one table whose private values
+    changed since some of them went out.
+    """
     before = overlap_cases.case(("gamma-domain", "numbers")[number % 2], number)
     rng = random.Random(f"holdings/changes/{number}")
     values = before.domain or sorted({row[-1] for row in before.rows})
@@ -285,7 +289,9 @@ def case_of_changes(number: int, judge: Judge) -> list[tuple[str, bool]]:
 
 
 def case_of_outputs(number: int, judge: Judge) -> list[tuple[str, bool]]:
-    """What was found about synthetic releases: pure epsilons, so that what an adversary has got costs their sum."""
+    """What was found about synthetic releases: pure epsilons, so that what an adversary has got
+    costs their sum.
+    """
     rng = random.Random(f"holdings/outputs/{number}")
     names = [f"s{at}" for at in range(1, rng.randint(2, 4) + 1)]
     epsilons = {name: Fraction(rng.randint(1, 6), 2) for name in names}

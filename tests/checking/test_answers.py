@@ -1,4 +1,6 @@
-"""What a release shows today: every kind of view, on DuckDB and PostgreSQL, and files that have the same."""
+"""What a release shows today: every kind of view, on DuckDB and
+PostgreSQL, and files that have the same.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from holdings.keeping import KEY, plan_of
-from tacit.assess import Desk
-from tacit.holdings.answers import Answers
-from tacit.holdings.defined import definition_of
-from tacit.holdings.scope import tables_of
-from tacit.holdings.trees import needed_views
+from checking.keeping import KEY, plan_of
+from tacit.checking.assess import Desk
+from tacit.checking.holdings.scope import tables_of
+from tacit.checking.holdings.trees import needed_views
+from tacit.checking.recording.answers import Answers
+from tacit.checking.recording.defined import definition_of
 
 PLAN: dict[str, Any] = {
     "version": 1,
@@ -42,7 +44,10 @@ PLAN: dict[str, Any] = {
         "counted": {"query": "SELECT ward, count(*) AS many FROM Staff GROUP BY ward"},
         "nested": {"query": "SELECT ward FROM plain WHERE pay > 10.5"},
         "deeper": {
-            "query": "WITH x AS (SELECT ward FROM nested) SELECT x.ward, beds.number FROM x, beds WHERE x.ward = beds.ward"
+            "query": (
+                "WITH x AS (SELECT ward FROM nested) SELECT x.ward, beds.number FROM x, beds "
+                "WHERE x.ward = beds.ward"
+            )
         },
         "created": {"query": "CREATE VIEW created AS SELECT number FROM beds WHERE number > 1"},
         "rules": {"query": "V(n) :- staff(n, 'A', p); V(n) :- staff(n, w, p), beds(w, 3)"},

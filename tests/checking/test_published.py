@@ -1,4 +1,6 @@
-"""What a plan has under `published` is judged with views of the same table, without a ledger and without `given`."""
+"""What a plan has under `published` is judged with views of the same table,
+without a ledger and without `given`.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from holdings.keeping import plan_of
-from holdings.test_restoring import PATIENTS, Drawn, hospital
+from checking.keeping import plan_of
+from checking.test_restoring import PATIENTS, Drawn, hospital
 from oracles import holdings, overlap
-from tacit.assess import assess
+from tacit.checking.assess import assess
 from tacit.model.verdict import Verdict
-from tacit.web.checked import fingerprint
+from tacit.workbench.checked import fingerprint
 
 PUBLIC = {
     name: {"query": f"SELECT condition FROM patients WHERE {where}"}
@@ -122,7 +124,7 @@ def test_releases_of_other_tables_change_nothing() -> None:
     )
 
 
-def test_of_tied_tables_there_is_a_note() -> None:
+def test_what_is_published_about_tied_tables_counts_as_by_the_ledger() -> None:
     tables = {
         "patients": PATIENTS,
         "visits": {"columns": ["name", "day"], "rows": [["Alan", 1], ["Fen", 2]]},
@@ -134,9 +136,10 @@ def test_of_tied_tables_there_is_a_note() -> None:
         tables=tables,
         constraints=["visits(n, d) -> patients(n, s, a, c)"],
     )
-    assert verdict.status == "holds"
-    assert verdict.warnings == (
-        "visits is published too, about visits, and is not judged here: patients is tied to that",
+    assert (
+        verdict.status == "undecided"
+        and verdict.reason is not None
+        and verdict.reason.code == "does-not-compose"
     )
 
 
@@ -181,3 +184,26 @@ def test_verdicts_on_the_pages_are_old_when_what_is_published_changes() -> None:
         return fingerprint(plan.checks[0], plan, {})
 
     assert told([]) != told(["men"])
+
+
+def test_a_release_in_a_file_needs_no_other_table_also_beside_what_is_published(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "vendor.csv").write_text("age,pay\n1,2\n1,3\n", "utf-8")
+    document = {
+        "version": 1,
+        "tables": {
+            "people": {"quasi-identifiers": ["age"], "sensitive": ["pay"]},
+            "others": {"quasi-identifiers": ["age"], "sensitive": ["pay"]},
+        },
+        "releases": {
+            "vendor": {"table": "people", "file": "vendor.csv"},
+            "seen": {"table": "others"},
+        },
+        "checks": [{"k-anonymity": {"release": "vendor", "k": 2}}],
+    }
+    assert [one.status for one in assess(plan_of(document, tmp_path))] == ["holds"]
+    # What the tables have is not at hand: nobody can say that they are not about the same people.
+    assert [
+        one.status for one in assess(plan_of({**document, "published": ["seen"]}, tmp_path))
+    ] == ["undecided"]

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 import yaml
 
-from holdings.test_what_is_out import GAMMA, PLAN, ROWS, asking
-from tacit.assess import Desk, assess
+from checking.test_what_is_out import GAMMA, PLAN, ROWS, asking
+from tacit.checking.assess import Desk, assess
+from tacit.checking.holdings.ledgers import begin, ledger_of
+from tacit.checking.recording.answers import Answers
+from tacit.checking.recording.record import record, withdraw
 from tacit.errors import DataError, InputError, TacitError
-from tacit.holdings.answers import Answers
-from tacit.holdings.ledgers import begin, ledger_of
-from tacit.holdings.recording import record, withdraw
-from tacit.jobs import Job
-from tacit.plan.load import load_plan
+from tacit.model.jobs import Job
 from tacit.plan.plan import Plan
+from tacit.plan.read.load import load_plan
 
 MALE = {"gamma-privacy": {"release": "male", "gamma": "1/2"}}
 APRIL = {"k-anonymity": {"release": "april", "k": 2}}
@@ -234,9 +234,9 @@ def test_a_table_under_another_name_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "tacit.yaml").write_text(text)
     [verdict] = assess(load_plan(tmp_path / "tacit.yaml"))
     assert any(
-        "the ledger has releases about patients, which this plan does not have" in one
+        "is about patients, which is people here: both have the same people" in one
         for one in verdict.warnings
-    )
+    ), verdict.warnings
     assert (
         verdict.reason is not None and verdict.reason.code == "release-changed"
     )  # `male` may be about the same people
@@ -318,7 +318,7 @@ def test_the_file_appears_only_once_it_is_recorded(
 def test_judging_again_where_others_recorded_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import tacit.holdings.recording as recording
+    import tacit.checking.recording.record as recording
 
     plan = plan_in(
         tmp_path, MALE, GAMMA, {"perfect-privacy": {"secret": "sars", "release": "floors"}}
@@ -360,7 +360,7 @@ def in_files(folder: Path, rows: Any = ROWS) -> dict[str, Any]:
 def test_what_is_written_is_what_was_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import tacit.holdings.recording as recording
+    import tacit.checking.recording.record as recording
 
     plan = plan_in(tmp_path, MALE, tables=in_files(tmp_path))
     judged, tries = recording.judge, []
@@ -386,7 +386,7 @@ def test_what_is_written_from_postgresql_is_one_snapshot(
 ) -> None:
     import psycopg
 
-    import tacit.holdings.recording as recording
+    import tacit.checking.recording.record as recording
 
     with psycopg.connect(postgres_url, autocommit=True) as admin:
         admin.execute(
@@ -506,16 +506,22 @@ def test_several_at_once_are_recorded_together_or_not_at_all(
     [
         "",
         " ORDER BY age",
-        " ORDER BY (SELECT COUNT(*) FROM patients c WHERE c.name = p.name AND c.condition = 'SARS')",
+        (
+            " ORDER BY (SELECT COUNT(*) FROM patients c WHERE c.name = p.name AND c.condition "
+            "= 'SARS')"
+        ),
         " ORDER BY age DESC LIMIT 5",
     ],
 )
 def test_rows_are_written_in_an_order_of_their_own(tmp_path: Path, order: str) -> None:
     releases = {"names": {"query": f"SELECT p.sex, p.name FROM patients p{order}"}}
     plan = plan_in(
-        tmp_path, {"perfect-privacy": {"secret": "sars", "release": "names"}}, releases=releases
+        tmp_path,
+        {"perfect-privacy": {"secret": "floors", "release": "names"}},
+        releases=releases,
+        secrets={"floors": "SELECT floor FROM wards"},
     )
-    record(plan, "names", output=tmp_path / "names.csv", out_already=True)
+    assert record(plan, "names", output=tmp_path / "names.csv").exit_status == 0
     lines = (tmp_path / "names.csv").read_text().splitlines()
     assert (
         lines[0] == "sex,name"
@@ -609,7 +615,9 @@ def test_other_people_with_the_same_answer(tmp_path: Path) -> None:
 
 
 def test_tables_that_are_tied_to_the_one_that_is_asked_about(tmp_path: Path) -> None:
-    """Whoever has what visits say of the patients' conditions knows more than gamma-privacy of the patients counts with."""
+    """Whoever has what visits say of the patients' conditions knows more than gamma-privacy of
+    the patients counts with.
+    """
     visits = {
         "columns": {"name": "text", "condition": "text"},
         "rows": [["Donald", "SARS"]],
@@ -753,39 +761,80 @@ def test_an_entry_stays_as_it_was_written(tmp_path: Path) -> None:
         ] and ledger.verify().intact
 
 
-def test_a_check_says_that_a_ledger_lies_beside_the_plan_and_was_not_asked(tmp_path: Path) -> None:
+def test_a_ledger_that_lies_beside_the_plan_is_asked_whether_the_plan_names_it_or_not(
+    tmp_path: Path,
+) -> None:
     plan = plan_in(tmp_path, MALE, GAMMA, published=["floors"])
-    assert not any(one.warnings for one in assess(plan))
+    assert [one.status for one in assess(plan)] == ["holds", "holds"] and not any(
+        one.warnings for one in assess(plan)
+    )
     record(plan, "male")
     [of_male, of_late] = assess(plan)
-    assert of_male.warnings == () and of_late.status == "holds"
-    [said] = of_late.warnings
-    assert "bank has male (entry 1" in said and said.endswith(
-        "Add to the plan: published: [floors, ledger]"
+    assert (
+        of_male.status == "holds"
+        and of_late.status == "breached"
+        and "bank has male (entry 1" in of_late.because
     )
     refused = record(plan, "late")
-    assert refused.exit_status == 1 and refused.unsaid == ("published: [floors, ledger]",)
-    assert record(plan, "late", to=["Bank", "press"]).unsaid == (
-        "to: [bank, press] of late",
-        "published: [floors, ledger]",
-    )
+    assert refused.exit_status == 1 and refused.unsaid == ()
+    assert record(plan, "late", to=["Bank", "press"]).unsaid == ("to: [bank, press] of late",)
     asked = plan_in(tmp_path, MALE, GAMMA)
     assert record(asked, "late").unsaid == () and assess(asked)[1].status == "breached"
 
 
-def test_no_ledger_is_spoken_of_where_it_says_nothing_of_these_or_was_left_out_on_purpose(
-    tmp_path: Path,
-) -> None:
+def test_a_ledger_is_not_spoken_of_where_it_says_nothing_of_these(tmp_path: Path) -> None:
     record(plan_in(tmp_path, MALE, GAMMA), "male")
     elsewhere = {
         name: {**one, "to": ["press"]} if name == "late" else one
         for name, one in PLAN["releases"].items()
     }
-    on_purpose = {"gamma-privacy": {**GAMMA["gamma-privacy"], "given": []}}
-    for plan in (
-        plan_in(tmp_path, GAMMA, published=[], releases=elsewhere),
-        plan_in(tmp_path, on_purpose, published=[]),
-    ):
-        assert assess(plan)[0].warnings == ()
-    (tmp_path / "tacit-ledger.sqlite").write_bytes(b"")  # not asked, so no reason to fail
-    assert assess(plan_in(tmp_path, GAMMA, published=[]))[0].warnings == ()
+    [verdict] = assess(plan_in(tmp_path, GAMMA, published=[], releases=elsewhere))
+    assert verdict.status == "holds" and verdict.warnings == ()
+
+
+@pytest.mark.parametrize("published", [[], ["ledger"]])
+def test_given_that_leaves_out_what_the_ledger_holds_says_so(
+    tmp_path: Path, published: list[str]
+) -> None:
+    record(plan_in(tmp_path, MALE, GAMMA), "male")
+    [verdict] = assess(
+        plan_in(
+            tmp_path,
+            {"gamma-privacy": {**GAMMA["gamma-privacy"], "given": []}},
+            published=published,
+        )
+    )
+    [note] = verdict.warnings
+    assert note.startswith("male (entry 1") and note.endswith(
+        "is out too, by the ledger, and is not judged here: `given` of this check leaves it out"
+    )
+    [text] = [one.text for one in verdict.assumptions if one.id == "given-only"]
+    assert "nobody has male (entry 1" in text
+    refused = record(
+        plan_in(
+            tmp_path,
+            {"gamma-privacy": {**GAMMA["gamma-privacy"], "given": []}},
+            published=published,
+        ),
+        "late",
+    )
+    assert (
+        refused.exit_status == 1
+    )  # what goes out is judged with all that is out, whatever a check leaves out
+
+
+def test_a_ledger_beside_the_plan_that_cannot_be_read_leaves_checks_undecided(
+    tmp_path: Path,
+) -> None:
+    record(plan_in(tmp_path, MALE, GAMMA), "male")
+    key = tmp_path / "tacit-ledger.key"
+    key.rename(tmp_path / "elsewhere.key")
+    [verdict] = assess(plan_in(tmp_path, GAMMA, published=[]))
+    assert (
+        verdict.status == "undecided"
+        and verdict.reason is not None
+        and verdict.reason.code == "ledger-unread"
+        and "tacit-ledger.key" in verdict.reason.text
+    )
+    (tmp_path / "elsewhere.key").rename(key)
+    assert assess(plan_in(tmp_path, GAMMA, published=[]))[0].status == "breached"

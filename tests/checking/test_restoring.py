@@ -1,4 +1,6 @@
-"""Restoring beside what is out: further views hold for everybody who is judged, with all that they hold, or it is proved that none do."""
+"""Restoring beside what is out: further views hold for everybody who is judged, with all that
+they hold, or it is proved that none do.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from typing import Any
 import pytest
 import yaml
 
-from holdings.keeping import plan_of
+from checking.keeping import plan_of
 from oracles import holdings, overlap
 from tacit.errors import InputError
-from tacit.restoration.results import NotRestored, Restored
-from tacit.restoration.run import restore
+from tacit.families.overlaps.runs.restore import restore
+from tacit.families.overlaps.runs.results import NotRestored, Restored
 from thorough import THOROUGH
 
 Out = Sequence[tuple[str, Sequence[str]]]
@@ -166,7 +168,8 @@ def look_at(drawn: Drawn, found: Restored | NotRestored, most: int) -> str:
     return f"restored for {'several' if len(found.seen_by) > 1 else 'one'}"
 
 
-# Most that is drawn holds, or is stuck: these are some of each end, among them views for several adversaries.
+# Most that is drawn holds, or is stuck:
+# these are some of each end, among them views for several adversaries.
 SOME = (0, 1, 3, 4, 2, 6, 33, 37, 42, 52, 54, 76, 112)
 
 
@@ -266,9 +269,9 @@ def test_what_is_out_counts_beside_the_releases_of_the_check(kept: Callable[...,
         "given"
     ] == ["men"]
     assert (
-        'further-1: {query: "SELECT condition FROM patients WHERE age BETWEEN 25 AND 26", to: [registry]}'
-        in found.draft
-    )
+        'further-1: {query: "SELECT condition FROM patients WHERE age BETWEEN 25 AND 26", '
+        "to: [registry]}"
+    ) in found.draft
     assert (
         "{releases: [older, further-1, further-2], gamma: 0.5, collude: [[insurer, registry]]}"
         in found.draft
@@ -282,7 +285,10 @@ def test_who_knows_the_search_is_asked_about_where_all_see_the_same(
     kept(plan, [("men", ["insurer"])])
     with pytest.raises(
         InputError,
-        match=r"see the same releases, and these do not: insurer and registry together \(men and older\) and registry \(older\)",
+        match=(
+            r"see the same releases, and these do not: insurer and registry together \(men "
+            r"and older\) and registry \(older\)"
+        ),
     ):
         restore(plan, against_aware=True)
     kept(plan, [("men", [])])

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from holdings.keeping import plan_of
-from holdings.test_what_is_out import asking
-from tacit.holdings.shares import Holder, coalitions, holders, worst
+from checking.keeping import plan_of
+from checking.test_what_is_out import asking
+from tacit.checking.holdings.shares import Holder, coalitions, holders, worst
 from tacit.ledger.entries import Draft, Entry, Judged
 from tacit.ledger.key import Key
 from tacit.ledger.ledger import Ledger, open_ledger

@@ -1,4 +1,6 @@
-"""What the checks say of all that is out, for each holder: thousands of small plans against brute force."""
+"""What the checks say of all that is out, for each holder:
+thousands of small plans against brute force.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +13,17 @@ from typing import Any
 
 import pytest
 
-from holdings.keeping import Kept, out, plan_of
-from holdings.test_against_brute_force import TABLES, VALUES, collusion, random_query, recipients
-from holdings.test_recording import GAMMA, MALE, plan_in
-from holdings.test_what_is_out import ANONYMITY, asking
+from checking.keeping import Kept, out, plan_of
+from checking.test_against_brute_force import TABLES, VALUES, collusion, random_query, recipients
+from checking.test_recording import GAMMA, MALE, plan_in
+from checking.test_what_is_out import ANONYMITY, asking
 from oracles import overlap, overlap_cases, perfect, perfect_cases
 from oracles.holdings import reaches
+from tacit.checking.recording.record import record, withdraw
+from tacit.checking.recording.standing import Standings, standings
 from tacit.errors import QueryError
-from tacit.holdings.recording import record, withdraw
-from tacit.holdings.standing import Standings, standings
-from tacit.jobs import Cancelled, Job
-from tacit.plan.load import load_plan
+from tacit.model.jobs import Cancelled, Job
+from tacit.plan.read.load import load_plan
 from thorough import THOROUGH
 
 Out = Sequence[tuple[str, Sequence[str]]]
@@ -35,13 +37,13 @@ def stand(monkeypatch: pytest.MonkeyPatch) -> Stand:
     def stood(document: Mapping[str, Any], entries: Out) -> Standings:
         plan = plan_of(document)
         kept = Kept(out(plan, entries))
-        for module in ("holdings", "standing"):
-            monkeypatch.setattr(f"tacit.holdings.{module}.is_begun", lambda plan: True)
+        for module in ("holdings.holdings", "recording.standing"):
+            monkeypatch.setattr(f"tacit.checking.{module}.is_begun", lambda plan: True)
             monkeypatch.setattr(
-                f"tacit.holdings.{module}.ledger_of", lambda plan, create=False: kept
+                f"tacit.checking.{module}.ledger_of", lambda plan, create=False: kept
             )
         monkeypatch.setattr(
-            "tacit.holdings.holdings.tables_in",
+            "tacit.checking.holdings.holdings.tables_in",
             lambda ledger: {name for one in kept.holdings for name in one.tables},
         )
         return standings(plan)
@@ -55,7 +57,9 @@ def expected(
     collude: Sequence[Sequence[str]],
     too_much: Callable[[frozenset[str]], bool],
 ) -> dict[tuple[str, ...], bool]:
-    """For each holder that has some of what is asked about: does it, or a part of it that talks, learn too much from all it has?"""
+    """For each holder that has some of what is asked about:
+    does it, or a part of it that talks, learn too much from all it has?
+    """
     clients = sorted({client for _, to in entries for client in to})
     groups = [tuple(sorted(group)) for group in collude]
     found = {}

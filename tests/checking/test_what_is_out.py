@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from holdings.keeping import DAY, out, plan_of
+from checking.keeping import DAY, out, plan_of
 from tacit.errors import PlanError
 from tacit.model.verdict import Verdict
 
@@ -125,8 +125,8 @@ def test_given_names_releases_too(judge: Judge) -> None:
         ("may", "gamma-privacy or k-sind of both, releases: [may, april]"),
         ("male", "gamma-privacy or k-sind of both, releases: [male, april]"),
         ("drawn", "No definition judges synthetic data together with anything else"),
-        ("joined", "gamma-privacy or k-sind"),
-        ("rule", "g-safety"),
+        ("joined", "'joined' joins tables"),
+        ("rule", "No definition judges these together"),
     ],
 )
 def test_one_table_alone_does_not_compose_with_anything(
@@ -222,7 +222,9 @@ def test_a_release_that_is_not_what_it_was(judge: Judge) -> None:
     gone = asking(GAMMA)
     del gone["releases"]["male"]
     [verdict] = judge(gone, holdings=holdings)
-    assert code(verdict) == "release-changed" and "Keep it in the plan under its name" in str(
+    assert code(
+        verdict
+    ) == "release-changed" and "Keep it in the plan as it was, under any name" in str(
         verdict.reason
     )
     spaced = asking(GAMMA)
@@ -239,9 +241,14 @@ def test_the_new_release_under_an_old_name(judge: Judge) -> None:
     assert code(judge(changed, holdings=holdings)[0]) == "release-changed"
     moved = asking(GAMMA, ANONYMITY)
     moved["tables"]["patients"]["rows"][6][3] = "Viral"
-    late, april = judge(moved, holdings=[*holdings, *out(plan_of(asking(GAMMA)), [("april", [])])])
+    late, april = judge(
+        moved, holdings=out(plan_of(asking(GAMMA)), [("late", ["bank"]), ("april", [])])
+    )
     assert code(late) == code(april) == "answer-changed"
-    assert late.reason is not None and "Give the new one another name" in late.reason.text
+    assert (
+        late.reason is not None
+        and "If the new one corrects it: tacit ledger correct late" in late.reason.text
+    )
 
 
 def test_data_that_changed(judge: Judge) -> None:
@@ -325,7 +332,8 @@ def test_synthetic_data_add_up(judge: Judge) -> None:
     assert any(one.id == "as-drawn" for one in fits.assumptions)
     [beside] = judge(asking(enough), [("male", [])])
     assert code(beside) == "does-not-compose"
-    # Two outputs of the same mechanism are two; one that is out already is the one that is asked about.
+    # Two outputs of the same mechanism are two;
+    # one that is out already is the one that is asked about.
     plan = plan_of(asking(enough))
     two = [
         replace(one, answer=str(number) * 64)
@@ -384,7 +392,8 @@ def test_over_all_databases_no_answer_is_compared(judge: Judge) -> None:
     document["tables"]["R"]["rows"] = [["y"]]
     over_domain, now = judge(document, holdings=holdings)
     assert over_domain.status == "holds"
-    # What is new tells something by itself, and whether what is out makes that harmless is not known.
+    # What is new tells something by itself, and whether what is out
+    # makes that harmless is not known.
     assert now.status == "breached" and any(
         "The data changed since all" in one for one in now.warnings
     )
@@ -445,3 +454,65 @@ def test_a_recipient_in_other_letters_is_the_same_one(judge: Judge, written: str
     assert {plan.releases[name].to for name in ("male", "late")} == {
         (written.strip(),)
     } and plan.checks[0].collude == ((written.strip(), "Press"),)
+
+
+# -- each step that a reason names, taken ----------------------------------------------------------
+
+
+def test_what_is_kept_in_the_plan_as_it_was_under_any_name_is_judged(judge: Judge) -> None:
+    holdings = out(plan_of(asking(GAMMA)), [("male", ["bank"])])
+    gone = asking(GAMMA)
+    old = gone["releases"].pop("male")
+    for releases in (
+        gone["releases"],
+        {
+            **gone["releases"],
+            "male": {"query": "SELECT condition FROM patients WHERE age > 1", "to": ["bank"]},
+        },
+    ):
+        [verdict] = judge({**gone, "releases": releases}, holdings=holdings)
+        assert code(
+            verdict
+        ) == "release-changed" and "Keep it in the plan as it was, under any name" in str(
+            verdict.reason
+        )
+        [verdict] = judge({**gone, "releases": {**releases, "male-april": old}}, holdings=holdings)
+        assert verdict.status == "breached"
+
+
+def test_the_data_as_they_were_are_judged_and_no_file_is_asked_for_that_would_contradict_today(
+    judge: Judge,
+) -> None:
+    holdings = out(plan_of(asking(GAMMA)), [("male", ["bank"])])
+    changed = asking(GAMMA)
+    changed["tables"]["patients"]["rows"][0][3] = "Viral"
+    [verdict] = judge(changed, holdings=holdings)
+    assert (
+        code(verdict) == "answer-changed"
+        and str(verdict.reason).count("Ask about the data as they were") == 1
+        and "FILE" not in str(verdict.reason)
+    )
+    assert judge(asking(GAMMA), holdings=holdings)[0].status == "breached"
+
+
+def test_a_rule_that_ties_the_secret_leads_to_view_safety_which_judges_it(judge: Judge) -> None:
+    tables = {
+        "A": {"columns": ["x"], "rows": [["a"]], "domains": {"x": ["a", "b"]}},
+        "B": {"columns": ["x"], "rows": [["a"]], "domains": {"x": ["a", "b"]}},
+    }
+    document = {
+        "version": 1,
+        "tables": tables,
+        "secrets": {"s": "S(x) :- A(x)"},
+        "releases": {"b": {"query": "V(x) :- B(x)"}, "rule": {"constraint": "B(x) -> A(x)"}},
+        "checks": [
+            {kind: {"secret": "s", "release": "b"}} for kind in ("perfect-privacy", "e-safety")
+        ],
+    }
+    assert [one.status for one in judge(document)] == ["holds", "holds"]
+    perfect, safety = judge({**document, "published": ["rule"]})
+    assert (
+        code(perfect) == "constraints"
+        and "Ask for g-safety or e-safety" in str(perfect.reason)
+        and safety.status == "breached"
+    )

@@ -1,4 +1,6 @@
-"""`tacit anonymize` as a user runs it: what it prints and writes, how it ends, and what it leaves behind."""
+"""`tacit anonymize` as a user runs it:
+what it prints and writes, how it ends, and what it leaves behind.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from typing import Any
 import pytest
 
 from tacit import demo
-from tacit.jobs import Job
+from tacit.model.jobs import Job
 
 PERSONAL = ("Bruce", "Umeko", "Cancer", "Heart", "Viral", "13053", "1305*", "American", "Japanese")
 PEOPLE = """\
@@ -121,7 +123,7 @@ def test_the_json_is_the_contract(tacit: Any) -> None:
 
 
 def test_every_key_of_the_json_is_in_the_reference(tacit: Any) -> None:
-    page = (Path(__file__).parents[1] / "docs/reference/json.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs/reference/json.md").read_text("utf-8")
     said = page.partition("## tacit anonymize")[2].partition("\n## ")[0]
     found = tacit("anonymize", "april", "-o", "out.csv", "--json").json
     impossible = tacit(
@@ -169,7 +171,9 @@ def test_what_is_impossible_is_proved_and_leaves_the_old_file(tacit: Any, folder
 
 
 def test_what_is_not_found_ends_with_three(tacit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tacit.anonymization.run.is_silent", lambda task, judge, node: False)
+    monkeypatch.setattr(
+        "tacit.families.microdata.runs.anonymize.is_silent", lambda task, judge, node: False
+    )
     ran = tacit("anonymize", "april", "-o", "out.csv", "--aware")
     assert ran.status == 3 and "nothing found" in ran.out and "This is no proof" in ran.out
     assert not Path("out.csv").exists()
@@ -297,7 +301,8 @@ def test_ctrl_c_on_a_large_table_leaves_nothing(tmp_path: Path) -> None:
         "tables: {people: {quasi-identifiers: [zip, age, pay], sensitive: [ill],\n"
         "  hierarchies: {zip: {mask: right}, age: {ranges: [5, 10]}, pay: {ranges: [10, 100]}}}}\n"
         "releases: {all: {table: people, method: mondrian}}\n"
-        "checks: [{k-anonymity: {release: all, k: 5}}, {l-diversity: {release: all, kind: entropy, l: 3}}]\n",
+        "checks: [{k-anonymity: {release: all, k: 5}}, {l-diversity: {release: all, kind: entropy, "
+        "l: 3}}]\n",
         "utf-8",
     )
     before = sorted(os.listdir(tmp_path))

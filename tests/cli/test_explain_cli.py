@@ -1,4 +1,6 @@
-"""`tacit explain` as a user runs it: how a query was read, what was not read exactly, and what is wrong with it."""
+"""`tacit explain` as a user runs it: how a query was read, what was not read exactly, and what
+is wrong with it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ secrets:
 releases-from: [views/*.sql]
 releases:
   names: {query: "SELECT DISTINCT name FROM patients"}
-"""
+"""  # noqa: E501
 STAFFING = (
     "-- how many stays began each day\nSELECT day, count(*) AS stays\nFROM stays\nGROUP BY day\n"
 )
@@ -103,7 +105,11 @@ def test_the_same_as_json(run: Run) -> None:
         ("patients", "the plan has no secret and no view 'patients'."),
         (
             "SELECT wrd FROM stays",
-            "query:1:8: there is no column 'wrd'. Did you mean 'ward'?\n    SELECT wrd FROM stays\n           ^\n",
+            (
+                "query:1:8: there is no column 'wrd'. Did you mean 'ward'?\n"
+                "    SELECT wrd FROM "
+                "stays\n           ^\n"
+            ),
         ),
         ("SELECT ward FROM stay", "there is no table"),
         ("SELECT pid FROM patients, stays", "pid"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from tacit.ledger.entries import Draft, Entry, Judged
 from tacit.ledger.ledger import open_ledger
+from tacit.model.verdict import Certificate
 
 PLAN = """\
 version: 1
@@ -85,7 +87,7 @@ def change(folder: Path, statement: str) -> None:
         database.execute(statement)
 
 
-# -- list ------------------------------------------------------------------------------------------------
+# -- list ------------------------------------------------------------------------------------------
 
 
 def test_a_list_says_what_went_to_whom_and_when(tacit: Any, folder: Path) -> None:
@@ -182,7 +184,7 @@ def test_a_ledger_that_is_gone_while_its_key_is_there_is_not_an_empty_one(
         assert ran.status == 2 and "what is out is not known. Put the ledger back" in flat(ran.err)
 
 
-# -- show ------------------------------------------------------------------------------------------------
+# -- show ------------------------------------------------------------------------------------------
 
 
 def test_an_entry_is_shown_with_its_verdicts_and_hashes(tacit: Any, folder: Path) -> None:
@@ -236,7 +238,7 @@ def test_an_entry_that_is_not_there(tacit: Any, folder: Path, number: str, said:
     assert ran.status == 2 and said in ran.err and "Traceback" not in ran.err
 
 
-# -- verify ----------------------------------------------------------------------------------------------
+# -- verify ----------------------------------------------------------------------------------------
 
 
 def test_a_ledger_that_nobody_changed(tacit: Any, folder: Path) -> None:
@@ -261,7 +263,10 @@ def test_a_ledger_that_nobody_changed(tacit: Any, folder: Path) -> None:
     "statement",
     [
         "UPDATE tacit_entries SET body = replace(body, 'weber', 'mayer') WHERE number = 2",
-        "UPDATE tacit_entries SET body = replace(body, '\"holds\"', '\"breached\"') WHERE number = 1",
+        (
+            "UPDATE tacit_entries SET body = replace(body, '\"holds\"', '\"breached\"') WHERE "
+            "number = 1"
+        ),
         "UPDATE tacit_entries SET release = 'other' WHERE number = 2",
         "DELETE FROM tacit_entries WHERE number = 2",
         "DELETE FROM tacit_entries WHERE number = 3",
@@ -322,7 +327,7 @@ def test_a_wrong_hash_or_a_wrong_key_is_wrong_input(tacit: Any, folder: Path) ->
     )
 
 
-# -- record ----------------------------------------------------------------------------------------------
+# -- record ----------------------------------------------------------------------------------------
 
 
 def test_what_holds_is_recorded_and_then_written(tacit: Any, folder: Path) -> None:
@@ -409,6 +414,31 @@ def test_what_is_out_already_is_recorded_with_its_breach(tacit: Any, folder: Pat
     assert "BREACHED" in tacit("ledger", "list").out
 
 
+def test_what_is_out_already_is_recorded_and_never_written(tacit: Any, folder: Path) -> None:
+    tacit("ledger", "record", "male")
+    ran = tacit(
+        "ledger", "record", "age26to28", "--to", "insurer", "--out-already", "-o", "raw.csv"
+    )
+    assert (
+        ran.status == 2
+        and "--out-already records what is out; it writes nothing." in flat(ran.err)
+        and "Leave --output out" in flat(ran.err)
+    )
+    assert not (folder / "raw.csv").exists() and [
+        one["release"] for one in tacit("ledger", "list", "--json").json["entries"]
+    ] == ["male"]
+    assert (
+        tacit("ledger", "record", "male", "--out-already", "-o", "raw.csv").status == 2
+    )  # whatever its checks say
+    # What is suggested after a refusal names no file either, and says what it does.
+    ran = tacit("ledger", "record", "age26to28", "--to", "insurer", "-o", "raw.csv")
+    assert ran.status == 1 and (
+        "only if insurer has it already: tacit ledger record age26to28 --to insurer --out-already"
+    ) in flat(ran.out)
+    ran = tacit("ledger", "record", "age26to28", "--to", "insurer", "--out-already")
+    assert ran.status == 0 and "give " not in ran.out and not (folder / "raw.csv").exists()
+
+
 def test_the_json_of_a_refusal(tacit: Any, folder: Path) -> None:
     tacit("ledger", "record", "male", "--public")
     ran = tacit("ledger", "record", "age26to28", "--json")
@@ -476,7 +506,7 @@ def test_a_wrong_record_is_refused_in_words(
     assert not with_entries
 
 
-# -- withdraw --------------------------------------------------------------------------------------------
+# -- withdraw --------------------------------------------------------------------------------------
 
 
 def test_a_withdrawn_release_is_still_known(tacit: Any, folder: Path) -> None:
@@ -502,6 +532,109 @@ def test_what_never_went_out_cannot_be_withdrawn(tacit: Any, folder: Path) -> No
         ran = tacit("ledger", "withdraw", *words)
         assert ran.status == 2 and "Traceback" not in ran.err
     assert len(tacit("ledger", "list", "--json").json["entries"]) == 1
+
+
+# -- recheck ---------------------------------------------------------------------------------------
+
+
+def test_what_is_out_is_checked_again_and_stands(tacit: Any, folder: Path) -> None:
+    tacit("ledger", "record", "male")
+    ran = tacit("ledger", "recheck")
+    assert ran.status == 0 and "all of it stands" in ran.out
+    [one] = tacit("ledger", "recheck", "--json").json["recorded"]
+    assert (
+        one["entry"],
+        one["release"],
+        one["then"],
+        one["now"],
+        one["stands"],
+        one["causes"],
+    ) == (1, "male", "holds", "holds", True, [])
+    assert one["verdicts"][0]["check"] == "gamma-privacy" and one["verdicts"][0]["who"] == [
+        "insurer"
+    ]
+
+
+def causes(tacit: Any, entry: int = 1) -> list[str]:
+    one = next(
+        one
+        for one in tacit("ledger", "recheck", "--json").json["recorded"]
+        if one["entry"] == entry
+    )
+    assert not one["stands"]
+    return [cause["code"] for cause in one["causes"]]
+
+
+def test_what_no_longer_stands_is_named_with_what_went_out_since(tacit: Any, folder: Path) -> None:
+    tacit("ledger", "record", "male")
+    tacit("ledger", "record", "age26to28", "--to", "insurer", "--out-already")
+    ran = tacit("ledger", "recheck")
+    assert (
+        ran.status == 1
+        and "2 of 2 do not stand" in ran.out
+        and "age26to28 (entry 2) went out since (released-since)" in flat(ran.out)
+    )
+    assert causes(tacit) == ["released-since"] and causes(tacit, 2) == ["did-not-hold"]
+    assert not any(
+        name in tacit("ledger", "recheck", "--audience", "shared").out for name in PERSONAL
+    )
+
+
+def test_what_no_longer_stands_because_data_or_plan_changed(tacit: Any, folder: Path) -> None:
+    tacit("ledger", "record", "male")
+    (folder / "tacit.yaml").write_text(
+        PLAN.replace("[Bob, M, 24, SARS]", "[Bob, M, 24, Flu]"), "utf-8"
+    )
+    ran = tacit("ledger", "recheck")
+    assert (
+        ran.status == 3
+        and "the data give male another answer today (data-changed)" in flat(ran.out)
+        and causes(tacit) == ["plan-changed", "data-changed"]
+    )
+    (folder / "tacit.yaml").write_text(
+        PLAN.replace("WHERE sex = 'M'", "WHERE sex = 'M' AND age < 40"), "utf-8"
+    )
+    assert tacit("ledger", "recheck").status == 3 and causes(tacit) == ["plan-changed"]
+    (folder / "tacit.yaml").write_text(PLAN.replace("male", "boys"), "utf-8")
+    ran = tacit("ledger", "recheck")
+    assert (
+        ran.status == 3
+        and "no release male any more" in ran.out
+        and causes(tacit) == ["plan-changed"]
+    )
+
+
+def test_what_no_longer_stands_because_another_version_judged_it(
+    tacit: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tacit.checking.recording.record.__version__", "0.0.9")
+    with_check = PLAN.replace("gamma: 0.5, name: men", "gamma: 0.4, name: men")
+    (folder / "tacit.yaml").write_text(with_check, "utf-8")
+    from tacit.checking.recording import record as recording
+
+    real = recording.verdict_of  # as if that version had not seen the breach
+    monkeypatch.setattr(
+        recording,
+        "verdict_of",
+        lambda check, desk: replace(
+            real(check, desk), status="holds", evidence=Certificate("crowd")
+        ),
+    )
+    assert tacit("ledger", "record", "male").status == 0
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    ran = tacit("ledger", "recheck")
+    assert ran.status == 1 and "judged by Tacit 0.0.9" in flat(ran.out)
+    assert causes(tacit) == ["other-version"]
+
+
+def test_a_release_without_a_check_and_an_empty_ledger(tacit: Any, folder: Path) -> None:
+    assert tacit("ledger", "recheck").status == 2
+    tacit("ledger", "begin")
+    assert tacit("ledger", "recheck").status == 0
+    tacit("ledger", "record", "plain", "--out-already")
+    ran = tacit("ledger", "recheck")
+    assert ran.status == 3 and "no check of the plan is about plain (no-check)" in flat(ran.out)
 
 
 def test_help_says_how_it_ends(tacit: Any) -> None:

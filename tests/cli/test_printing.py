@@ -1,4 +1,6 @@
-"""What goes to the terminal: nothing in the data is obeyed, and whoever stops reading changes no answer."""
+"""What goes to the terminal: nothing in the data is obeyed, and
+whoever stops reading changes no answer.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ version: 1
 tables: {t: {person: [name], identifiers: [name], quasi-identifiers: [age], sensitive: [condition], hierarchies: {age: "*"}}}
 releases: {fine: {table: t}, coarse: {table: t, generalization: {age: 1}}}
 checks:
-"""
+"""  # noqa: E501
 HOLDS, BREACHED = (
     f"{PLAN}  - k-anonymity: {{release: {name}, k: 2}}\n" for name in ("coarse", "fine")
 )
@@ -47,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-# -- control characters ----------------------------------------------------------------------------------
+# -- control characters ----------------------------------------------------------------------------
 
 
 def is_harmless(text: str) -> bool:
@@ -132,7 +134,7 @@ def test_letters_of_all_scripts_are_printed_as_they_are() -> None:
     assert escaped(text) == text
 
 
-# -- readers that leave, and disks that are full ---------------------------------------------------------
+# -- readers that leave, and disks that are full ---------------------------------------------------
 
 
 def ended(
@@ -181,7 +183,10 @@ def test_a_full_disk_under_standard_output_is_said(folder: Path, options: tuple[
         done = ended("check", *options, before=NO_ROOM, stdout=out)
     assert (done.returncode, done.stderr) == (
         2,
-        "error: standard output cannot be written: the disk is full. Free space, or write to another disk.\n",
+        (
+            "error: standard output cannot be written: the disk is full. Free space, or write "
+            "to another disk.\n"
+        ),
     )
 
 
@@ -191,6 +196,6 @@ def test_an_error_of_the_system_that_is_no_interrupt_is_told_without_a_traceback
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("oops")
 
-    monkeypatch.setattr("tacit.assess.assess", broken)
+    monkeypatch.setattr("tacit.checking.assess.assess", broken)
     ran = tacit("check")
     assert ran.status == 70 and "Tacit itself went wrong: RuntimeError: oops" in ran.err

@@ -1,4 +1,6 @@
-"""`tacit restore` as a user runs it: what it prints and writes, how it ends, and what it leaves behind."""
+"""`tacit restore` as a user runs it:
+what it prints and writes, how it ends, and what it leaves behind.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,12 @@ import yaml
 
 from oracles import overlap
 from oracles.overlap_cases import case
-from tacit.plan.document import parse
-from tacit.plan.load import load_plan, read_plan
-from tacit.repairs.candidates import candidates
-from tacit.repairs.restore import restored
-from tacit.restoration.results import Restored
-from tacit.restoration.run import restore
+from tacit.families.overlaps.restore.candidates import candidates
+from tacit.families.overlaps.restore.restore import restored
+from tacit.families.overlaps.runs.restore import restore
+from tacit.families.overlaps.runs.results import Restored
+from tacit.plan.read.document import parse
+from tacit.plan.read.load import load_plan, read_plan
 
 PATIENTS = """\
 version: 1
@@ -70,7 +72,7 @@ def people(
     return "".join(lines)
 
 
-# -- restored --------------------------------------------------------------------------------------------
+# -- restored --------------------------------------------------------------------------------------
 
 
 def test_the_papers_example_is_restored_with_two_views(tacit: Any) -> None:
@@ -284,9 +286,9 @@ def test_what_is_out_already_is_not_overlooked(tacit: Any) -> None:
         and "8 tables fit where 45 did" in said
     )
     assert (
-        "Seen by anyone (male and age26to28, and all further views); the further views are for everybody"
-        in said
-    )
+        "Seen by anyone (male and age26to28, and all further views); the further views are "
+        "for everybody"
+    ) in said
     assert (
         "- gamma-privacy: {releases: [age26to28, further-1, further-2], gamma: 0.5, given: [male]}"
         in ran.out
@@ -351,7 +353,7 @@ def test_columns_for_conditions_can_be_chosen(tacit: Any) -> None:
     assert tacit("restore", "--columns", "age, sex", "--json").json["status"] == "restored"
 
 
-# -- one who knows the search ----------------------------------------------------------------------------
+# -- one who knows the search ----------------------------------------------------------------------
 
 
 def test_aware_finds_views_that_withstand(tacit: Any) -> None:
@@ -377,7 +379,7 @@ def test_aware_finds_views_that_withstand(tacit: Any) -> None:
 def test_aware_says_what_one_who_knows_believes_where_nothing_withstands(
     tacit: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tacit.restoration.run.withstanding", lambda *_, **__: None)
+    monkeypatch.setattr("tacit.families.overlaps.runs.restore.withstanding", lambda *_, **__: None)
     ran = tacit("restore", "--aware", "-o", "draft.yaml", "--report", "r.html")
     assert ran.status == 3 and not Path("draft.yaml").exists()
     told = " ".join(ran.out.split())
@@ -394,7 +396,7 @@ def test_aware_says_what_one_who_knows_believes_where_nothing_withstands(
     )
 
 
-# -- not restored ----------------------------------------------------------------------------------------
+# -- not restored ----------------------------------------------------------------------------------
 
 
 def test_what_is_certain_cannot_be_undone(tacit: Any) -> None:
@@ -421,7 +423,9 @@ def test_what_is_certain_cannot_be_undone(tacit: Any) -> None:
 
 
 def test_a_known_set_that_is_not_diverse_cannot_be_undone(tacit: Any) -> None:
-    """All six, and three of them who differ: two of the other three have the same, which nobody can hide."""
+    """All six, and three of them who differ:
+    two of the other three have the same, which nobody can hide.
+    """
     rows = [
         ("Ann", 20, "A", "x"),
         ("Cy", 22, "B", "x"),
@@ -463,7 +467,7 @@ def test_a_search_without_time_is_no_proof(tacit: Any) -> None:
     assert "This is no proof" in tacit("restore", "--seconds", "0.000001").out
 
 
-# -- other views -----------------------------------------------------------------------------------------
+# -- other views -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -490,7 +494,9 @@ def test_classes_of_what_is_out_are_candidates_too(tacit: Any, missing: bool) ->
 def test_classes_are_published_where_few_views_do_not_help(
     tacit: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three views in a row make five classes, all diverse: with two of them published all five are known."""
+    """Three views in a row make five classes, all diverse:
+    with two of them published all five are known.
+    """
     rows = [(f"p{at:02}", at, "A", value) for at, value in enumerate("zyzwwxzzxwyxz")]
     Path("tacit.yaml").write_text(
         people(
@@ -499,7 +505,7 @@ def test_classes_are_published_where_few_views_do_not_help(
         "utf-8",
     )
     monkeypatch.setattr(
-        "tacit.restoration.run.restored",
+        "tacit.families.overlaps.runs.restore.restored",
         lambda out, members, **options: restored(out, members[:0], **options),
     )
     ran = tacit("restore")
@@ -516,7 +522,9 @@ def test_classes_are_published_where_few_views_do_not_help(
 
 
 def test_new_values_and_people_in_no_view_may_be_shown() -> None:
-    """Against brute force: conditions of the kind that Tacit makes, on tables with people in no view."""
+    """Against brute force: conditions of the kind that Tacit makes,
+    on tables with people in no view.
+    """
     seen = set()
     for number in range(40):
         one = case("restore", number)
@@ -623,7 +631,7 @@ def test_dates_have_ranges(tacit: Any) -> None:
     )
 
 
-# -- bad input -------------------------------------------------------------------------------------------
+# -- bad input -------------------------------------------------------------------------------------
 
 
 def test_there_must_be_something_to_restore(tacit: Any) -> None:
@@ -702,15 +710,15 @@ def test_the_true_values_are_needed(tacit: Any) -> None:
 
 
 def test_large_tables_are_refused_in_words(tacit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tacit.restoration.scene.MOST_PEOPLE", 6)
+    monkeypatch.setattr("tacit.families.overlaps.runs.scene.MOST_PEOPLE", 6)
     ran = tacit("restore")
     assert ran.status == 2 and "7 people are in the views, and restore looks at up to 6" in ran.err
-    monkeypatch.setattr("tacit.restoration.scene.MOST_PEOPLE", 100)
-    monkeypatch.setattr("tacit.restoration.scene.MOST_ROWS", 6)
+    monkeypatch.setattr("tacit.families.overlaps.runs.scene.MOST_PEOPLE", 100)
+    monkeypatch.setattr("tacit.families.overlaps.runs.scene.MOST_ROWS", 6)
     assert "has 7 rows" in tacit("restore").err
 
 
-# -- how it ends -----------------------------------------------------------------------------------------
+# -- how it ends -----------------------------------------------------------------------------------
 
 
 def test_the_same_answer_every_time(tacit: Any) -> None:
@@ -726,13 +734,15 @@ def test_the_same_answer_every_time(tacit: Any) -> None:
 def test_an_interrupted_search_leaves_nothing(
     tacit: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    """In the search, when the check is asked again, and when the draft is about to take its place."""
+    """In the search, when the check is asked again, and when the
+    draft is about to take its place.
+    """
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     Path("draft.yaml").write_text("old", "utf-8")
-    monkeypatch.setattr(f"tacit.restoration.run.{where}", interrupted)
+    monkeypatch.setattr(f"tacit.families.overlaps.runs.restore.{where}", interrupted)
     ran = tacit("restore", "-o", "draft.yaml")
     assert ran.status == 130 and "nothing half-written is left" in ran.err
     assert (
@@ -792,7 +802,7 @@ def test_python_finds_what_the_command_line_finds(folder: Path) -> None:
 def test_a_check_that_is_not_answered_in_time_with_the_further_views_is_not_restored(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tacit.definitions.gamma_privacy import GammaPrivacy, unsettled
+    from tacit.families.overlaps.definitions.gamma_privacy import GammaPrivacy, unsettled
 
     asked, check = [], GammaPrivacy.check
 

@@ -1,4 +1,6 @@
-"""`tacit serve` and `tacit grants` as an operator runs them: options, warnings, and how they end."""
+"""`tacit serve` and `tacit grants` as an operator runs them:
+options, warnings, and how they end.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ releases:
   floors: {query: "SELECT ward, floor FROM wards WHERE floor <> 'third'"}
 roles:
   nurses: {default: allow, deny: [cancer]}
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture
@@ -54,13 +56,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         tell(f"listening for {plan_path}")
         calls.append((plan_path, options))
 
-    stand_in = ModuleType("tacit.server.serve")
+    stand_in = ModuleType("tacit.workbench.serve")
     stand_in.serve = serve  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "tacit.server.serve", stand_in)
+    monkeypatch.setitem(sys.modules, "tacit.workbench.serve", stand_in)
     return calls
 
 
-# -- options ---------------------------------------------------------------------------------------------
+# -- options ---------------------------------------------------------------------------------------
 
 
 def test_without_options_the_server_decides(tacit: Any, asked: list[Any]) -> None:
@@ -73,7 +75,10 @@ def test_every_option_reaches_the_server(
     tacit: Any, asked: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TACIT_METRICS_TOKEN", "sesame")
-    words = "clinic.yaml --host ::1 --port 0 --audit a.jsonl --audit-queries full --timeout 1.5 --row-limit 7 --queries 3 --wait 2 --deciders 1"
+    words = (
+        "clinic.yaml --host ::1 --port 0 --audit a.jsonl --audit-queries full --timeout 1.5 "
+        "--row-limit 7 --queries 3 --wait 2 --deciders 1"
+    )
     ran = tacit(
         "serve",
         *words.split(),
@@ -111,7 +116,7 @@ def test_every_option_reaches_the_server(
 
 def test_the_help_names_the_defaults_of_the_server() -> None:
     pytest.importorskip("fastapi")
-    from tacit.server.serve import Options
+    from tacit.workbench.serve import Options
 
     help_of = {one.name: one.help for one in cli.commands["serve"].params if hasattr(one, "help")}
     for option in dataclasses.fields(Options):
@@ -163,7 +168,7 @@ def test_a_wrong_option_is_said_before_anything_starts(
     )
 
 
-# -- the real server -------------------------------------------------------------------------------------
+# -- the real server -------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -296,18 +301,21 @@ def test_a_missing_folder_is_named(tacit: Any) -> None:
 
 
 def test_a_missing_extra_says_what_to_install(folder: Path) -> None:
-    code = "import sys; sys.modules['fastapi'] = None; sys.argv = ['tacit', 'serve']; from tacit.cli import main; main()"
+    code = (
+        "import sys; sys.modules['fastapi'] = None; sys.argv = ['tacit', 'serve']; from "
+        "tacit.cli import main; main()"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=60
     )
     assert (
         done.returncode == 2
-        and "pip install 'tacit[gateway]'" in done.stderr
+        and "pip install 'tacit-privacy[gateway]'" in done.stderr
         and "Traceback" not in done.stderr
     )
 
 
-# -- grants ----------------------------------------------------------------------------------------------
+# -- grants ----------------------------------------------------------------------------------------
 
 GRANTS = PLAN.replace(
     "  nurses: {default: allow, deny: [cancer]}",
@@ -326,7 +334,8 @@ def test_grants_are_sql_that_postgresql_runs_and_that_keeps_the_table_back(
     (folder / "tacit.yaml").write_text(plan, "utf-8")
     with psycopg.connect(postgres_url, autocommit=True) as database:
         database.execute(
-            "CREATE TABLE patients (name text PRIMARY KEY, ward text NOT NULL, condition text NOT NULL)"
+            "CREATE TABLE patients (name text PRIMARY KEY, ward text NOT NULL, condition text "
+            "NOT NULL)"
         )
         database.execute("INSERT INTO patients VALUES ('Ann', 'A', 'flu'), ('Bob', 'B', 'cancer')")
         database.execute("CREATE TABLE wards (ward text PRIMARY KEY, floor text NOT NULL)")

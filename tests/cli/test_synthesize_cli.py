@@ -1,4 +1,6 @@
-"""`tacit synthesize` as a user runs it: what it prints and writes, how it ends, and what it leaves behind."""
+"""`tacit synthesize` as a user runs it:
+what it prints and writes, how it ends, and what it leaves behind.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from synthesizing.city import HOMES, city, counts, sizes
+from families.synthetic.runs.city import HOMES, city, counts, sizes
 
 
 @pytest.fixture
@@ -149,7 +151,7 @@ def test_parts_of_other_terms_need_restart(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("tacit.synthesizing.run.publish", interrupted)
+        patch.setattr("tacit.families.synthetic.runs.synthesize.publish", interrupted)
         ran = tacit("synthesize", "map", "-o", "out.csv")
     assert ran.status == 130
     assert (

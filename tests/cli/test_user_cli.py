@@ -1,4 +1,6 @@
-"""`tacit user` as a data steward runs it: who may ask the gateway, tokens that are shown once, roles of the plan."""
+"""`tacit user` as a data steward runs it:
+who may ask the gateway, tokens that are shown once, roles of the plan.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,10 @@ from typing import Any
 
 import pytest
 
+from tacit.gateway.http.auth import role_of
+from tacit.gateway.policy.refusals import Refusal
 from tacit.ledger.ledger import open_ledger
 from tacit.ledger.users import User, Users
-from tacit.server.auth import role_of
-from tacit.server.refusals import Refusal
 
 PLAN = """\
 version: 1
@@ -29,7 +31,7 @@ releases:
 roles:
   nurses: {default: deny, deny: [cancer], allow: [wards]}
   desk: {default: deny, allow: [wards]}
-"""
+"""  # noqa: E501
 TOKEN = re.compile(r"tacit_[A-Za-z0-9_-]{43}")
 
 

@@ -87,6 +87,33 @@ PEOPLE = Table(
 
 WORDS = Table("words", columns={"word": "text"}, rows=tuple((word,) for word in (*TRICKY, None)))
 
+# Text in which nothing can be read, and text in which something can.
+BLANKS = Table(
+    "blanks",
+    columns={"n": "integer", "text": "text"},
+    rows=tuple(
+        enumerate(
+            (
+                "",
+                " ",
+                "\t\r\n",
+                "\u00a0",
+                "\u3000\u200b",
+                "\ufeff",
+                "\u2060\u00ad",
+                "x",
+                " x ",
+                "\u200bx",
+                ".",
+                "0",
+                "😀",
+                None,
+                "x\r",
+            )
+        )
+    ),
+)
+
 # Numbers, and what only looks like them, as a CSV file would bring it.
 LOOKS = Table(
     "looks",
@@ -131,7 +158,9 @@ EMPTY = Table("empty", columns={"name": "text", "age": "integer"}, rows=())
 
 
 def many(rows: int = 3000, seed: int = 20240229) -> Table:
-    """A table with several rows for each person, persons in two columns, and NULL in all columns but one."""
+    """A table with several rows for each person, persons in two columns,
+    and NULL in all columns but one.
+    """
     rng = random.Random(seed)
 
     def row() -> tuple[object, ...]:
@@ -158,4 +187,4 @@ def many(rows: int = 3000, seed: int = 20240229) -> Table:
     )
 
 
-TABLES = (PEOPLE, WORDS, LOOKS, DATES, ALIAS, EMPTY, many())
+TABLES = (PEOPLE, WORDS, BLANKS, LOOKS, DATES, ALIAS, EMPTY, many())

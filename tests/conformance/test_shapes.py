@@ -1,4 +1,6 @@
-"""Every SQL shape on DuckDB, PostgreSQL and Spark: equal answers, and the answers of plain Python."""
+"""Every SQL shape on DuckDB, PostgreSQL and Spark:
+equal answers, and the answers of plain Python.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,9 @@ from sqlglot import exp, parse_one
 
 from conformance.odd_tables import EMPTY, PEOPLE, TABLES, TRICKY, WORDS, many
 from services import ENGINES, open_kind
-from tacit.engines import shapes, shapes_coded, shapes_stored, shapes_text
 from tacit.engines.base import Engine
-from tacit.engines.duckdb import DuckDB
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.sql import shapes, shapes_coded, shapes_stored, shapes_text
 from tacit.model.schema import Table
 
 Rows = list[tuple[Any, ...]]
@@ -91,7 +93,9 @@ def listed(table: str, *columns: str) -> Ask:
 
 
 def labels_of(name: str) -> dict[str, Any]:
-    """A label for each code of a column of `many`: tricky ones in turn, and no label for the first."""
+    """A label for each code of a column of `many`:
+    tricky ones in turn, and no label for the first.
+    """
     number = np.arange(len(values(many(), name)))
     return {
         "code": number,
@@ -101,7 +105,9 @@ def labels_of(name: str) -> dict[str, Any]:
 
 
 def cells_of(*names: str) -> dict[str, Any]:
-    """Three in four combinations of `many`, each with one of five groups; those that occur often have two."""
+    """Three in four combinations of `many`, each with one of five groups;
+    those that occur often have two.
+    """
     table = many()
     place = {
         name: {value: i for i, value in enumerate([*values(table, name), None])} for name in names
@@ -219,6 +225,20 @@ SORTED: dict[str, Ask] = {
     "columns_of": lambda _: shapes.columns_of("many", ["number"]).order_by(
         *shapes.order_by(["number"], {})
     ),
+    "different_rows": lambda _: shapes.different_rows(shapes.columns_of("people", EVERY)),
+    "page": lambda engine: shapes.page(
+        "words",
+        ["word"],
+        by=["word"],
+        descending=True,
+        collations=engine.collations("words"),
+        offset=2,
+        limit=5,
+    ),
+    "unread_value": lambda _: shapes_stored.unread_value(
+        "people", "it's", shapes_stored.nothing_like("it's")
+    ),
+    "one_value": lambda _: shapes_stored.one_value(shapes_stored.typed_text("-5", "BIGINT")),
     "row_count of an empty table": lambda _: shapes.row_count("empty"),
     "distinct_count": lambda _: shapes.distinct_count("people", EVERY),
     "distinct_count of one column": lambda _: shapes.distinct_count("words", ["word"]),
@@ -259,9 +279,25 @@ SORTED: dict[str, Ask] = {
         "many", ["number", "word"], {"condition": "flu", "dose": None}, limit=7
     ),
     "kinds_of_text": lambda _: shapes_text.kinds_of_text(
-        "looks", ["whole", "part", "mixed", "none"]
+        "looks", dict.fromkeys(["whole", "part", "mixed", "none"])
     ),
-    "kinds_of_text of an empty table": lambda _: shapes_text.kinds_of_text("empty", ["name"]),
+    "kinds_of_text of an empty table": lambda _: shapes_text.kinds_of_text("empty", {"name": None}),
+    "kinds_of_text of declared dates and times": lambda _: (
+        exp.select("*")
+        .from_(shapes_text.kinds_of_text("written_dates", {"day": "date"}).subquery("a"))
+        .join(
+            shapes_text.kinds_of_text("written_dates", {"day": "timestamp"}).subquery("b"),
+            join_type="cross",
+        )
+    ),
+    "blank_counts": lambda _: shapes_text.blank_counts("blanks", ["text"]),
+    "without_blanks": lambda _: shapes_text.without_blanks(
+        shapes.columns_of("blanks", ["n", "text"]), ["n", "text"], ["text"]
+    ).order_by(*shapes.order_by(["n"], {})),
+    "line_end_count": lambda _: shapes_text.line_end_count("blanks", "text"),
+    "lost_counts": lambda engine: shapes_stored.lost_counts(
+        "people", {"it's": "{c} < 0", "name": "{c} = 'Ana'"}, engine.dialect
+    ),
     "column_facts": lambda _: shapes_text.column_facts(
         "people", {name: str(kind) for name, kind in PEOPLE.columns.items()}
     ),
@@ -287,6 +323,25 @@ SORTED: dict[str, Ask] = {
 }
 
 UNSORTED: dict[str, Ask] = {
+    "whole_table": lambda _: shapes.whole_table("people"),
+    "values_where": lambda _: shapes_stored.values_where(
+        "blanks",
+        shapes.column("text", "t"),
+        shapes_text.shows_nothing(shapes.column("text", "t")),
+    ),
+    "typed_text like a column": lambda engine: shapes_stored.stored_rows(
+        "people", {"v": shapes_stored.typed_text("Ana", "TEXT", engine.dialect, like="name")}
+    ),
+    "label_of": lambda engine: shapes_stored.stored_rows(
+        "many",
+        {"v": shapes_stored.label_of("d0", shapes.column("word", "t"), "nothing")},
+        labels={
+            "d0": (
+                shapes_coded.labelled("many", "word", "labels of words", engine.collations("many")),
+                shapes.column("word", "t"),
+            )
+        },
+    ),
     "distinct_rows": lambda _: shapes.distinct_rows("people", EVERY),
     "recoded": lambda engine: shapes_coded.recoded(
         "many",
@@ -315,6 +370,12 @@ UNSORTED: dict[str, Ask] = {
         {"b0": shapes_stored.bits([shapes.column(name, "t").is_(exp.null()) for name in EVERY])},
         over={name: shapes.column(name, "t") for name in EVERY},
     ),
+    "missing_rows of a table in itself": lambda _: shapes_stored.missing_rows(
+        "people", EVERY, "people", EVERY
+    ),
+    "missing_rows of numbers among words, none shown": lambda _: shapes_stored.missing_rows(
+        "people", ["it's"], "words", ["word"]
+    ).limit(0),
     "tallied": lambda engine: shapes.tallied(told_apart(engine), ["b0", "s0", "s1", "s2", "v"]),
     "tallied columns of a table": lambda _: shapes.tallied(
         shapes.columns_of("people", EVERY), EVERY, 100

@@ -18,11 +18,11 @@ import pytest
 
 from asking import Desk, question
 from oracles import microdata as oracle
-from tacit.definitions.base import Definition
-from tacit.definitions.registry import MICRODATA, define
-from tacit.definitions.replay import replay
+from tacit.families.definition import Definition
+from tacit.families.microdata.definitions.replay.replay import replay
+from tacit.families.microdata.reading.source import Counted
+from tacit.families.registry import MICRODATA, define
 from tacit.model.verdict import Verdict
-from tacit.source import Counted
 from thorough import THOROUGH
 
 Row = dict[str, Any]
@@ -118,7 +118,9 @@ class Data:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A table, the same with other words, and the same in another order; and its verdicts, which most tests ask for again."""
+    """A table, the same with other words, and the same in another order;
+    and its verdicts, which most tests ask for again.
+    """
 
     data: Data
     counted: Counted
@@ -318,7 +320,9 @@ def test_the_verdict_survives_renaming_values(pool: Pool, sample: Sample, missin
 
 
 def unnamed(verdict: Verdict) -> dict[str, Any]:
-    """What a verdict says without naming a value; which of equally bad groups is shown may change."""
+    """What a verdict says without naming a value;
+    which of equally bad groups is shown may change.
+    """
     document = without_seconds(verdict, "shared")
     evidence = verdict.witness or verdict.certificate
     counted = ("groups", "people", "smallest", "groups_below", "people_below")
@@ -474,7 +478,9 @@ def test_a_monotone_definition_still_holds_when_the_release_is_coarser(
 def test_a_monotone_definition_loses_no_more_people_when_the_release_is_coarser(
     pool: Pool, sample: Sample, way: str
 ) -> None:
-    """Where groups that fail may be dropped: fewer people are in failing groups of a coarser release."""
+    """Where groups that fail may be dropped:
+    fewer people are in failing groups of a coarser release.
+    """
     if not MICRODATA[sample.kind].monotone_with_suppression:
         pytest.skip(f"{sample.kind} does not claim to be monotone with suppression")
     for table, fine, coarse, below, above in coarser(pool, sample, way):

@@ -1,4 +1,6 @@
-"""Write into the pages what their commands print today: python tests/docs/refresh.py [PAGE.md ...]. Read the diff afterwards."""
+"""Write into the pages what their commands print today:
+python tests/docs/refresh.py [PAGE.md ...]. Read the diff afterwards.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ SECONDS = '"seconds": 0.007'  # what tidy() leaves of a time is no time
 
 
 def refreshed(page: Path, folder: Path, reader: Reader | None = None) -> str:
-    """The text of a page with the output of its console blocks made new; commands without output stay so.
+    """The text of a page with the output of its console blocks made new;
+    commands without output stay so.
 
     With a reader a gateway runs where the page starts one.
     """

@@ -1,4 +1,6 @@
-"""Pages on which a gateway runs: its commands in order, `tacit serve &` in the background, curl and Python against it."""
+"""Pages on which a gateway runs: its commands in order, `tacit serve &` in the background, curl
+and Python against it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ LONGEST = 60
 
 
 class Reader:
-    """Somebody who does what a page says, in one shell: tokens are remembered, and one server may run, with `pages` for the owner or without."""
+    """Somebody who does what a page says, in one shell:
+    tokens are remembered, and one server may run, with `pages` for the owner or without.
+    """
 
     def __init__(self, *, pages: bool = False) -> None:
         self.token = ""
@@ -126,7 +130,9 @@ def reading(*, pages: bool) -> Iterator[Reader]:
 
 
 def read(blocks: list[Block], folder: Path) -> Iterator[tuple[Block, str, str, str]]:
-    """A page from top to bottom: for each command what it was to print and what it printed; for Python what went wrong."""
+    """A page from top to bottom: for each command what it was to print and what it printed;
+    for Python what went wrong.
+    """
     names: dict[str, object] = {}
     with reading(pages=any(block.page.name == "workbench.md" for block in blocks)) as reader:
         for block in blocks:

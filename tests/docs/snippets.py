@@ -1,4 +1,6 @@
-"""The examples in the documentation: found in the pages, and run the way a reader would run them."""
+"""The examples in the documentation: found in the pages, and run
+the way a reader would run them.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,13 @@ PAGES = sorted(
 )
 # These need a server: their plans are loaded and their commands looked up, but nothing is run.
 NEED_A_SERVER = ("postgresql.md", "spark.md")
-# In these a server runs while the reader asks it: see served.py. Only who reads of the workbench has installed it.
+# In these a server runs while the reader asks it: see served.py.
+# Only who reads of the workbench has installed it.
 SERVED = [page for page in PAGES if page.name in ("gateway.md", "http.md", "workbench.md")]
 RUN = [page for page in PAGES if page.name not in NEED_A_SERVER and page not in SERVED]
 FENCE = re.compile(
-    r"(?:<!-- (?P<what>file|change): (?P<file>\S+) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    r"(?:<!-- (?P<what>file|change): (?P<file>\S+) "
+    r"-->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 # Two runs differ in these only, and each has something that stands for it.
@@ -51,7 +55,8 @@ class Block:
     """A fenced block of a page.
 
     `file` is the name that a comment above the fence gives it: `<!-- file: people.csv -->`. With
-    `<!-- change: tacit.yaml -->` it has lines that stand for others in a file: those with the same key.
+    `<!-- change: tacit.yaml -->` it has lines that stand for others in a file: those with the same
+    key.
     """
 
     page: Path
@@ -109,7 +114,8 @@ def steps(block: Block) -> Iterator[Step]:
 
 
 def tidy(printed: str) -> str:
-    """What was printed, without spaces at the ends of lines, and without times, tokens and hashes of its own.
+    """What was printed, without spaces at the ends of lines, and without times, tokens and hashes
+    of its own.
 
     >>> tidy('holds   \\n"seconds": 0.433\\n')
     'holds\\n"seconds": 0.0'
@@ -122,7 +128,9 @@ def tidy(printed: str) -> str:
 
 
 def same_hashes(printed: str) -> str:
-    """Keyed hashes differ with the key and the time: the first, the second, ... of a text each have one that stands for it."""
+    """Keyed hashes differ with the key and the time: the first, the second, ...
+    of a text each have one that stands for it.
+    """
     seen: dict[str, str] = {}
     return HASH.sub(
         lambda found: seen.setdefault(found[0], sha256(b"%d" % len(seen)).hexdigest()), printed

@@ -1,4 +1,6 @@
-"""Everything that has a name is in the documentation, links lead somewhere, and words are chosen with care."""
+"""Everything that has a name is in the documentation, links lead
+somewhere, and words are chosen with care.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,11 @@ from snippets import PAGES, ROOT
 
 import tacit
 from tacit.cli import cli
-from tacit.definitions.registry import DEFINITIONS
+from tacit.families.catalog import CHECKS
+from tacit.families.registry import DEFINITIONS
 from tacit.model.schema import ColumnType, DateUnit
-from tacit.plan.catalog import CHECKS
-from tacit.plan.hierarchies import READERS
-from tacit.plan.keys import PlanKeys, ReleaseKeys, RoleKeys, SyntheticKeys, TableKeys
+from tacit.plan.read.hierarchies import READERS
+from tacit.plan.read.keys import PlanKeys, ReleaseKeys, RoleKeys, SyntheticKeys, TableKeys
 
 DOCS = ROOT / "docs"
 HEADINGS = (
@@ -45,7 +47,9 @@ def page(name: str) -> str:
 
 
 def is_named(word: str, text: str) -> bool:
-    """Whether a word stands in code: alone in backticks, or as the start or a part of what stands there."""
+    """Whether a word stands in code: alone in backticks, or as the
+    start or a part of what stands there.
+    """
     return re.search(rf"`[^`\n]*(?<![\w-]){re.escape(word)}(?![\w-])[^`\n]*`", text) is not None
 
 
@@ -192,6 +196,24 @@ def test_every_dependency_earns_a_line() -> None:
             )
 
 
+def test_nobody_is_told_to_install_by_a_name_that_is_not_ours() -> None:
+    files = [
+        *PAGES,
+        *(ROOT / "src").rglob("*.py"),
+        *(ROOT / "examples").rglob("*.py"),
+        *(ROOT / "benchmarks").rglob("*.py"),
+    ]
+    by_name = re.compile(
+        r"(pipx?|uv|uvx|conda)\b[^\n]*\b(install|add|run)\b[^\n.]*[\s'\"]tacit\b(?!-)"
+    )
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for path in files
+        for match in by_name.finditer(path.read_text("utf-8"))
+    ]
+    assert not found
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path: Path) -> None:
     text = re.sub(r"^```.*?^```$", "", path.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
@@ -212,7 +234,9 @@ def anchors(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "path", sorted((ROOT / "src/tacit/report").glob("*")), ids=lambda path: path.name
+    "path",
+    sorted(path for path in (ROOT / "src/tacit/report").rglob("*") if path.suffix != ".pyc"),
+    ids=lambda path: path.name,
 )
 def test_a_report_promises_no_more_than_was_checked(path: Path) -> None:
     if path.is_file():

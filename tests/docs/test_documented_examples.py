@@ -15,9 +15,9 @@ import pytest
 from snippets import PAGES, ROOT, RUN, Block, blocks, is_run, plain_environment, prepare, run, steps
 
 from tacit.cli import cli
-from tacit.definitions.registry import DEFINITIONS
 from tacit.errors import TacitError
-from tacit.plan.load import load_plan
+from tacit.families.registry import DEFINITIONS
+from tacit.plan.read.load import load_plan
 
 ALL = [block for page in PAGES for block in blocks(page)]
 

@@ -1,4 +1,6 @@
-"""The pages about the gateway and the workbench print what a reader gets: a server is started, and asked with curl and Python."""
+"""The pages about the gateway and the workbench print what a reader gets:
+a server is started, and asked with curl and Python.
+"""
 
 from __future__ import annotations
 

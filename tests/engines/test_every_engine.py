@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlglot import parse_one
 
-from tacit.engines import shapes
 from tacit.engines.base import Engine
+from tacit.engines.sql import shapes
 from tacit.errors import DataError, EngineError, TacitError
 from tacit.model.schema import Table
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tacit.engines.files import csv_shape
 from tacit.errors import DataError
-from tacit.files import csv_shape
 
 TEXT = "name,age,condition\nZoë,23,Flu\n"
 TOLD = {
@@ -41,6 +41,9 @@ def test_the_mark_of_utf_16_is_named_for_either_order_of_bytes(tmp_path: Path) -
     path.write_bytes(b"\xfe\xff" + TEXT.encode("utf-16-be"))
     with pytest.raises(
         DataError,
-        match=r"u\.csv is UTF-16, and not UTF-8\. Convert it first, for example: iconv -f UTF-16 -t UTF-8",
+        match=(
+            r"u\.csv is UTF-16, and not UTF-8\. Convert it first, for example: iconv -f "
+            r"UTF-16 -t UTF-8"
+        ),
     ):
         csv_shape(path)

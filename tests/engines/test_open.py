@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tacit.engines import shapes
 from tacit.engines.open import open_engine
+from tacit.engines.sql import shapes
 from tacit.errors import DataError, EngineError, MissingExtra
 from tacit.model.schema import Table
 
@@ -26,7 +26,8 @@ def test_a_folder_is_relative_to_the_plan(tmp_path: Path) -> None:
 def wards(tmp_path: Path) -> Path:
     with duckdb.connect(str(tmp_path / "wards.duckdb")) as connection:
         connection.execute(
-            "CREATE TABLE beds AS SELECT 'NaN'::DOUBLE AS x, 1 AS n; CREATE SCHEMA s; CREATE TABLE s.beds AS SELECT 2 AS n"
+            "CREATE TABLE beds AS SELECT 'NaN'::DOUBLE AS x, 1 AS n; CREATE SCHEMA s; CREATE TABLE "
+            "s.beds AS SELECT 2 AS n"
         )
     return tmp_path
 
@@ -91,6 +92,7 @@ def test_a_missing_package_answers_with_the_command(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(
-        MissingExtra, match=rf"need the package {package}\. Run: pip install 'tacit\["
+        MissingExtra,
+        match=rf"need the package {package}\. Run: pip install 'tacit-privacy\[",
     ):
         open_engine(source, tmp_path)

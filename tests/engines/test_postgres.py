@@ -13,12 +13,12 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 import pytest
 from sqlglot import parse_one
 
-from tacit.engines import shapes, shapes_coded
-from tacit.engines.postgres import Postgres
+from tacit.engines.postgres.engine import Postgres
+from tacit.engines.sql import shapes, shapes_coded
 from tacit.errors import DataError, EngineError
 from tacit.model.schema import Table
 
-psycopg = pytest.importorskip("psycopg", reason="pip install 'tacit[postgres]'")
+psycopg = pytest.importorskip("psycopg", reason="pip install 'tacit-privacy[postgres]'")
 pytestmark = pytest.mark.slow
 
 
@@ -145,7 +145,8 @@ def test_hidden_rows_are_an_error_and_not_left_out(
     postgres_url: str, admin: Any, guest: str
 ) -> None:
     admin.execute(
-        f"GRANT SELECT ON hospital.wards TO {guest}; ALTER TABLE hospital.wards ENABLE ROW LEVEL SECURITY"
+        f"GRANT SELECT ON hospital.wards TO {guest}; ALTER TABLE hospital.wards ENABLE ROW "
+        "LEVEL SECURITY"
     )
     admin.execute("CREATE POLICY one ON hospital.wards USING (beds = 1)")
     with (
@@ -229,7 +230,7 @@ def test_odd_types_are_read_in_one_form(postgres_url: str, admin: Any) -> None:
         CREATE TABLE odd AS SELECT x AS f, x::numeric AS g, timestamptz '2024-02-29 10:00+02' AS at, m::mood AS m,
           array['a', 'b'] AS l, 'b0e0c1de-0000-4000-8000-000000000000'::uuid AS u, 7::age AS years,
           'ab '::char(3) AS c, '{"flu": 0.5}'::jsonb AS j, 7::smallint AS s, now() AS later, interval '1 day' AS i
-        FROM (VALUES ('NaN'::float8, 'sad'), (0.5, 'ok'), (NULL, NULL)) v(x, m)"""
+        FROM (VALUES ('NaN'::float8, 'sad'), (0.5, 'ok'), (NULL, NULL)) v(x, m)"""  # noqa: E501
     )
     names = ["f", "g", "at", "m", "l", "u", "years", "c", "j", "s"]
     with Postgres(postgres_url) as engine:
@@ -282,12 +283,14 @@ def test_a_column_that_ignores_case_is_read_letter_by_letter(postgres_url: str, 
     """Otherwise 'flu' and 'Flu' would be one value, and groups larger than what is released."""
     try:
         admin.execute(
-            "CREATE COLLATION hospital.nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
+            "CREATE COLLATION hospital.nocase (provider = icu, locale = 'und-u-ks-level2', "
+            "deterministic = false)"
         )
     except psycopg.Error:
         pytest.skip("this PostgreSQL was built without ICU")
     admin.execute(
-        "CREATE TABLE hospital.ills (x text COLLATE hospital.nocase); INSERT INTO hospital.ills VALUES ('flu'), ('Flu')"
+        "CREATE TABLE hospital.ills (x text COLLATE hospital.nocase); INSERT INTO hospital.ills "
+        "VALUES ('flu'), ('Flu')"
     )
     with Postgres(postgres_url) as engine:
         engine.attach(Table("hospital.ills"))

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tacit.engines import shapes
-from tacit.engines.spark import Spark
-from tacit.engines.spark_session import settings, start_session
+from tacit.engines.spark.engine import Spark
+from tacit.engines.spark.session import settings, start_session
+from tacit.engines.sql import shapes
 from tacit.errors import DataError, EngineError
 from tacit.model.schema import Table
 
@@ -81,7 +81,7 @@ def test_settings_follow_the_configuration(monkeypatch: pytest.MonkeyPatch) -> N
 
 SCRIPT = """
 from pathlib import Path
-from tacit.engines import shapes
+from tacit.engines.sql import shapes
 from tacit.engines.open import open_engine
 from tacit.model.schema import Table
 for source in ("spark", "local[1]"):
@@ -119,13 +119,13 @@ def test_a_session_of_our_own_is_quiet_and_leaves_nothing_behind(
 
 
 def test_a_master_that_does_not_answer_is_an_error_at_once() -> None:
-    pytest.importorskip("pyspark", reason="pip install 'tacit[spark]'")
+    pytest.importorskip("pyspark", reason="pip install 'tacit-privacy[spark]'")
     with pytest.raises(EngineError, match=r"does not answer\. Start the cluster"):
         start_session("spark://127.0.0.1:1")
 
 
 def test_without_java_it_says_what_to_install(tmp_path: Path) -> None:
-    pytest.importorskip("pyspark", reason="pip install 'tacit[spark]'")
+    pytest.importorskip("pyspark", reason="pip install 'tacit-privacy[spark]'")
     done = run(tmp_path, JAVA_HOME=str(tmp_path))
     assert (
         "EngineError: Spark cannot start without a Java that suits it. Install Java 17"

@@ -1,4 +1,6 @@
-"""A release written by DuckDB, PostgreSQL and Spark: the same rows, and those that plain Python would write."""
+"""A release written by DuckDB, PostgreSQL and Spark:
+the same rows, and those that plain Python would write.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +16,19 @@ import numpy as np
 import pytest
 
 from services import ENGINES, open_kind
-from tacit.engines import shapes
 from tacit.engines.base import Engine
-from tacit.engines.duckdb import DuckDB
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.sql import shapes
 from tacit.errors import DataError
-from tacit.jobs import Cancelled, Job
+from tacit.families.microdata.cleaning import cleaned
+from tacit.families.microdata.counts import count
+from tacit.families.microdata.fusing import fuse_all, unfused
+from tacit.families.microdata.hierarchy import Hierarchy, hierarchy
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.recoded import Recoded, generalized
+from tacit.families.microdata.repair.writing import write
+from tacit.model.jobs import Cancelled, Job
 from tacit.model.schema import CsvHierarchy, FlatHierarchy, MaskHierarchy, RangeHierarchy, Table
-from tacit.repairs.writing import write
-from tacit.tables.cleaning import cleaned
-from tacit.tables.counts import count
-from tacit.tables.fusing import fuse_all, unfused
-from tacit.tables.hierarchy import Hierarchy, hierarchy
-from tacit.tables.microdata import MicrodataQuestion
-from tacit.tables.recoded import Recoded, generalized
 from thorough import THOROUGH
 
 Row = tuple[Any, ...]
@@ -179,7 +181,9 @@ def place(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def raw(place: Engine) -> MicrodataQuestion:
-    """The question about that table: no recoding changes it, and Spark takes seconds to count for one."""
+    """The question about that table: no recoding changes it, and Spark
+    takes seconds to count for one.
+    """
     return ask(place, patients())
 
 
@@ -275,7 +279,9 @@ def test_suppression_by_values_that_are_shown_as_they_are(
 
 
 def local(raw: MicrodataQuestion, rng: random.Random, *, divided: bool) -> Recoded:
-    """A recoding in which each cell has a group of its own choice; some combinations are in several, some in none."""
+    """A recoding in which each cell has a group of its own choice;
+    some combinations are in several, some in none.
+    """
     rows, counts, codes = [], [], []
     labels = {
         "zip": ("*", "1****", None),
@@ -472,7 +478,9 @@ def test_a_cancelled_job_writes_nothing(tmp_path: Path) -> None:
 
 
 def check_random_recoding(seed: int, engine: Engine, path: Path) -> None:
-    """A small table, recoded by levels, by suppressed groups or cell by cell, against the rows themselves."""
+    """A small table, recoded by levels, by suppressed groups or cell by
+    cell, against the rows themselves.
+    """
     rng = random.Random(seed)
     rows = tuple(
         (

@@ -1,4 +1,6 @@
-"""Where a release is written to: whole or not at all, never over its own source, with errors that say what to do."""
+"""Where a release is written to: whole or not at all, never over its own source, with errors
+that say what to do.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,10 @@ from sqlglot import exp, parse_one
 
 from disks import little_disk
 from services import open_kind
-from tacit.engines import output, shapes, shapes_text
+from tacit.engines import output
 from tacit.engines.base import Engine
-from tacit.engines.duckdb import DuckDB
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.sql import shapes, shapes_text
 from tacit.errors import DataError, EngineError, TacitError
 from tacit.model.schema import Table
 
@@ -39,7 +42,8 @@ def everything(engine: Engine) -> exp.Expression:
 def numbers(rows: int) -> exp.Expression:
     """A query that takes its time."""
     return parse_one(
-        f"SELECT i, i * 2 AS j, 'abcdefgh' || CAST(i AS TEXT) AS s FROM generate_series(1, {rows}) AS t(i)",
+        "SELECT i, i * 2 AS j, 'abcdefgh' || CAST(i AS TEXT) AS s FROM generate_series(1, "
+        f"{rows}) AS t(i)",
         dialect="duckdb",
     )
 
@@ -325,7 +329,7 @@ query = parse_one(
 engine = open_engine(source, Path("."))
 print("writing", flush=True)
 engine.save(query, target, replace=True)
-"""
+"""  # noqa: E501
 
 
 def writer(source: str, target: str) -> subprocess.Popen[str]:
@@ -358,10 +362,12 @@ def database(tmp_path: Path) -> Path:
     path = tmp_path / "data.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute(
-            "CREATE TABLE wards AS SELECT * FROM (VALUES (1, 'flu'), (2, NULL), (3, 'cold')) AS t(age, ill)"
+            "CREATE TABLE wards AS SELECT * FROM (VALUES (1, 'flu'), (2, NULL), (3, 'cold')) AS "
+            "t(age, ill)"
         )
         connection.execute(
-            "CREATE TABLE before AS SELECT 42 AS answer; CREATE VIEW seen AS FROM wards; CREATE SCHEMA other"
+            "CREATE TABLE before AS SELECT 42 AS answer; CREATE VIEW seen AS FROM wards; CREATE "
+            "SCHEMA other"
         )
     return path
 
@@ -454,7 +460,7 @@ def test_a_folder_of_files_has_no_place_for_tables(tmp_path: Path) -> None:
 def test_a_table_is_written_into_postgresql(postgres_url: str) -> None:
     import psycopg
 
-    from tacit.engines.postgres import Postgres
+    from tacit.engines.postgres.engine import Postgres
 
     with psycopg.connect(postgres_url, autocommit=True) as owner:
         owner.execute(
@@ -497,7 +503,8 @@ def test_a_table_is_written_into_postgresql(postgres_url: str) -> None:
                 engine.save(everything(engine), "hospital.may", rows=3)
                 assert engine.value(shapes.row_count("wards")) == 3
             found = owner.execute(
-                "SELECT relname FROM pg_class WHERE relnamespace = 'hospital'::regnamespace AND relkind = 'r'"
+                "SELECT relname FROM pg_class WHERE relnamespace = 'hospital'::regnamespace AND "
+                "relkind = 'r'"
             )
             assert {row[0] for row in found} == {"w", "april", "may"}
         finally:
@@ -508,11 +515,12 @@ def test_a_table_is_written_into_postgresql(postgres_url: str) -> None:
 def test_a_role_that_may_not_make_tables_is_told_what_to_ask_for(postgres_url: str) -> None:
     import psycopg
 
-    from tacit.engines.postgres import Postgres
+    from tacit.engines.postgres.engine import Postgres
 
     with psycopg.connect(postgres_url, autocommit=True) as owner:
         owner.execute(
-            "CREATE SCHEMA locked; CREATE ROLE tacit_reader LOGIN; GRANT USAGE ON SCHEMA locked TO tacit_reader"
+            "CREATE SCHEMA locked; CREATE ROLE tacit_reader LOGIN; GRANT USAGE ON SCHEMA locked TO "
+            "tacit_reader"
         )
         try:
             told = pytest.raises(EngineError, match="GRANT CREATE ON SCHEMA locked TO tacit_reader")
@@ -535,9 +543,13 @@ def test_kill_9_leaves_postgresql_as_it_was(postgres_url: str) -> None:
                 time.sleep(2)
                 process.kill()
             deadline = time.monotonic() + 60
-            running = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'CREATE TABLE \"tacit_%' AND state = 'active'"
+            running = (
+                "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'CREATE TABLE "
+                "\"tacit_%' AND state = 'active'"
+            )
             owner.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'CREATE TABLE \"tacit_%'"
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'CREATE "
+                "TABLE \"tacit_%'"
             )
             while owner.execute(running).fetchone() != (0,) and time.monotonic() < deadline:
                 time.sleep(0.05)
@@ -552,7 +564,7 @@ def test_kill_9_leaves_postgresql_as_it_was(postgres_url: str) -> None:
 
 @pytest.mark.slow
 def test_a_table_is_written_into_sparks_catalog(spark_session: Any) -> None:
-    from tacit.engines.spark import Spark
+    from tacit.engines.spark.engine import Spark
 
     with Spark(session=spark_session) as engine:
         query = everything(engine)
@@ -578,7 +590,7 @@ def test_a_table_is_written_into_sparks_catalog(spark_session: Any) -> None:
 
 @pytest.mark.slow
 def test_a_spark_of_our_own_keeps_no_tables(spark_session: Any) -> None:
-    from tacit.engines.spark import Spark
+    from tacit.engines.spark.engine import Spark
 
     engine = Spark(session=spark_session)
     engine._made_session = True

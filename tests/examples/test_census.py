@@ -1,4 +1,6 @@
-"""The census study as a reader runs it, on a part of Adult; and the numbers that its page prints."""
+"""The census study as a reader runs it, on a part of Adult;
+and the numbers that its page prints.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +110,10 @@ def test_without_the_data_it_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_the_published_parts_become_one_file(tmp_path: Path) -> None:
-    row = "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, 2174, 0, 40, United-States, <=50K"
+    row = (
+        "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, "
+        "White, Male, 2174, 0, 40, United-States, <=50K"
+    )
     (tmp_path / "adult.data").write_text(f"{row}\n{row.replace('State-gov', '?')}\n\n")
     (tmp_path / "adult.test").write_text(f"|1x3 Cross validator\n{row.replace('39', '41')}.\n")
     subprocess.run(

@@ -1,4 +1,6 @@
-"""The commuters: the city that is generated, the plan on it, the study as a reader runs it, and its page."""
+"""The commuters: the city that is generated, the plan on it, the study
+as a reader runs it, and its page.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Commuters:
     return read(folder, "a small town")
 
 
-# -- the city ---------------------------------------------------------------------------------------
+# -- the city --------------------------------------------------------------------------------------
 
 
 def test_the_city_is_the_same_everywhere() -> None:
@@ -92,7 +94,7 @@ def test_a_folder_without_flows_is_an_error(tmp_path: Path) -> None:
     assert ran.returncode == 2 and "Traceback" not in ran.stderr
 
 
-# -- the plan ---------------------------------------------------------------------------------------
+# -- the plan --------------------------------------------------------------------------------------
 
 HOLDS = (
     "homes",
@@ -136,7 +138,7 @@ def test_homes_can_be_synthesized(
     assert people == sum(jobs for *_, jobs in SMALL.flows)
 
 
-# -- the study --------------------------------------------------------------------------------------
+# -- the study -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BY_NAME)
@@ -204,7 +206,7 @@ def rows_of(text: str) -> list[str]:
     return re.findall(r"^\| .* \|$", text, re.MULTILINE)
 
 
-# -- the attack -------------------------------------------------------------------------------------
+# -- the attack ------------------------------------------------------------------------------------
 
 
 def test_the_files_for_the_attack_keep_half_of_the_workers_away(

@@ -1,6 +1,8 @@
-"""The conference: its page prints what a reader gets, and conferences of every kind and size have the verdicts they were made for.
+"""The conference: its page prints what a reader gets, and conferences of every kind and size have
+the verdicts they were made for.
 
-`python tests/examples/test_conference.py` writes into the page what its commands print today. Read the diff afterwards.
+`python tests/examples/test_conference.py` writes into the page what its commands print today.
+Read the diff afterwards.
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "docs")]
 from examples.conference.generate import KINDS, Conference, conference  # noqa: E402
 from snippets import blocks, is_run, plain_environment, run, steps  # noqa: E402
 
-from tacit.definitions.e_safety import ESafety  # noqa: E402
-from tacit.definitions.g_safety import GSafety  # noqa: E402
+from tacit.families.worlds.definitions.e_safety import ESafety  # noqa: E402
+from tacit.families.worlds.definitions.g_safety import GSafety  # noqa: E402
+from tacit.families.worlds.question import SafetyCase, SafetyQuestion  # noqa: E402
+from tacit.families.worlds.worlds import Bases, Worlds  # noqa: E402
 from tacit.model.verdict import Verdict  # noqa: E402
-from tacit.worlds.question import SafetyCase, SafetyQuestion  # noqa: E402
-from tacit.worlds.worlds import Bases, Worlds  # noqa: E402
 
 HERE = ROOT / "examples" / "conference"
 PAGE = HERE / "README.md"
@@ -79,7 +81,9 @@ def test_each_check_has_the_verdict_that_the_page_tells(plan: str, here: Path) -
 
 
 def test_the_numbers_of_the_paper(here: Path) -> None:
-    """Example 3 counts 15 and 3 secrets where there are 16 and 4; Example 2 is not safe, because of the empty answer."""
+    """Example 3 counts 15 and 3 secrets where there are 16 and 4;
+    Example 2 is not safe, because of the empty answer.
+    """
     verdicts = found("tacit.yaml")
     assert verdicts["example-1-odds"]["witness"]["no_longer_possible"] == [["r3"], ["r4"]]
     assert verdicts["example-3"]["witness"]["now_certain"] == [["r1"], ["r2"]]
@@ -102,7 +106,7 @@ def test_the_page_shows_what_a_reader_gets(here: Path) -> None:
         assert run(step.command) == step.output, step.command
 
 
-# --- the generator --------------------------------------------------------------------------------------------
+# --- the generator --------------------------------------------------------------------------------
 
 
 def judged(made: Conference, definition: type[GSafety] | type[ESafety]) -> Verdict:

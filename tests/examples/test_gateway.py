@@ -1,6 +1,8 @@
-"""The hospital's gateway and ledger: their page prints what a reader gets, and the service file fits the command.
+"""The hospital's gateway and ledger: their page prints what a reader gets, and the service file
+fits the command.
 
-`python tests/examples/test_gateway.py` writes into the page what its commands print today. Read the diff afterwards.
+`python tests/examples/test_gateway.py` writes into the page what its commands print today.
+Read the diff afterwards.
 """
 
 from __future__ import annotations

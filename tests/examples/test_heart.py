@@ -1,4 +1,6 @@
-"""The heart disease study as a reader runs it, on a few disclosures; its page, and the plan beside it."""
+"""The heart disease study as a reader runs it, on a few disclosures;
+its page, and the plan beside it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,10 @@ def records() -> Path | None:
 
 needs_records = pytest.mark.skipif(
     records() is None,
-    reason="the heart disease data are not here; set TACIT_DATA to the folder that has heart/heart_cleveland.csv",
+    reason=(
+        "the heart disease data are not here; set TACIT_DATA to the folder that has "
+        "heart/heart_cleveland.csv"
+    ),
 )
 
 

@@ -1,4 +1,6 @@
-"""Gateways that several tests share: one that decides, and one that allows everything (the decision is not what is tested)."""
+"""Gateways that several tests share: one that decides, and one that allows everything (the
+decision is not what is tested).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from server.live import FAKE, Live, live
+from gateway.live import FAKE, Live, live
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,6 @@
-"""Stands in for the decision where tests are about the rest: what runs is what was asked, unless the query says otherwise."""
+"""Stands in for the decision where tests are about the rest:
+what runs is what was asked, unless the query says otherwise.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import os
 import time
 from typing import Any
 
-from tacit.server.deciding import Decision
+from tacit.gateway.policy.deciding import Decision
 
 REFUSED = {
     "discloses": "cancer",
@@ -20,7 +22,9 @@ REFUSED = {
 
 
 class Decider:
-    """Allows every query as it is. `/* code */` in front refuses it with that code; hang, crash and fault do as they say."""
+    """Allows every query as it is. `/* code */` in front refuses it with that code;
+    hang, crash and fault do as they say.
+    """
 
     def __init__(self, policy: Any) -> None:
         self.policy = policy

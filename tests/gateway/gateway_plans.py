@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from tacit.engines.open import open_engine
-from tacit.plan.load import load_plan
-from tacit.server.deciding import Decider
-from tacit.server.policy import Policy, policy_of
+from tacit.gateway.policy.deciding import Decider
+from tacit.gateway.policy.policy import Policy, policy_of
+from tacit.plan.read.load import load_plan
 
 HOSPITAL = """version: 1
 tables:

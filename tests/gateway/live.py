@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import socket
 import threading
 from collections.abc import Iterator, Sequence
@@ -13,13 +15,13 @@ from typing import Any, Self
 
 import httpx
 
+from tacit.gateway.gateway import Gateway
+from tacit.gateway.http.app import create_app
+from tacit.gateway.options import Options
 from tacit.ledger.ledger import open_ledger
 from tacit.ledger.users import Users
-from tacit.plan.load import load_plan
-from tacit.server.app import create_app
-from tacit.server.gateway import Gateway
-from tacit.server.options import Options
-from tacit.server.serve import listening, server_for
+from tacit.plan.read.load import load_plan
+from tacit.workbench.serve import listening, server_for
 
 try:  # the loop that `tacit serve` takes
     from uvloop import new_event_loop
@@ -40,7 +42,7 @@ roles:
   nurses: {default: allow, deny: [cancer]}
   clerks: {default: deny, allow: [wards]}
 """
-FAKE = "server.fakes:Decider"
+FAKE = "gateway.fakes:Decider"
 
 
 def write_plan(folder: Path, text: str = PLAN) -> Path:
@@ -141,6 +143,24 @@ class Live:
         accept = body.pop("accept", "application/json")
         with self.client() as client:
             return client.post("/query", json={"sql": sql, **body}, headers={"Accept": accept})
+
+    def raw(self, sql: str, limit: int | None, accept: str) -> bytes:
+        """All that comes over the line for a query, with the borders
+        of chunks, without the date.
+        """
+        body = json.dumps({"sql": sql, **({} if limit is None else {"limit": limit})})
+        head = (
+            "POST /query HTTP/1.1\r\n"
+            "Host: x\r\n"
+            f"Authorization: Bearer {self.token}\r\n"
+            f"Accept: {accept}\r\n"
+            "Content-Type: application/json"
+        )
+        with socket.create_connection(("127.0.0.1", self.port)) as line:
+            line.sendall(
+                f"{head}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}".encode()
+            )
+            return re.sub(rb"\r\ndate: [^\r]*", b"", received(line), count=1, flags=re.IGNORECASE)
 
     def audit(self) -> str:
         return (self.plan.parent / "tacit-audit.jsonl").read_text()

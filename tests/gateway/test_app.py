@@ -12,7 +12,7 @@ import httpx
 import pyarrow as pa
 import pytest
 
-from server.live import FAKE, PLAN, Live, add_user, live, revoke
+from gateway.live import FAKE, PLAN, Live, add_user, live, revoke
 
 WARDS = "SELECT ward, beds FROM wards ORDER BY ward"
 
@@ -27,7 +27,7 @@ def curl(gateway: Live, *arguments: str) -> str:
     ).stdout
 
 
-# -- the decision as it is --------------------------------------------------------------------------------
+# -- the decision as it is -------------------------------------------------------------------------
 
 
 def test_an_allowed_query_is_answered_as_json(gateway: Live) -> None:
@@ -171,7 +171,7 @@ def test_roles(gateway: Live) -> None:
         assert client.post("/check", json={"sql": WARDS}).status_code == 403
 
 
-# -- tokens --------------------------------------------------------------------------------------------------
+# -- tokens ----------------------------------------------------------------------------------------
 
 
 def test_every_wrong_token_gets_the_same_answer(gateway: Live) -> None:
@@ -215,7 +215,7 @@ def test_a_revoked_token_stops_at_once(gateway: Live) -> None:
         assert client.post("/query", json={"sql": WARDS}).status_code == 401
 
 
-# -- errors --------------------------------------------------------------------------------------------------
+# -- errors ----------------------------------------------------------------------------------------
 
 
 def test_errors_have_one_shape(gateway: Live) -> None:
@@ -291,7 +291,7 @@ def test_full_queries_in_the_log_where_the_owner_says_so(tmp_path: Path) -> None
         assert "SELECT 'Ellen' AS name" in (tmp_path / "log").read_text()
 
 
-# -- running, with a decision that allows everything -----------------------------------------------------------
+# -- running, with a decision that allows everything -----------------------------------------------
 
 
 def test_rows_beyond_the_limit_are_left_out(open_gateway: Live) -> None:
@@ -321,7 +321,10 @@ def test_an_error_of_the_database_is_a_wrong_request(open_gateway: Live) -> None
 
 
 def test_an_error_in_the_middle_of_an_answer_ends_the_connection(open_gateway: Live) -> None:
-    sql = "SELECT CASE WHEN range < 500000 THEN range ELSE CAST('x' || range AS BIGINT) END AS n, repeat('y', 200) AS y FROM range(600000)"
+    sql = (
+        "SELECT CASE WHEN range < 500000 THEN range ELSE CAST('x' || range AS BIGINT) END AS "
+        "n, repeat('y', 200) AS y FROM range(600000)"
+    )
     with pytest.raises(httpx.RemoteProtocolError):
         open_gateway.query(sql, accept="text/csv")
     assert open_gateway.query(WARDS).status_code == 200

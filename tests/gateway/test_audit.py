@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import EngineError
-from tacit.server import audit
-from tacit.server.audit import Audit
-from tacit.server.refusals import Refusal
+from tacit.gateway import audit
+from tacit.gateway.audit import Audit
+from tacit.gateway.policy.refusals import Refusal
 
 
 def lines(path: Path) -> list[int]:

@@ -7,9 +7,9 @@ from collections import OrderedDict
 
 import pytest
 
-from tacit.server import cache
-from tacit.server.cache import Decided, Decisions
-from tacit.server.deciding import Decision
+from tacit.gateway import cache
+from tacit.gateway.cache import Decided, Decisions
+from tacit.gateway.policy.deciding import Decision
 
 
 def decided(text: str = "", *, until: float | None = None) -> Decided:

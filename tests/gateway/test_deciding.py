@@ -1,4 +1,6 @@
-"""What the gateway decides, by hand: which queries pass, which do not and with which code, and what runs."""
+"""What the gateway decides, by hand: which queries pass, which do not
+and with which code, and what runs.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,9 @@ from typing import Any
 import duckdb
 import pytest
 
-from server.gateway_plans import HOSPITAL, decider, policy
+from gateway.gateway_plans import HOSPITAL, decider, policy
 from tacit.errors import TacitError
-from tacit.server.deciding import Decider
+from tacit.gateway.policy.deciding import Decider
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,10 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Decider:
         ("nurses", "SELECT ward FROM patients WHERE illness <> 'flu'", "discloses"),
         (
             "nurses",
-            "SELECT w.ward FROM wards w WHERE EXISTS (SELECT 1 FROM patients p WHERE p.ward = w.ward AND p.illness = 'cancer')",
+            (
+                "SELECT w.ward FROM wards w WHERE EXISTS (SELECT 1 FROM patients p WHERE "
+                "p.ward = w.ward AND p.illness = 'cancer')"
+            ),
             "undecided",
         ),
         # an expression that can fail is computed for whichever rows the database likes
@@ -80,12 +85,18 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Decider:
         ),
         (
             "nurses",
-            "SELECT ward, count(*) FROM patients WHERE illness = 'flu' GROUP BY GROUPING SETS ((ward), ())",
+            (
+                "SELECT ward, count(*) FROM patients WHERE illness = 'flu' GROUP BY GROUPING "
+                "SETS ((ward), ())"
+            ),
             "allowed",
         ),
         (
             "nurses",
-            "SELECT 1 / age, count(*) FROM patients WHERE illness = 'flu' GROUP BY ROLLUP (1 / age)",
+            (
+                "SELECT 1 / age, count(*) FROM patients WHERE illness = 'flu' GROUP BY ROLLUP "
+                "(1 / age)"
+            ),
             "may-fail",
         ),
         ("nurses", "SELECT ward, count(*) FROM patients GROUP BY ROLLUP (ward)", "undecided"),
@@ -111,25 +122,38 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Decider:
         ),
         (
             "nurses",
-            "SELECT p.name FROM patients p, patients q WHERE p.illness = 'flu' AND q.illness = 'flu' AND p.name = 0 AND q.age NOT IN (NULL)",
+            (
+                "SELECT p.name FROM patients p, patients q WHERE p.illness = 'flu' AND "
+                "q.illness = 'flu' AND p.name = 0 AND q.age NOT IN (NULL)"
+            ),
             "may-fail",
         ),
         (
             "nurses",
-            "SELECT * FROM (SELECT max(name) AS m FROM patients WHERE illness = 'flu') q WHERE m = 5",
+            (
+                "SELECT * FROM (SELECT max(name) AS m FROM patients WHERE illness = 'flu') q "
+                "WHERE m = 5"
+            ),
             "may-fail",
         ),
         (
             "nurses",
-            "SELECT * FROM (SELECT max(age) AS m, count(*) AS n FROM patients WHERE illness = 'flu') q WHERE m = 5 AND n < 7",
+            (
+                "SELECT * FROM (SELECT max(age) AS m, count(*) AS n FROM patients WHERE "
+                "illness = 'flu') q WHERE m = 5 AND n < 7"
+            ),
             "allowed",
         ),
         ("nurses", "SELECT 3e0 FROM wards GROUP BY 3e0", "arity"),
         ("nurses", "SELECT ward FROM wards GROUP BY 99999999999999999999", "arity"),
-        # conversions that fail by rows outside of the answer, and constants that the database rounds
+        # conversions that fail by rows outside of the answer, and
+        # constants that the database rounds
         (
             "nurses",
-            "SELECT name FROM patients WHERE illness = 'flu' AND age < 1.00000000000000000000000000000000001",
+            (
+                "SELECT name FROM patients WHERE illness = 'flu' AND age < "
+                "1.00000000000000000000000000000000001"
+            ),
             "may-fail",
         ),
         ("nurses", "SELECT name FROM patients WHERE illness = 'flu' AND age < 1.5", "may-fail"),
@@ -142,7 +166,10 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Decider:
         # the client sees the order, so the order must say no more than the rows
         (
             "nurses",
-            "SELECT ward FROM wards ORDER BY (SELECT count(*) FROM patients p WHERE p.ward = wards.ward)",
+            (
+                "SELECT ward FROM wards ORDER BY (SELECT count(*) FROM patients p WHERE p.ward "
+                "= wards.ward)"
+            ),
             "order",
         ),
         ("nurses", "SELECT ward FROM wards GROUP BY ward ORDER BY count(*)", "order"),
@@ -177,16 +204,19 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Decider:
         ("nurses", "SELECT * FROM read_csv('/etc/passwd')", "table-function"),
         ("nurses", "SELECT * FROM '/etc/passwd'", "unknown-table"),
         ("nurses", "SELECT * FROM information_schema.tables", "unknown-table"),
-        ("nurses", "SELECT * FROM \u24e6ards", "unknown-table"),
+        ("nurses", "SELECT * FROM \u24e6ards", "characters"),
         ("nurses", "SELECT * FROM w\u0430rds", "unknown-table"),  # a Cyrillic a
-        ("nurses", "SELECT rowid FROM wards", "unknown-column"),
+        ("nurses", "SELECT rowid FROM wards", "ambiguous-column"),
         ("nurses", "SELECT random()", "volatile-function"),
         ("nurses", "SELECT CAST(16384 AS regclass)", "unknown-function"),
         ("nurses", "SELECT MAP {1: 2}", "unknown-function"),
         ("nurses", "SELECT stddev(age) FROM patients WHERE illness = 'flu'", "order"),
         (
             "nurses",
-            "SELECT age, illness FROM patients INTERSECT SELECT 1.00000000000000000000000000000000001, 'flu'",
+            (
+                "SELECT age, illness FROM patients INTERSECT SELECT "
+                "1.00000000000000000000000000000000001, 'flu'"
+            ),
             "may-fail",
         ),
         ("nurses", "SELECT getenv('HOME')", "unknown-function"),
@@ -210,19 +240,28 @@ def test_decisions(hospital: Decider, role: str, sql: str, code: str) -> None:
 def test_what_runs_comes_from_the_tree(hospital: Decider) -> None:
     found = hospital.decide("nurses", "select Name /* x */ from FLU where age > ? -- y", [40])
     assert found.sql == (
-        'SELECT "t2"."name" AS "Name" FROM (SELECT "t1"."name" AS "name", "t1"."age" AS "age" FROM "patients" AS "t1" '
+        'SELECT "t2"."name" AS "Name" FROM (SELECT "t1"."name" AS "name", "t1"."age" AS "age" FROM '
+        '"patients" AS "t1" '
         'WHERE "t1"."illness" = \'flu\') AS "t2" WHERE "t2"."age" > 40 ORDER BY 1'
     )
 
 
 def test_orders_that_mean_nothing_are_gone(hospital: Decider) -> None:
     """DuckDB keeps the order of a subquery, so that it would tell what it was ordered by."""
-    hidden = "SELECT x FROM (VALUES ('A'), ('B')) v(x) ORDER BY EXISTS (SELECT 1 FROM patients p WHERE p.ward = v.x AND p.illness = 'cancer')"
+    hidden = (
+        "SELECT x FROM (VALUES ('A'), ('B')) v(x) ORDER BY EXISTS (SELECT 1 FROM patients p "
+        "WHERE p.ward = v.x AND p.illness = 'cancer')"
+    )
     for sql in (f"SELECT * FROM ({hidden}) s", f"WITH s AS ({hidden}) SELECT * FROM s"):
-        found = hospital.decide("nurses", sql)
-        assert (
-            found.sql is not None and "EXISTS" not in found.sql and found.sql.endswith("ORDER BY 1")
-        )
+        assert hospital.decide("nurses", sql).code == "order"
+    plain = hospital.decide(
+        "nurses", "SELECT * FROM (SELECT ward, nurse FROM wards ORDER BY nurse) s"
+    )
+    assert (
+        plain.sql is not None
+        and plain.sql.count("ORDER BY") == 1
+        and plain.sql.endswith("ORDER BY 1, 2")
+    )
     assert (
         hospital.decide("nurses", "SELECT ward FROM wards").sql
         == 'SELECT "t1"."ward" AS "ward" FROM "wards" AS "t1"'
@@ -287,9 +326,9 @@ def test_parameters(hospital: Decider, sql: str, parameters: Any, code: str) -> 
 def test_parameters_stand_where_they_were_written(hospital: Decider) -> None:
     sql = "SELECT ? AS a, nurse FROM wards WHERE ward = ? AND nurse <> ? LIMIT ?"
     found = hospital.decide("nurses", sql, ["one", "A", "it's", 4])
-    assert (
-        found.sql
-        == 'SELECT \'one\' AS "a", "t1"."nurse" AS "nurse" FROM "wards" AS "t1" WHERE "t1"."ward" = \'A\' AND "t1"."nurse" <> \'it\'\'s\' ORDER BY 1, 2 LIMIT 4'
+    assert found.sql == (
+        'SELECT \'one\' AS "a", "t1"."nurse" AS "nurse" FROM "wards" AS "t1" WHERE '
+        '"t1"."ward" = \'A\' AND "t1"."nurse" <> \'it\'\'s\' ORDER BY 1, 2 LIMIT 4'
     )
     duckdb.sql("CREATE OR REPLACE TEMP TABLE wards AS SELECT 'A' AS ward, 'Kim' AS nurse")
     assert duckdb.sql(found.sql).fetchall() == [("one", "Kim")]
@@ -307,7 +346,9 @@ def test_queries_that_mean_the_same_have_one_key(hospital: Decider) -> None:
 
 
 def test_the_decision_does_not_depend_on_rows(tmp_path: Path) -> None:
-    """The same plan on data that differ in the secret, and in where values are missing: every message is the same."""
+    """The same plan on data that differ in the secret, and in where values are missing:
+    every message is the same.
+    """
     declared = "{columns: {name: text, illness: text}}"
     found = []
     for at, rows in enumerate(("Ann,flu\nBob,cancer\n", "Ann,flu\nBob,\n", "Ann,\n")):
@@ -316,7 +357,10 @@ def test_the_decision_does_not_depend_on_rows(tmp_path: Path) -> None:
         (folder / "people.csv").write_text(f"name,illness\n{rows}", "utf-8")
         asks = decider(
             folder,
-            f"version: 1\ntables: {{people: {declared}}}\nsecrets: {{cancer: \"SELECT name FROM people WHERE illness = 'cancer'\"}}\nroles: {{nurses: {{default: allow, deny: [cancer]}}}}\n",
+            "version: 1\n"
+            f"tables: {{people: {declared}}}\n"
+            f"secrets: {{cancer: \"SELECT name FROM people WHERE illness = 'cancer'\"}}\n"
+            f"roles: {{nurses: {{default: allow, deny: [cancer]}}}}\n",
         )
         queries = (
             "SELECT name FROM people WHERE illness = 'flu'",
@@ -372,6 +416,22 @@ def test_a_plan_that_contradicts_itself_or_its_data_stops_the_start(
     assert said in str(error.value) and error.value.mark is not None and error.value.mark.line
 
 
+@pytest.mark.parametrize(
+    ("key", "advice"),
+    [("deny", "covers every paper"), ("allow", "a view for each value that the role may ask for")],
+)
+def test_advice_about_parameters_grants_nothing(key: str, advice: str, tmp_path: Path) -> None:
+    """With the parameter's column in its answer an allowed view would show everybody's rows."""
+    plan = HOSPITAL.replace(
+        "secrets:\n", 'secrets:\n  mine: "SELECT name FROM patients WHERE ward = $w"\n'
+    ).replace("roles:\n", f"roles:\n  some: {{default: deny, {key}: [mine]}}\n")
+    with pytest.raises(TacitError, match="mine has parameters") as error:
+        policy(tmp_path, plan)
+    assert advice in str(error.value) and ("column into the answer" in str(error.value)) == (
+        key == "deny"
+    )
+
+
 def test_constraints_that_tie_tables_are_refused(tmp_path: Path) -> None:
     plan = HOSPITAL.replace("deny: [cancer], allow: [staff, flu]", "allow: [staff, flu]")
     asks = decider(tmp_path, plan + 'constraints: ["patients(n, a, i, w) -> wards(w, m)"]\n')
@@ -380,24 +440,52 @@ def test_constraints_that_tie_tables_are_refused(tmp_path: Path) -> None:
     assert "constraint" in found.message
 
 
-# Names that a reader and a database could look up in different places; each would have shown who has cancer.
+# Names that a reader and a database could look up in different places;
+# each would have shown who has cancer.
 ELSEWHERE = (
-    "SELECT name FROM patients p WHERE EXISTS (SELECT 1 FROM (SELECT 'illness') w WHERE illness = 'cancer')",
-    "SELECT name FROM (SELECT name, illness AS col0 FROM patients) p WHERE EXISTS (SELECT 1 FROM (VALUES ('x')) v WHERE col0 = 'cancer')",
-    """SELECT name FROM patients p WHERE EXISTS (SELECT 1 FROM (SELECT 'x' AS "Illness") w WHERE illness = 'cancer')""",
-    """SELECT name FROM (SELECT name, illness AS "\u00e4" FROM patients) p WHERE EXISTS (SELECT 1 FROM (SELECT 'x' AS "\u00c4") w WHERE "\u00e4" = 'cancer')""",
-    """SELECT name FROM patients AS p WHERE EXISTS (SELECT 1 FROM (SELECT 'x' AS illness) "P" WHERE p.illness = 'cancer')""",
-    "SELECT name FROM patients p WHERE ('a', 'cancer') IN (SELECT 'a' AS illness, illness FROM wards)",
-    "SELECT name FROM patients p WHERE EXISTS (SELECT 'x' AS illness FROM wards GROUP BY ward HAVING illness = 'cancer')",
-    "SELECT name FROM patients p WHERE EXISTS (SELECT 1 FROM (SELECT 'x' AS illness) a, wards b JOIN wards c ON illness = 'cancer')",
-    "SELECT name FROM patients p WHERE EXISTS (SELECT 1 FROM (SELECT 'x' AS illness) p, wards b JOIN wards c ON p.illness = 'cancer')",
-    "SELECT name FROM (SELECT name, illness AS x FROM patients) p WHERE EXISTS (SELECT 1 FROM (SELECT (x) FROM (SELECT 'flu' AS x) q) w WHERE x = 'flu')",
-    """SELECT name FROM (SELECT name, 'flu' AS "ILLNESS", illness AS illness FROM patients) s WHERE illness = 'flu'""",
-    """SELECT name FROM (SELECT name, illness AS "ILLNESS", 'flu' AS illness FROM patients) s WHERE ILLNESS = 'flu'""",
-    """SELECT * FROM (SELECT name, illness AS "ILLNESS" FROM patients) a NATURAL JOIN (SELECT 'flu' AS illness) b""",
-    "SELECT l.r, l.name FROM (SELECT 1 AS rowid) o, (SELECT rowid AS r, name FROM patients WHERE illness = 'flu') l",
+    (
+        "SELECT name FROM patients p WHERE EXISTS (SELECT 1 FROM (SELECT 'illness') w WHERE "
+        "illness = 'cancer')"
+    ),
+    (
+        "SELECT name FROM (SELECT name, illness AS col0 FROM patients) p WHERE EXISTS (SELECT "
+        "1 FROM (VALUES ('x')) v WHERE col0 = 'cancer')"
+    ),
+    """SELECT name FROM patients p WHERE EXISTS (SELECT 1 FROM (SELECT 'x' AS "Illness") w WHERE illness = 'cancer')""",  # noqa: E501
+    """SELECT name FROM (SELECT name, illness AS "\u00e4" FROM patients) p WHERE EXISTS (SELECT 1 FROM (SELECT 'x' AS "\u00c4") w WHERE "\u00e4" = 'cancer')""",  # noqa: E501
+    """SELECT name FROM patients AS p WHERE EXISTS (SELECT 1 FROM (SELECT 'x' AS illness) "P" WHERE p.illness = 'cancer')""",  # noqa: E501
+    (
+        "SELECT name FROM patients p WHERE ('a', 'cancer') IN (SELECT 'a' AS illness, illness "
+        "FROM wards)"
+    ),
+    (
+        "SELECT name FROM patients p WHERE EXISTS (SELECT 'x' AS illness FROM wards GROUP BY "
+        "ward HAVING illness = 'cancer')"
+    ),
+    (
+        "SELECT name FROM patients p WHERE EXISTS (SELECT 1 FROM (SELECT 'x' AS illness) a, "
+        "wards b JOIN wards c ON illness = 'cancer')"
+    ),
+    (
+        "SELECT name FROM patients p WHERE EXISTS (SELECT 1 FROM (SELECT 'x' AS illness) p, "
+        "wards b JOIN wards c ON p.illness = 'cancer')"
+    ),
+    (
+        "SELECT name FROM (SELECT name, illness AS x FROM patients) p WHERE EXISTS (SELECT 1 "
+        "FROM (SELECT (x) FROM (SELECT 'flu' AS x) q) w WHERE x = 'flu')"
+    ),
+    """SELECT name FROM (SELECT name, 'flu' AS "ILLNESS", illness AS illness FROM patients) s WHERE illness = 'flu'""",  # noqa: E501
+    """SELECT name FROM (SELECT name, illness AS "ILLNESS", 'flu' AS illness FROM patients) s WHERE ILLNESS = 'flu'""",  # noqa: E501
+    """SELECT * FROM (SELECT name, illness AS "ILLNESS" FROM patients) a NATURAL JOIN (SELECT 'flu' AS illness) b""",  # noqa: E501
+    (
+        "SELECT l.r, l.name FROM (SELECT 1 AS rowid) o, (SELECT rowid AS r, name FROM patients "
+        "WHERE illness = 'flu') l"
+    ),
     """WITH "WARDS2" AS (SELECT 'a' AS tablename) SELECT tablename FROM wards2""",
-    "SELECT name FROM flu WHERE EXISTS (SELECT 1 FROM (SELECT 'flu' AS illness) w WHERE illness = 'flu')",
+    (
+        "SELECT name FROM flu WHERE EXISTS (SELECT 1 FROM (SELECT 'flu' AS illness) w WHERE "
+        "illness = 'flu')"
+    ),
 )
 ROWS = [("Ann", 30, "flu", "A"), ("Cy", 50, "flu", "B")]
 
@@ -430,8 +518,11 @@ def test_so_it_does_in_postgresql(hospital: Decider, postgres_url: str) -> None:
     import psycopg
 
     asks = Decider(replace(hospital.policy, dialect="postgres"))
-    catalog = """WITH "PG_STATS" AS (SELECT 'a' AS tablename, 'b' AS most_common_vals) SELECT most_common_vals FROM pg_stats WHERE tablename = 'patients'"""
-    places = "SELECT name FROM (SELECT 1 AS x, '' AS ctid) o, flu WHERE EXISTS (SELECT 1 FROM patients WHERE illness = 'flu' AND ctid = '(0,1)')"
+    catalog = """WITH "PG_STATS" AS (SELECT 'a' AS tablename, 'b' AS most_common_vals) SELECT most_common_vals FROM pg_stats WHERE tablename = 'patients'"""  # noqa: E501
+    places = (
+        "SELECT name FROM (SELECT 1 AS x, '' AS ctid) o, flu WHERE EXISTS (SELECT 1 FROM "
+        "patients WHERE illness = 'flu' AND ctid = '(0,1)')"
+    )
     digits = "SELECT 1.00 AS k FROM patients WHERE illness = 'cancer' UNION SELECT 1.0"
     allowed = [
         found.sql
@@ -446,7 +537,8 @@ def test_so_it_does_in_postgresql(hospital: Decider, postgres_url: str) -> None:
                 "CREATE TEMP TABLE patients (name text, age bigint, illness text, ward text)"
             )
             one.execute(
-                "CREATE TEMP TABLE wards AS SELECT * FROM (VALUES ('A', 'Kim'), ('B', 'Lee')) v(ward, nurse)"
+                "CREATE TEMP TABLE wards AS SELECT * FROM (VALUES ('A', 'Kim'), ('B', 'Lee')) "
+                "v(ward, nurse)"
             )
             for row in [*sick, *ROWS]:
                 one.execute("INSERT INTO patients VALUES (%s, %s, %s, %s)", row)
@@ -461,7 +553,8 @@ def test_tables_that_share_rows_stop_the_start(tmp_path: Path) -> None:
     (tmp_path / "wards.csv").write_text("ward\nA\n", "utf-8")
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as one:
         one.execute(
-            "CREATE TABLE patients AS SELECT 'Ann' AS name, 'flu' AS illness; CREATE VIEW everybody AS SELECT name FROM patients"
+            "CREATE TABLE patients AS SELECT 'Ann' AS name, 'flu' AS illness; CREATE VIEW "
+            "everybody AS SELECT name FROM patients"
         )
     roles = 'secrets: {s: "SELECT 1 AS one"}\nroles: {r: {default: allow, deny: [s]}}\n'
     for plan in (
@@ -478,18 +571,24 @@ def test_tables_that_share_rows_stop_the_start(tmp_path: Path) -> None:
         (
             "clerks",
             "SELECT name FROM patients WHERE illness = 'cold'",
-            "Role clerks may ask flu, staff, and of the rest only what is seen to follow from that.",
+            (
+                "Role clerks may ask flu, staff, and of the rest only what is seen to follow "
+                "from that."
+            ),
             "Write FROM flu or FROM staff.",
         ),
         (
             "nurses",
             "SELECT name FROM patients WHERE illness = 'flu' ORDER BY CAST(name AS INTEGER)",
-            "name may mean the table's column or the result's, here inside of ORDER BY (line 1, column 63).",
+            (
+                "name may mean the table's column or the result's, here inside of ORDER BY "
+                "(line 1, column 63)."
+            ),
             "alias.column",
         ),
         (
             "nurses",
-            "SELECT sum(CAST(name AS INTEGER)) FROM patients WHERE illness = 'flu'",
+            "SELECT sum(CAST(name AS DOUBLE)) FROM patients WHERE illness = 'flu'",
             "may be rounded, and its last digits then depend on how rows are stored",
             "with + - and * only",
         ),

@@ -56,9 +56,9 @@ def decider_of(
 ) -> Any:
     """A decider for one role, to which all secrets are denied."""
     from tacit.engines.open import open_engine
-    from tacit.plan.load import load_plan
-    from tacit.server.deciding import Decider
-    from tacit.server.policy import policy_of
+    from tacit.gateway.policy.deciding import Decider
+    from tacit.gateway.policy.policy import policy_of
+    from tacit.plan.read.load import load_plan
 
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "tacit.yaml"
@@ -115,8 +115,9 @@ class Tally:
 
     def said(self) -> str:
         return (
-            f"{self.asked} asked, {self.allowed} allowed; of {self.judged} judged {self.independent} independent, "
-            f"{sum(self.refused.values())} of these refused {dict(self.refused.most_common())}; {dict(self.codes.most_common())}"
+            f"{self.asked} asked, {self.allowed} allowed; of {self.judged} judged "
+            f"{self.independent} independent, {sum(self.refused.values())} of these refused "
+            f"{dict(self.refused.most_common())}; {dict(self.codes.most_common())}"
         )
 
 
@@ -202,7 +203,10 @@ def judge(
     seen: list[Answers] = []
     for number, asked in enumerate(case.asked):
         tally.asked += 1
-        where = f"{case.schema} {'closed' if case.closed else 'open'} {dict(case.secrets)}\n    asked: {asked.sql!r}"
+        where = (
+            f"{case.schema} {'closed' if case.closed else 'open'} {dict(case.secrets)}\n"
+            f"    asked: {asked.sql!r}"
+        )
         try:
             decision = decider.decide(ROLE, asked.sql)
         except Exception as error:  # it must never raise, whatever is asked
@@ -261,7 +265,9 @@ def unsound(lab: Laboratory, secrets: Mapping[str, Answers], ran: Answers, where
 
 
 def different(lab: Laboratory, sql: str, decision: Any, where: str) -> list[str]:
-    """Does what runs answer what was asked? Where LIMIT cuts among equals, there is no one answer."""
+    """Does what runs answer what was asked? Where LIMIT cuts among
+    equals, there is no one answer.
+    """
     if " limit " in sql.lower() or " fetch " in sql.lower():
         return []
     at = range(len(lab.databases))
@@ -272,11 +278,16 @@ def different(lab: Laboratory, sql: str, decision: Any, where: str) -> list[str]
         asked = lab.one_by_one(sql, at)
     runs = lab.executed(decision.sql)
     for number, answer in zip(at, asked, strict=True):
-        # What fails as it was written may be answered: DuckDB reads less than we do, and orders that show nowhere are left out.
+        # What fails as it was written may be answered:
+        # DuckDB reads less than we do, and orders that show nowhere are left out.
         if answer[0] != "error" and rows_of(answer) != rows_of(runs[number]):
             on = lab.contents(lab.databases[number])
             return [
-                f"not what was asked: {where}\n    runs: {decision.sql!r}\n    on {on}: {rows_of(answer)} and {rows_of(runs[number])}"
+                (
+                    f"not what was asked: {where}\n"
+                    f"    runs: {decision.sql!r}\n"
+                    f"    on {on}: {rows_of(answer)} and {rows_of(runs[number])}"
+                )
             ]
     return []
 
@@ -312,7 +323,8 @@ def test_nothing_that_is_allowed_tells_about_a_denied_secret(tmp_path: Path) -> 
     tally = run("fast", 600, tmp_path)
     assert not tally.problems, "\n".join(tally.problems[:10])
     assert tally.allowed > 100
-    # What is refused though it tells nothing; how much of that there is is a matter of usefulness, not of privacy.
+    # What is refused though it tells nothing; how much of that there is is a matter of usefulness,
+    # not of privacy.
     assert sum(tally.refused.values()) <= tally.independent // 2
 
 
@@ -327,7 +339,9 @@ def test_nothing_in_thousands_of_queries_tells_about_a_denied_secret(tmp_path: P
 def test_nothing_that_is_allowed_on_postgresql_tells_about_a_denied_secret(
     tmp_path: Path, postgres_url: str
 ) -> None:
-    """There a division by zero fails, conditions run in another order, and statistics decide what runs first."""
+    """There a division by zero fails, conditions run in another order, and statistics decide
+    what runs first.
+    """
     names = ("plain", "nulls", "keyed", "numbers", "joined keyed")
     import psycopg
 
@@ -349,7 +363,8 @@ def test_nothing_that_is_allowed_on_postgresql_tells_about_a_denied_secret(
     assert tally.allowed > 100
 
 
-# Attacks by hand: an answer that says nothing in its rows may say it by their order, by failing, or by how many there are
+# Attacks by hand: an answer that says nothing in its rows may say it by their order, by failing, or
+# by how many there are
 
 CANCER = "SELECT name FROM patients WHERE illness = 'cancer'"
 HAS = "EXISTS (SELECT 1 FROM patients p WHERE p.name = v.x AND p.illness = 'cancer')"
@@ -368,24 +383,57 @@ ATTACKS = [
     f"SELECT first(x) AS s FROM (SELECT x FROM {PEOPLE} ORDER BY {HAS}, x) s",
     f"SELECT x FROM (SELECT x FROM {PEOPLE} ORDER BY {HAS}, x) s LIMIT 1",
     f"SELECT x FROM {PEOPLE} ORDER BY {HAS}, x LIMIT 1",
-    f"SELECT DISTINCT ON (one) one, x FROM (SELECT 1 AS one, x, {HAS} AS has FROM {PEOPLE}) s ORDER BY one, has, x",
+    (
+        f"SELECT DISTINCT ON (one) one, x FROM (SELECT 1 AS one, x, {HAS} AS has FROM "
+        f"{PEOPLE}) s ORDER BY one, has, x"
+    ),
     f"SELECT x, max(x) OVER (PARTITION BY {HAS}) AS n FROM {PEOPLE}",
     f"SELECT x FROM {PEOPLE} QUALIFY {HAS}",
-    "SELECT x FROM (VALUES (1), (2)) v(x) LIMIT (SELECT count(*) FROM patients WHERE illness = 'cancer')",
-    "SELECT x FROM (VALUES (1), (2)) v(x) OFFSET (SELECT count(*) FROM patients WHERE illness = 'cancer')",
-    "SELECT f.name FROM patients f LEFT JOIN patients p ON p.name = f.name AND p.illness = 'cancer' WHERE f.illness = 'flu' ORDER BY p.name",
-    "SELECT f.name FROM patients f LEFT JOIN patients p ON p.name = f.name AND p.illness = 'cancer' WHERE f.illness = 'flu' GROUP BY f.name ORDER BY count(p.name)",
+    (
+        "SELECT x FROM (VALUES (1), (2)) v(x) LIMIT (SELECT count(*) FROM patients WHERE "
+        "illness = 'cancer')"
+    ),
+    (
+        "SELECT x FROM (VALUES (1), (2)) v(x) OFFSET (SELECT count(*) FROM patients WHERE "
+        "illness = 'cancer')"
+    ),
+    (
+        "SELECT f.name FROM patients f LEFT JOIN patients p ON p.name = f.name AND p.illness = "
+        "'cancer' WHERE f.illness = 'flu' ORDER BY p.name"
+    ),
+    (
+        "SELECT f.name FROM patients f LEFT JOIN patients p ON p.name = f.name AND p.illness = "
+        "'cancer' WHERE f.illness = 'flu' GROUP BY f.name ORDER BY count(p.name)"
+    ),
     "SELECT 2147483647 + 7 AS x FROM patients WHERE illness = 'cancer' LIMIT 0",
-    "SELECT CAST(2147483647 + 7 AS VARCHAR) AS x FROM patients INTERSECT SELECT illness AS x FROM patients WHERE illness = 'zed'",
-    "SELECT CAST('x' || 1 AS INTEGER) AS x FROM patients INTERSECT SELECT 1 AS x FROM patients WHERE illness = 'zed'",
+    (
+        "SELECT CAST(2147483647 + 7 AS VARCHAR) AS x FROM patients INTERSECT SELECT illness AS "
+        "x FROM patients WHERE illness = 'zed'"
+    ),
+    (
+        "SELECT CAST('x' || 1 AS INTEGER) AS x FROM patients INTERSECT SELECT 1 AS x FROM "
+        "patients WHERE illness = 'zed'"
+    ),
     f"SELECT 1 // ({FAILS}) AS x FROM patients INTERSECT SELECT 7 AS x",
-    f"SELECT x FROM (SELECT 1 // ({FAILS}) AS x, illness FROM patients) s WHERE x = 1 AND illness = 'flu'",
+    (
+        f"SELECT x FROM (SELECT 1 // ({FAILS}) AS x, illness FROM patients) s WHERE x = 1 AND "
+        "illness = 'flu'"
+    ),
     f"SELECT name FROM patients WHERE 1 // ({FAILS}) = 1 AND illness = 'flu'",
-    "SELECT name FROM patients WHERE CASE WHEN illness = 'cancer' THEN error('x') ELSE TRUE END AND illness = 'flu'",
+    (
+        "SELECT name FROM patients WHERE CASE WHEN illness = 'cancer' THEN error('x') ELSE "
+        "TRUE END AND illness = 'flu'"
+    ),
     "SELECT count((SELECT name FROM patients WHERE illness = 'cancer')) * 0 AS x",
-    "SELECT name FROM patients WHERE illness = 'flu' AND name <> (SELECT name FROM patients WHERE illness = 'cancer') || 'zed'",
+    (
+        "SELECT name FROM patients WHERE illness = 'flu' AND name <> (SELECT name FROM "
+        "patients WHERE illness = 'cancer') || 'zed'"
+    ),
     "SELECT name FROM patients WHERE illness = 'flu' AND CAST(illness AS INTEGER) = 1",
-    "SELECT f.name FROM patients f WHERE f.illness = 'flu' AND 'zed' NOT IN (SELECT CAST(CAST(p.name AS INTEGER) AS VARCHAR) FROM patients p WHERE p.illness = 'cancer')",
+    (
+        "SELECT f.name FROM patients f WHERE f.illness = 'flu' AND 'zed' NOT IN (SELECT "
+        "CAST(CAST(p.name AS INTEGER) AS VARCHAR) FROM patients p WHERE p.illness = 'cancer')"
+    ),
     "SELECT count(*) AS n FROM patients",
     "SELECT DISTINCT name FROM patients",
     "SELECT count(*) > 7 AS x FROM patients",
@@ -414,30 +462,64 @@ ATTACKS = [
     "SELECT * FROM patients TABLESAMPLE 100%",
     "SELECT rowid FROM patients WHERE illness = 'flu'",
     "SELECT max(rowid) AS x FROM patients WHERE illness = 'flu'",
-    "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r, patients p WHERE p.illness = 'cancer' AND n < 3) SELECT count(*) AS n FROM r",
+    (
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r, patients p WHERE "
+        "p.illness = 'cancer' AND n < 3) SELECT count(*) AS n FROM r"
+    ),
     "SELECT name FROM main.patients",
     "SELECT name FROM memory.main.patients",
     "SELECT grouping(illness) AS g, count(*) AS n FROM patients GROUP BY CUBE (illness)",
     "SELECT count(*) OVER () AS n FROM patients WHERE illness = 'flu' OR name = 'ann'",
     "SELECT lag(illness) OVER (ORDER BY name, illness) AS x FROM patients QUALIFY illness = 'flu'",
-    "SELECT name FROM patients p WHERE illness = 'flu' AND NOT EXISTS (SELECT 1 FROM patients q WHERE q.name = p.name AND q.illness <> p.illness)",
-    "SELECT name FROM patients p WHERE illness = 'flu' AND illness >= ALL (SELECT illness FROM patients)",
-    "SELECT p.name FROM patients p ASOF JOIN patients q ON p.name = q.name AND p.illness >= q.illness WHERE p.illness = 'flu'",
+    (
+        "SELECT name FROM patients p WHERE illness = 'flu' AND NOT EXISTS (SELECT 1 FROM "
+        "patients q WHERE q.name = p.name AND q.illness <> p.illness)"
+    ),
+    (
+        "SELECT name FROM patients p WHERE illness = 'flu' AND illness >= ALL (SELECT illness "
+        "FROM patients)"
+    ),
+    (
+        "SELECT p.name FROM patients p ASOF JOIN patients q ON p.name = q.name AND p.illness "
+        ">= q.illness WHERE p.illness = 'flu'"
+    ),
     "SELECT approx_count_distinct(illness) AS n FROM patients",
-    "SELECT name AS \"illness\" FROM patients WHERE \"illness\" = 'flu' GROUP BY ALL HAVING max(patients.illness) > 'a'",
+    (
+        'SELECT name AS "illness" FROM patients WHERE "illness" = \'flu\' GROUP BY ALL '
+        "HAVING max(patients.illness) > 'a'"
+    ),
 ]
 
 
 THREE = "SELECT DISTINCT 1 AS one FROM patients WHERE patients.age = 3"
-CONVERTING = [  # numbers(name text, age integer): the database compares text with numbers, and fails
-    "SELECT t1.name AS c0 FROM patients AS t1, patients t2 WHERE t1.name = 0 AND t2.age NOT IN (NULL)",
-    "SELECT t1.name FROM patients t1, patients t2 WHERE t2.age = 0 AND t2.age NOT IN (NULL) AND t1.name = t2.age",
-    "SELECT t1.age AS c0 FROM patients AS t1(age, name) CROSS JOIN patients AS t2 WHERE t2.age NOT IN (NULL) AND t2.age = 0 AND t1.age = 0",
+# numbers(name text, age integer): the database compares text with numbers, and fails
+CONVERTING = [
+    (
+        "SELECT t1.name AS c0 FROM patients AS t1, patients t2 WHERE t1.name = 0 AND t2.age "
+        "NOT IN (NULL)"
+    ),
+    (
+        "SELECT t1.name FROM patients t1, patients t2 WHERE t2.age = 0 AND t2.age NOT IN "
+        "(NULL) AND t1.name = t2.age"
+    ),
+    (
+        "SELECT t1.age AS c0 FROM patients AS t1(age, name) CROSS JOIN patients AS t2 WHERE "
+        "t2.age NOT IN (NULL) AND t2.age = 0 AND t1.age = 0"
+    ),
     "SELECT t1.age AS c0 FROM patients AS t1(age, name) WHERE t1.name = 3",
     "SELECT name FROM patients WHERE age = 0 AND name > 0",
-    "SELECT name FROM patients WHERE age = 0 UNION SELECT name FROM patients WHERE name = 0 AND FALSE",
-    "SELECT name FROM patients p WHERE age = 0 AND NOT EXISTS (SELECT 1 FROM patients q WHERE q.name = 0 AND q.age = 3)",
-    "SELECT p.name FROM patients p LEFT JOIN patients q ON q.name = p.age AND FALSE WHERE p.age = 0",
+    (
+        "SELECT name FROM patients WHERE age = 0 UNION SELECT name FROM patients WHERE name = "
+        "0 AND FALSE"
+    ),
+    (
+        "SELECT name FROM patients p WHERE age = 0 AND NOT EXISTS (SELECT 1 FROM patients q "
+        "WHERE q.name = 0 AND q.age = 3)"
+    ),
+    (
+        "SELECT p.name FROM patients p LEFT JOIN patients q ON q.name = p.age AND FALSE WHERE "
+        "p.age = 0"
+    ),
     "SELECT name FROM patients WHERE age = 0 GROUP BY name HAVING name > 0",
     "SELECT count(*) AS n FROM patients WHERE age = '3'",
     "SELECT count(*) AS n FROM patients WHERE age = ' 3'",
@@ -488,13 +570,25 @@ HARMLESS = [
     "SELECT name FROM patients WHERE illness = 'flu'",
     "SELECT count(*) AS n FROM patients WHERE illness <> 'cancer'",
     "SELECT DISTINCT name FROM patients WHERE illness IN ('flu') ORDER BY name LIMIT 1",
-    "SELECT name, count(*) AS n FROM patients WHERE illness = 'flu' GROUP BY name HAVING count(*) > 1",
+    (
+        "SELECT name, count(*) AS n FROM patients WHERE illness = 'flu' GROUP BY name HAVING "
+        "count(*) > 1"
+    ),
     "SELECT 1 AS x",
-    "WITH f AS (SELECT * FROM patients WHERE illness = 'flu') SELECT a.name FROM f a JOIN f b ON a.name <> b.name",
+    (
+        "WITH f AS (SELECT * FROM patients WHERE illness = 'flu') SELECT a.name FROM f a JOIN "
+        "f b ON a.name <> b.name"
+    ),
     "SELECT upper(name) AS x FROM patients WHERE illness = 'flu' AND name LIKE 'a%'",
     "SELECT name FROM patients WHERE illness = 'flu' UNION SELECT 'zed'",
-    "SELECT name FROM patients WHERE illness = 'flu' AND NOT EXISTS (SELECT 1 FROM patients p WHERE p.illness = 'flu' AND p.name > patients.name)",
-    "SELECT DISTINCT a.name FROM patients a, patients b WHERE a.illness = 'flu' AND b.name = a.name",
+    (
+        "SELECT name FROM patients WHERE illness = 'flu' AND NOT EXISTS (SELECT 1 FROM "
+        "patients p WHERE p.illness = 'flu' AND p.name > patients.name)"
+    ),
+    (
+        "SELECT DISTINCT a.name FROM patients a, patients b WHERE a.illness = 'flu' AND "
+        "b.name = a.name"
+    ),
     "SELECT name FROM patients WHERE illness = 'flu' AND name IN (SELECT name FROM patients)",
 ]
 
@@ -602,7 +696,9 @@ def test_a_hostile_value_stays_a_value(nurses: Any, sql: str, value: Any) -> Non
 def granted_views(
     rng: random.Random, schema: Schema
 ) -> tuple[dict[str, str], list[Table], dict[str, list[str]]]:
-    """Views over one table, as tables to ask from, and conditions under which the tables themselves show no more."""
+    """Views over one table, as tables to ask from, and conditions under which the tables
+    themselves show no more.
+    """
     views, shown, guards = {}, [], {}
     for number in range(rng.choice((1, 2))):
         table = rng.choice(schema.tables)
@@ -614,7 +710,8 @@ def granted_views(
         where = f" WHERE {condition.replace('{}', table.name)}" if rng.random() < 0.8 else ""
         name = f"view{number}"
         views[name] = (
-            f"SELECT {distinct}{', '.join(column.name for column in columns)} FROM {table.name}{where}"
+            f"SELECT {distinct}{', '.join(column.name for column in columns)} FROM "
+            f"{table.name}{where}"
         )
         shown.append(Table(name, tuple(columns)))
         guards.setdefault(table.name, []).append(condition)

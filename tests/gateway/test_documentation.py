@@ -1,4 +1,6 @@
-"""The interface is as it is described: schemathesis asks everything that the description allows, and much that it does not."""
+"""The interface is as it is described:
+schemathesis asks everything that the description allows, and much that it does not.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from server.live import Live
-from tacit.server.documentation import WHY, openapi, page
+from gateway.live import Live
+from tacit.gateway.http.documentation import WHY, openapi, page
 
 STATES = ("undecided", "may-fail", "discloses", "not-granted")
 
@@ -44,9 +46,11 @@ def test_schemathesis_finds_nothing(
     program = Path(sys.executable).with_name("schemathesis")
     if not program.exists():
         pytest.skip("no schemathesis: pip install schemathesis")
-    # A query that is too long is refused as too long (413), which schemathesis does not expect by itself.
+    # A query that is too long is refused as too long (413), which
+    # schemathesis does not expect by itself.
     (tmp_path / "schemathesis.toml").write_text(
-        "[checks]\nnegative_data_rejection.expected-statuses = [400, 401, 403, 404, 406, 413, 431]\n"
+        "[checks]\n"
+        "negative_data_rejection.expected-statuses = [400, 401, 403, 404, 406, 413, 431]\n"
     )
     done = subprocess.run(
         [

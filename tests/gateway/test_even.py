@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tacit.engines.duckdb import DuckDB
+from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.streams import BATCH_ROWS
-from tacit.server.even import even
+from tacit.gateway.http.even import even
 
 
 def test_the_rows_stay_and_all_batches_but_the_last_are_equal() -> None:

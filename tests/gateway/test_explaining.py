@@ -1,4 +1,6 @@
-"""Queries tried as a role: the gateway's own decision, why, how it was read, and the first rows of what is allowed."""
+"""Queries tried as a role: the gateway's own decision, why, how it was read, and the first rows
+of what is allowed.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from server.gateway_plans import HOSPITAL, policy
+from gateway.gateway_plans import HOSPITAL, policy
 from tacit.errors import EngineError, InputError, PlanError
-from tacit.jobs import Cancelled, Job
-from tacit.plan.load import load_plan
+from tacit.gateway.policy.deciding import Decider
+from tacit.gateway.policy.explaining import Explainer, Tried
+from tacit.gateway.trial import ALL, Trial, first_rows, prepared, with_roles
+from tacit.model.jobs import Cancelled, Job
 from tacit.plan.plan import Plan
-from tacit.server.deciding import Decider
-from tacit.server.explaining import Explainer, Tried
-from tacit.server.trial import ALL, Trial, first_rows, prepared, with_roles
+from tacit.plan.read.load import load_plan
 
 # Role, query, code of the decision, outcomes of the steps.
 CASES: tuple[tuple[str, str, str, list[str]], ...] = (
@@ -161,18 +163,20 @@ def test_an_allowed_query_says_from_what_it_follows(explainer: Explainer) -> Non
 def test_evidence_that_takes_too_long_is_left_out_and_the_decision_is_not(
     explainer: Explainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tacit.server.explaining.EXPLAIN_SECONDS", -1.0)
+    monkeypatch.setattr("tacit.gateway.policy.explaining.EXPLAIN_SECONDS", -1.0)
     found = explainer.decide("nurses", "SELECT name FROM patients")
     assert found.decision.code == "discloses" and [one.verdict for one in found.secrets] == [None]
 
 
-# -- a plan without roles, and with contradictions ------------------------------------------------------------
+# -- a plan without roles, and with contradictions -------------------------------------------------
 
 
 def test_without_roles_each_secret_can_be_tried(tmp_path: Path) -> None:
     head = HOSPITAL.partition("roles:")[0].replace(
         "secrets:\n",
-        'secrets:\n  old: "SELECT name FROM patients WHERE age > 60"\n  any: "S(n) :- patients(n, a, i, $w)"\n',
+        "secrets:\n"
+        '  old: "SELECT name FROM patients WHERE age > 60"\n'
+        '  any: "S(n) :- patients(n, a, i, $w)"\n',
     )
     plan, left_out = with_roles(written(tmp_path, head))
     assert list(plan.roles) == [ALL, "old", "cancer"] and left_out == ("any",)
@@ -209,7 +213,7 @@ def test_contradictions_are_told_and_do_not_keep_one_from_trying(tmp_path: Path)
     )  # deny wins
 
 
-# -- in a process of its own ----------------------------------------------------------------------------------
+# -- in a process of its own -----------------------------------------------------------------------
 
 
 def test_a_process_explains_one_query_after_the_other_and_starts_again(tmp_path: Path) -> None:
@@ -236,7 +240,7 @@ def test_a_process_explains_one_query_after_the_other_and_starts_again(tmp_path:
         trial.close()
 
 
-# -- first rows -----------------------------------------------------------------------------------------------
+# -- first rows ------------------------------------------------------------------------------------
 
 
 def test_only_what_is_allowed_runs_and_only_its_first_rows_are_read(tmp_path: Path) -> None:
@@ -270,7 +274,7 @@ def test_a_query_that_takes_too_long_is_stopped_and_so_is_one_that_is_cancelled(
     plan = written(tmp_path)
 
     def decided(self: Any, role: str, sql: str, parameters: Any = ()) -> Any:
-        from tacit.server.deciding import Decision
+        from tacit.gateway.policy.deciding import Decision
 
         return Decision(True, "allowed", "", sql=sql)
 

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.engines.streams import NUMBER
-from tacit.server.formats import (
+from tacit.gateway.http.formats import (
     ARROW,
     CSV,
     JSON,
@@ -28,7 +28,7 @@ from tacit.server.formats import (
     Piece,
     wanted,
 )
-from tacit.server.refusals import Refusal
+from tacit.gateway.policy.refusals import Refusal
 
 TYPES = {
     pa.int64(): st.integers(-(2**63), 2**63 - 1),
@@ -212,7 +212,9 @@ def sent(column: pa.Array) -> bytes:
 
 @pytest.mark.parametrize("kind", FIXED, ids=str)
 def test_what_lies_beneath_missing_values_does_not_go_out(kind: pa.DataType) -> None:
-    """The database leaves there what it had in memory, such as values of rows that the query does not select."""
+    """The database leaves there what it had in memory, such as values of rows that the query
+    does not select.
+    """
     plain, secret = bytes(9 * kind.bit_width // 8 + 2), b"\xff" * (9 * kind.bit_width // 8 + 2)
     for start, end in ((0, 8), (3, 8), (0, 3)):
         told = {
@@ -272,7 +274,8 @@ def test_numbers_without_declared_digits() -> None:
         for values in ([], ["1.10", "NaN", None, "123456789012345678901234567890.5"])
     ]
     assert whole(JsonEncoder(), found) == (
-        b'{"columns": [{"name": "n", "type": "decimal"}], "rows": [[1.10],[null],[null],[123456789012345678901234567890.5]], "truncated": false}'
+        b'{"columns": [{"name": "n", "type": "decimal"}], "rows": '
+        b'[[1.10],[null],[null],[123456789012345678901234567890.5]], "truncated": false}'
     )
     column = pa.ipc.open_stream(whole(ArrowEncoder(), found)).read_all().column("n").to_pylist()
     assert column[0] == 1.1 and math.isnan(column[1]) and column[2] is None

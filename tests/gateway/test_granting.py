@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tacit.errors import InputError
-from tacit.plan.load import load_plan
-from tacit.server.granting import grants
+from tacit.gateway.policy.granting import grants
+from tacit.plan.read.load import load_plan
 
 PLAN = """version: 1
 source: "{url}"

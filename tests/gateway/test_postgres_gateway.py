@@ -12,8 +12,8 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from server.live import FAKE, PLAN, Live, live
-from server.test_streams import as_user
+from gateway.live import FAKE, PLAN, Live, live
+from gateway.test_streams import as_user
 from tacit.errors import EngineError
 
 pytestmark = pytest.mark.slow
@@ -23,9 +23,12 @@ STAYS = """
     INSERT INTO stays VALUES ('Alan', 'A', 'cancer', 23), ('Bob', 'B', 'flu', 24), ('Ellen', 'A', 'flu', 27), ('Fen', 'B', 'cancer', 28);
     CREATE TABLE wards (ward TEXT PRIMARY KEY, beds BIGINT NOT NULL, open BOOLEAN DEFAULT true, rate NUMERIC DEFAULT 0.10);
     INSERT INTO wards VALUES ('A', 10), ('B', 20);
-    CREATE ROLE gateway_reader LOGIN; GRANT SELECT ON stays, wards TO gateway_reader;"""
+    CREATE ROLE gateway_reader LOGIN; GRANT SELECT ON stays, wards TO gateway_reader;"""  # noqa: E501
 DROP = "DROP TABLE stays, wards; DROP OWNED BY gateway_reader; DROP ROLE gateway_reader"
-SLOW = "SELECT count(*) AS n FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b WHERE a + b = 7"
+SLOW = (
+    "SELECT count(*) AS n FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b "
+    "WHERE a + b = 7"
+)
 WARDS = "SELECT ward, beds FROM wards ORDER BY ward"
 
 
@@ -44,7 +47,7 @@ source: '{url}'
 tables: {{stays: {{key: [name]}}, wards: {{key: [ward]}}, given: {{columns: {{a: integer}}, rows: [[7]]}}}}
 secrets: {{cancer: "SELECT name FROM stays WHERE disease = 'cancer'"}}
 roles: {{nurses: {{default: allow, deny: [cancer]}}}}
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +76,8 @@ def opened(
 def working(admin: psycopg.Connection[Any]) -> int:
     """How many queries the gateway's role runs, as the server itself sees it."""
     found = admin.execute(
-        "SELECT count(*) FROM pg_stat_activity WHERE usename = 'gateway_reader' AND state = 'active'"
+        "SELECT count(*) FROM pg_stat_activity WHERE usename = 'gateway_reader' AND state "
+        "= 'active'"
     ).fetchone()
     assert found is not None
     return int(found[0])
@@ -105,7 +109,7 @@ def test_all_formats_say_the_same(opened: Live) -> None:
     ]
     assert (
         opened.query(sql, accept="text/csv").text
-        == '"ward","beds","open","rate","day"\n"A",10,true,"0.10",\n"B",20,true,"0.10",\n'
+        == '"ward","beds","open","rate","day"\n"A",10,true,0.1,\n"B",20,true,0.1,\n'
     )
     table = pa.ipc.open_stream(
         opened.query(sql, accept="application/vnd.apache.arrow.stream").content
@@ -144,7 +148,8 @@ def test_rows_beyond_the_limit_are_left_out(opened: Live, accept: str) -> None:
 def test_nothing_can_be_written(opened: Live, admin: psycopg.Connection[Any]) -> None:
     admin.execute("GRANT INSERT ON wards TO gateway_reader")
     admin.execute(
-        "CREATE OR REPLACE FUNCTION add_ward() RETURNS INT LANGUAGE sql AS $$ INSERT INTO wards VALUES ('C', 1) RETURNING 1 $$"
+        "CREATE OR REPLACE FUNCTION add_ward() RETURNS INT LANGUAGE sql AS $$ INSERT INTO wards "
+        "VALUES ('C', 1) RETURNING 1 $$"
     )
     for sql in (
         "SELECT add_ward()",
@@ -197,7 +202,8 @@ def test_a_database_that_cannot_be_reached_is_not_described_to_clients(
     admin.execute("ALTER ROLE gateway_reader NOLOGIN")
     try:
         admin.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'gateway_reader'"
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = "
+            "'gateway_reader'"
         )
         found = opened.query(WARDS)
         assert (found.status_code, found.json()["error"]["code"]) == (503, "database")
@@ -229,7 +235,7 @@ def live_again(folder: Path, url: str) -> Any:
 def test_users_beside_a_ledger_in_the_database(
     admin: psycopg.Connection[Any], postgres_url: str, tmp_path: Path
 ) -> None:
-    from server.live import revoke
+    from gateway.live import revoke
 
     with live(tmp_path, PLAN + f"ledger: '{postgres_url}'\n", decider=FAKE) as running:
         assert running.query(WARDS).status_code == 200

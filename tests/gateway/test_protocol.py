@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from server.live import FAKE, Live, live, received
-from tacit.server import app, protocol
+from gateway.live import FAKE, Live, live, received
+from tacit.gateway.http import app, protocol
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +167,8 @@ def test_a_client_that_is_gone_before_its_turn_takes_no_place(strict: Live) -> N
             line.sendall(
                 asking(
                     strict,
-                    "SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = 7",
+                    "SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE a.range "
+                    "+ b.range = 7",
                 )
             )
             time.sleep(0.02)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.server.redacting import UNREADABLE, is_keyword, redact
+from tacit.gateway.policy.redacting import UNREADABLE, is_keyword, redact
 
 NAMES = {"stays", "name", "ward", "age", "public"}
 PEOPLE = ["Moss", "Ellen", "13053", "2024-01-31", "leukaemia"]
@@ -58,9 +58,13 @@ def test_nothing_about_people_is_shown(sql: str, dialect: str) -> None:
 
 
 def test_what_is_known_is_shown() -> None:
-    sql = "SELECT s.ward, COUNT(*) FROM public.stays s WHERE age BETWEEN 3 AND 4 GROUP BY s.ward HAVING COUNT(*) > 2 ORDER BY 1 DESC NULLS LAST LIMIT 5"
+    sql = (
+        "SELECT s.ward, COUNT(*) FROM public.stays s WHERE age BETWEEN 3 AND 4 GROUP BY "
+        "s.ward HAVING COUNT(*) > 2 ORDER BY 1 DESC NULLS LAST LIMIT 5"
+    )
     assert redact(sql, "postgres", NAMES) == (
-        "SELECT s . ward , COUNT ( * ) FROM public . stays s WHERE age BETWEEN ? AND ? GROUP BY s . ward HAVING COUNT ( * ) > ? ORDER BY ? DESC NULLS LAST LIMIT ?"
+        "SELECT s . ward , COUNT ( * ) FROM public . stays s WHERE age BETWEEN ? AND ? "
+        "GROUP BY s . ward HAVING COUNT ( * ) > ? ORDER BY ? DESC NULLS LAST LIMIT ?"
     )
 
 

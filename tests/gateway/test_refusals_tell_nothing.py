@@ -1,11 +1,13 @@
-"""Two databases that differ only in the secret: what is refused is refused in the same words, and without a look at either."""
+"""Two databases that differ only in the secret:
+what is refused is refused in the same words, and without a look at either.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from server.live import Live, live
+from gateway.live import Live, live
 
 PLAN = """version: 1
 tables:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.server.refusals import Refusal
-from tacit.server.requests import Asked, key_of, read_asked
+from tacit.gateway.http.requests import Asked, key_of, read_asked
+from tacit.gateway.policy.refusals import Refusal
 
 
 def asked(**fields: object) -> Asked:

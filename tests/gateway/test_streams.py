@@ -1,4 +1,6 @@
-"""Answers come while they are made, stop when told, and say the same whichever engine makes them."""
+"""Answers come while they are made, stop when told, and say the
+same whichever engine makes them.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,9 @@ import pytest
 
 import services
 from tacit.engines.base import Engine
-from tacit.engines.duckdb import DuckDB
-from tacit.engines.postgres_stream import STREAM_BYTES
-from tacit.engines.streams import Stopped
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.postgres.stream import STREAM_BYTES
+from tacit.engines.streams import FailsOnRows, Stopped
 from tacit.errors import EngineError
 from tacit.model.schema import Table
 
@@ -81,8 +83,11 @@ def test_several_streams_one_after_the_other(engine: Engine) -> None:
 
 def test_an_error_in_the_middle_is_ours(engine: Engine) -> None:
     engine.attach(PEOPLE)
-    with pytest.raises(EngineError, match="could not answer"):
+    with pytest.raises(FailsOnRows) as failed:
         read(engine, "SELECT CAST(name AS INT) FROM people")
+    assert not any(str(row[0]) in str(failed.value) for row in PEOPLE.rows or () if row[0]), (
+        "which row it was depends on how rows are stored"
+    )
 
 
 @pytest.mark.parametrize("kind", ["duckdb", pytest.param("postgres", marks=pytest.mark.slow)])
@@ -110,8 +115,13 @@ def test_only_one_query_runs(
 
 
 SLOW = {
-    "duckdb": "SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = 7",
-    "postgres": "SELECT count(*) AS n FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b WHERE a + b = 7",
+    "duckdb": (
+        "SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = 7"
+    ),
+    "postgres": (
+        "SELECT count(*) AS n FROM generate_series(1, 1000000) a, generate_series(1, 1000000) "
+        "b WHERE a + b = 7"
+    ),
 }
 LONG = {
     "duckdb": "SELECT range AS n FROM range(1000000000)",
@@ -258,11 +268,15 @@ def test_a_locked_duckdb_still_reads_the_files_of_the_plan(tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_postgres_types_that_arrow_has_not(postgres_url: str) -> None:
-    from tacit.engines.postgres import Postgres
+    from tacit.engines.postgres.engine import Postgres
 
     with Postgres(postgres_url) as engine:
         engine.lock()
-        sql = "SELECT d::numeric(6,2) AS d, n, f, v, a FROM (VALUES (1.50, 1.1::numeric, 'NaN'::float8, 'a'::varchar, '{1,2}'::int[]), ('NaN', 'NaN', 2, NULL, NULL)) AS t(d, n, f, v, a)"
+        sql = (
+            "SELECT d::numeric(6,2) AS d, n, f, v, a FROM (VALUES (1.50, 1.1::numeric, "
+            "'NaN'::float8, 'a'::varchar, '{1,2}'::int[]), ('NaN', 'NaN', 2, NULL, NULL)) AS "
+            "t(d, n, f, v, a)"
+        )
         found = read(engine, sql)
         assert str(found.schema.field("d").type) == "decimal128(6, 2)"
         assert [str(one) for one in found.column("d").to_pylist()] == ["1.50", "None"]
@@ -286,12 +300,13 @@ def test_postgres_types_that_arrow_has_not(postgres_url: str) -> None:
 def test_postgres_refuses_to_write_and_tells_what_its_role_could_do(postgres_url: str) -> None:
     import psycopg
 
-    from tacit.engines.postgres import Postgres
+    from tacit.engines.postgres.engine import Postgres
 
     with psycopg.connect(postgres_url, autocommit=True) as admin:
         admin.execute("CREATE TABLE kept (a INT)")
         admin.execute(
-            "CREATE FUNCTION writes() RETURNS INT LANGUAGE sql AS 'INSERT INTO kept VALUES (1) RETURNING a'"
+            "CREATE FUNCTION writes() RETURNS INT LANGUAGE sql AS 'INSERT INTO kept VALUES (1) "
+            "RETURNING a'"
         )
         admin.execute("CREATE ROLE plain_reader LOGIN")
         admin.execute("CREATE ROLE file_reader LOGIN IN ROLE pg_read_server_files")
@@ -313,7 +328,8 @@ def test_postgres_refuses_to_write_and_tells_what_its_role_could_do(postgres_url
                 assert any("can become the superuser" in one for one in engine.powers())
         finally:
             admin.execute(
-                "DROP FUNCTION writes(); DROP TABLE kept; DROP ROLE plain_reader; DROP ROLE file_reader; DROP ROLE may_become"
+                "DROP FUNCTION writes(); DROP TABLE kept; DROP ROLE plain_reader; DROP ROLE "
+                "file_reader; DROP ROLE may_become"
             )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.server.watching import Watch
+from tacit.gateway.watching import Watch
 
 
 @pytest.fixture
@@ -29,6 +29,16 @@ def test_the_same_text_again_is_no_change(plan: Path) -> None:
     watch = Watch(plan)
     os.utime(plan, ns=(1, 1))
     assert watch.glanced() and not watch.changed() and not watch.glanced()
+
+
+@pytest.mark.parametrize("written", ['{s: "q[1].sql"}', "\n  s: q[1].sql"])
+def test_a_name_that_could_be_a_pattern_is_a_name(plan: Path, written: str) -> None:
+    for name in ("q[1].sql", "q1.sql"):
+        (plan.parent / name).write_text("SELECT 1")
+    plan.write_text(f"releases-from: []\nsecrets: {written}\n")
+    watch = Watch(plan)
+    (plan.parent / "q[1].sql").write_text("SELECT 2")
+    assert watch.changed()
 
 
 @pytest.mark.parametrize("file", ["tacit.yaml", "views/a.sql", "two words.sql", "views/new.sql"])

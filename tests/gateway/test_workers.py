@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from server.live import FAKE
+from gateway.live import FAKE
 from tacit.errors import EngineError
-from tacit.server import workers as workers_module
-from tacit.server.policy import Policy
-from tacit.server.refusals import Refusal
-from tacit.server.workers import Workers
+from tacit.gateway import workers as workers_module
+from tacit.gateway.policy.policy import Policy
+from tacit.gateway.policy.refusals import Refusal
+from tacit.gateway.workers import Workers
 
 POLICY = Policy({}, "duckdb", {}, (), {}, "digest")
 
@@ -83,17 +83,17 @@ def test_too_many_who_wait_are_sent_away(two: Workers, monkeypatch: pytest.Monke
 
 
 def test_a_process_that_cannot_start_is_an_error() -> None:
-    found = Workers(POLICY, 1, 1.0, decider="server.fakes:NoSuchThing")
+    found = Workers(POLICY, 1, 1.0, decider="gateway.fakes:NoSuchThing")
     with pytest.raises(EngineError, match="could not be started"):
         found.wait_until_ready()
 
 
 PARENT = """
 import sys, time
-from tacit.server.policy import Policy
-from tacit.server.workers import Workers
+from tacit.gateway.policy.policy import Policy
+from tacit.gateway.workers import Workers
 if __name__ == "__main__":
-    found = Workers(Policy({}, "duckdb", {}, (), {}, "d"), 1, 60.0, decider="server.fakes:Decider")
+    found = Workers(Policy({}, "duckdb", {}, (), {}, "d"), 1, 60.0, decider="gateway.fakes:Decider")
     found.wait_until_ready()
     print(*[one._process.pid for one in found._all], flush=True)
     import asyncio

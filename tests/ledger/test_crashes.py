@@ -1,4 +1,6 @@
-"""Killed writers, full disks, lost power, many writers at once: what record() returned is there, and nothing is half there."""
+"""Killed writers, full disks, lost power, many writers at once:
+what record() returned is there, and nothing is half there.
+"""
 
 from __future__ import annotations
 
@@ -160,7 +162,9 @@ def test_a_disk_that_is_full_from_the_beginning(small_disk: Path, key: Key) -> N
 def test_power_that_fails_leaves_a_ledger_that_ends_earlier(
     tmp_path: Path, key: Key, draft: Drafts
 ) -> None:
-    """What was not on the disk yet is cut off or garbled, anywhere in the write-ahead file: entries are whole or not there."""
+    """What was not on the disk yet is cut off or garbled, anywhere in the write-ahead file:
+    entries are whole or not there.
+    """
     here, copy = tmp_path / "here", tmp_path / "copy"
     here.mkdir()
     hashes = []

@@ -176,7 +176,7 @@ def test_all_engines_give_the_same_hash(engine: Engine, key: Key) -> None:
     sql = """
         SELECT CAST(1 AS BIGINT) AS n, CAST(2.50 AS DECIMAL(10, 2)) AS d, 'a' AS t, CAST('2026-04-01' AS DATE) AS day,
                CAST('2026-04-01 12:00:00' AS TIMESTAMP) AS at, TRUE AS b, CAST(0.1 AS DOUBLE) AS f, CAST(NULL AS TEXT) AS nothing
-        UNION ALL SELECT 2, 0, 'ü', CAST('1999-12-31' AS DATE), CAST('1999-12-31 23:59:59' AS TIMESTAMP), FALSE, 1e10, 'x'"""
+        UNION ALL SELECT 2, 0, 'ü', CAST('1999-12-31' AS DATE), CAST('1999-12-31 23:59:59' AS TIMESTAMP), FALSE, 1e10, 'x'"""  # noqa: E501
     rows = list(engine.rows(sqlglot.parse_one(sql, read="duckdb")))
     by_hand = [
         (2, 0, "ü", dt.date(1999, 12, 31), dt.datetime(1999, 12, 31, 23, 59, 59), False, 1e10, "x"),

@@ -102,7 +102,10 @@ def test_hashes_are_hmacs_and_purposes_do_not_meet(secret: bytes) -> None:
 
 
 def test_processes_that_begin_at_once_make_one_key(tmp_path: Path) -> None:
-    code = f"from tacit.ledger.key import owners_key; from pathlib import Path; print(owners_key(Path({str(tmp_path)!r})).mac('x', b''))"
+    code = (
+        "from tacit.ledger.key import owners_key; from pathlib import Path; "
+        f"print(owners_key(Path({str(tmp_path)!r})).mac('x', b''))"
+    )
     running = [
         subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
         for _ in range(6)

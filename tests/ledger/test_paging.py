@@ -1,4 +1,6 @@
-"""Pages of a ledger by place, release and recipient: the same entries as when all are read one after the other."""
+"""Pages of a ledger by place, release and recipient:
+the same entries as when all are read one after the other.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tacit.jobs import Cancelled, Job
 from tacit.ledger.entries import Draft
 from tacit.ledger.ledger import Ledger
 from tacit.ledger.paging import page, reaching, recipients_in, size, those
 from tacit.ledger.reading import Changed
+from tacit.model.jobs import Cancelled, Job
 
 Drafts = Callable[..., Draft]
 RELEASES = ("april", "may", 'say "to":[]')
@@ -91,7 +93,8 @@ def test_a_page_with_a_hole_or_a_forged_entry_is_not_shown(tmp_path: Path, draft
             direct.execute(f"DROP TRIGGER {name}")
         direct.execute("DELETE FROM tacit_entries WHERE number = 9")
         direct.execute(
-            'UPDATE tacit_entries SET body = replace(body, \'"by":"owner"\', \'"by":"nobody"\') WHERE number = 4'
+            'UPDATE tacit_entries SET body = replace(body, \'"by":"owner"\', \'"by":"nobody"\') '
+            "WHERE number = 4"
         )
         direct.execute("UPDATE tacit_entries SET body = 'gone' WHERE number = 2")
     direct.close()

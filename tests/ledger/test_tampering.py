@@ -131,7 +131,7 @@ def test_every_field_of_every_entry(filled: Ledger) -> None:
                 )
                 assert "changed" in codes(ask, filled)
             seen.add(name)
-    assert len(seen) == 16
+    assert len(seen) == 20
 
 
 def test_what_was_done_is_told(filled: Ledger) -> None:
@@ -159,7 +159,8 @@ def test_what_was_done_is_told(filled: Ledger) -> None:
     assert [
         one[:2]
         for one in found(
-            "INSERT INTO tacit_entries SELECT 7, kind, release, body, hash FROM tacit_entries WHERE number = 6"
+            "INSERT INTO tacit_entries SELECT 7, kind, release, body, hash FROM tacit_entries "
+            "WHERE number = 6"
         )
     ] == [
         ("misplaced", 7),
@@ -169,7 +170,8 @@ def test_what_was_done_is_told(filled: Ledger) -> None:
     assert ("foreign", 0) in [
         one[:2]
         for one in found(
-            "INSERT INTO tacit_entries SELECT 0, kind, release, body, hash FROM tacit_entries WHERE number = 6"
+            "INSERT INTO tacit_entries SELECT 0, kind, release, body, hash FROM tacit_entries "
+            "WHERE number = 6"
         )
     ]
     swapped = found(
@@ -244,13 +246,17 @@ def test_a_large_ledger_checks_each_entry_that_it_tells(
     monkeypatch.setattr("tacit.ledger.ledger.SMALL", 0)
     for statement in (
         "UPDATE tacit_entries SET body = replace(body, 'clinic', 'nobody') WHERE number = 2",
-        "UPDATE tacit_entries SET body = replace(body, 'clinic', 'nobody') WHERE number = 4",  # the withdrawal
+        # the withdrawal
+        "UPDATE tacit_entries SET body = replace(body, 'clinic', 'nobody') WHERE number = 4",
         "UPDATE tacit_entries SET number = 99 WHERE number = 2",
         "DELETE FROM tacit_entries WHERE number = 2",
         "UPDATE tacit_concerns SET identity = 'x' WHERE number = 2",
         "UPDATE tacit_concerns SET number = 1 WHERE number = 2",
         "UPDATE tacit_concerns SET name = 'patients', identity = 'y' WHERE number = 5",
-        "INSERT INTO tacit_concerns SELECT 'patients', identity, 6 FROM tacit_concerns WHERE number = 1 AND name = 'wards'",
+        (
+            "INSERT INTO tacit_concerns SELECT 'patients', identity, 6 FROM tacit_concerns "
+            "WHERE number = 1 AND name = 'wards'"
+        ),
         "UPDATE tacit_head SET number = 5",
         "DELETE FROM tacit_entries WHERE number = 6",
     ):
@@ -443,7 +449,8 @@ def test_an_older_list_of_users_does_not_undo_a_revocation(ledger: Ledger, draft
     for ask_for in (users.all, lambda: Users(ledger).find(token), lambda: users.revoke("nora")):
         with pytest.raises(DataError, match="the list of users is version 1"):
             ask_for()
-    # With the head of that time it is an older copy of all that is there: whoever saw the newer list knows, and whoever noted its version.
+    # With the head of that time it is an older copy of all that is there:
+    # whoever saw the newer list knows, and whoever noted its version.
     with ledger.store.writing() as ask:
         put_back(ask, before, head=True)
     assert ledger.verify(noted.head).intact
@@ -493,7 +500,10 @@ FOREIGN = {
         ),
         ("ALTER TABLE tacit_entries ADD COLUMN more TEXT", "the table tacit_entries was changed."),
         (
-            "CREATE OR REPLACE FUNCTION tacit_append_only() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
+            (
+                "CREATE OR REPLACE FUNCTION tacit_append_only() RETURNS trigger LANGUAGE "
+                "plpgsql AS $$ BEGIN RETURN NULL; END $$"
+            ),
             "the trigger tacit_ledger_guard was changed.",
         ),
     ],

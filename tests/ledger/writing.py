@@ -3,7 +3,7 @@
 python writing.py FOLDER WHERE loop [COUNT]     prints each number after record() returned
 python writing.py FOLDER WHERE full LIMIT       the same, when no file may grow beyond LIMIT bytes
 python writing.py FOLDER WHERE crash ROUNDS SEED    kills a writer ROUNDS times and looks what is left
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -105,7 +105,8 @@ def crash(folder: Path, where: str, rounds: int, seed: int) -> None:
         )  # each killed writer may have left one that it did not tell
         kept = len(entries)
     print(
-        f"{rounds} killed, {in_vain} of them before they told anything, {kept} entries in the last ledger"
+        f"{rounds} killed, {in_vain} of them before they told anything, {kept} entries in the "
+        "last ledger"
     )
 
 

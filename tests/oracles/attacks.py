@@ -1,4 +1,6 @@
-"""Every attack by brute force, written from its words. Rows are dicts; no code is shared with src."""
+"""Every attack by brute force, written from its words.
+Rows are dicts; no code is shared with src.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +101,9 @@ def minimal_beliefs(
     column: str,
     passes: Callable[[list[Any]], bool],
 ) -> list[tuple[str, Any, Fraction]]:
-    """For each person the belief in their true value over the worlds in which every lower table fails."""
+    """For each person the belief in their true value over the worlds
+    in which every lower table fails.
+    """
 
     def fails(world: list[Row], below: Show) -> bool:
         return any(

@@ -1,7 +1,8 @@
-"""Independent attributes by brute force: which rows there are is public, and every attribute of every row is drawn by itself.
+"""Independent attributes by brute force: which rows there are is public, and every attribute of
+every row is drawn by itself.
 
-For each public set of keys all ways to give the rows their attributes are tried, under random weights. Two
-queries are independent if their answers are, exactly, whatever the keys are.
+For each public set of keys all ways to give the rows their attributes are tried, under random
+weights. Two queries are independent if their answers are, exactly, whatever the keys are.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def of(term: str, values: Mapping[str, Any]) -> Any:
 def weighted(
     schema: Schema, keys: Mapping[str, Sequence[int]], rng: random.Random
 ) -> Iterator[tuple[World, Fraction]]:
-    """Every world with these rows, and its probability: the product of what each attribute of each row has."""
+    """Every world with these rows, and its probability:
+    the product of what each attribute of each row has.
+    """
     cells = [
         (name, key, place)
         for name in schema
@@ -75,7 +78,9 @@ def weighted(
 
 
 def are_independent(secret: Query, view: Query, schema: Schema, rng: random.Random) -> bool:
-    """Are the two answers independent for every public set of keys, under weights drawn at random?"""
+    """Are the two answers independent for every public set of keys,
+    under weights drawn at random?
+    """
     subsets = [
         [list(some) for size in range(len(keys) + 1) for some in itertools.combinations(keys, size)]
         for keys, _ in schema.values()

@@ -1,12 +1,12 @@
 """Background knowledge by brute force: all worlds, all sets of statements, counting.
 
-Written from the definitions (Martin and others, ICDE 2007; Chen, LeFevre and Ramakrishnan, VLDB 2007)
-before looking for anything faster, and sharing no code with Tacit.
+Written from the definitions (Martin and others, ICDE 2007; Chen, LeFevre and Ramakrishnan, VLDB
+2007) before looking for anything faster, and sharing no code with Tacit.
 
 A release is a list of groups, and a group a list of sensitive values, one for each of its people.
-The other side knows who is in which group, and which values each group has: a world gives the values
-of every group to its people in some order. All worlds are equally likely. (Equal values can be
-swapped, so each assignment stands for the same number of orders: assignments are counted once.)
+The other side knows who is in which group, and which values each group has: a world gives the
+values of every group to its people in some order. All worlds are equally likely. (Equal values can
+be swapped, so each assignment stands for the same number of orders: assignments are counted once.)
 
 A statement is the set of worlds in which it is true, written as the bits of an integer: two
 sentences that are true in the same worlds tell the same. What the definitions leave open is decided
@@ -29,7 +29,9 @@ Event = int  # the worlds in which something is true, as bits
 
 @dataclass(frozen=True)
 class Worlds:
-    """All assignments of each group's values to its people, and in which of them each atom is true."""
+    """All assignments of each group's values to its people, and in
+    which of them each atom is true.
+    """
 
     everything: Event
     people: tuple[Person, ...]
@@ -112,7 +114,9 @@ def belief_with_simple_implications(groups: Sequence[Group], k: int) -> Fraction
 
 
 def belief_with_one_consequent(groups: Sequence[Group], k: int) -> Fraction:
-    """k simple implications A_i -> A that all end in the atom A whose belief is asked (Theorem 9)."""
+    """k simple implications A_i -> A that all end in the atom A
+    whose belief is asked (Theorem 9).
+    """
     every = worlds(groups)
     atoms = set(every.atoms.values())
     best = Fraction(0)
@@ -166,7 +170,9 @@ def belief_with_negations_of_the_target(groups: Sequence[Group], number: int) ->
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What is known besides the release: about the target, about others, about who shares with whom."""
+    """What is known besides the release:
+    about the target, about others, about who shares with whom.
+    """
 
     target: Person
     value: Any
@@ -208,8 +214,8 @@ def skyline_knowledge(
     - m other people of whom is known: if they have the value that is asked, the target has it too.
 
     The target, the known people and the family are different people. (Were somebody both, "Ann has
-    flu" and "if Ann has flu, so has Bob" would say outright that Bob has flu.) The three numbers are
-    upper limits: who knows less is covered.
+    flu" and "if Ann has flu, so has Bob" would say outright that Bob has flu.) The three numbers
+    are upper limits: who knows less is covered.
     """
     for target in targets if targets is not None else every.people:
         rest = [person for person in every.people if person != target]
@@ -231,7 +237,9 @@ def skyline_belief(
     m: int,
     number: int | None = None,
 ) -> Fraction:
-    """The greatest belief that any knowledge of (l, k, m) gives, in anybody or in people of one group."""
+    """The greatest belief that any knowledge of (l, k, m) gives, in
+    anybody or in people of one group.
+    """
     every = worlds(groups)
     targets = [one for one in every.people if number is None or one[0] == number]
     best = Fraction(0)
@@ -282,9 +290,11 @@ def splits(number: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 
 def implications_by_counting(groups: Sequence[Group], k: int) -> Fraction:
-    """One consequent; atoms are spread over groups and people in every way, on the most frequent values.
+    """One consequent; atoms are spread over groups and people in every
+    way, on the most frequent values.
 
-    Within a group that is Lemma 12 of the paper: people avoid nested sets of the most frequent values.
+    Within a group that is Lemma 12 of the paper:
+    people avoid nested sets of the most frequent values.
     """
     counts = [counted(group) for group in groups]
     ranked = [sorted(one, key=lambda value: -one[value]) for one in counts]

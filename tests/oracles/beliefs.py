@@ -205,7 +205,9 @@ def positive(found: Iterable[Belief]) -> Fraction:
 
 
 def negative(found: Iterable[Belief]) -> Fraction:
-    """The least belief of those who do not negate the predicate's own values; at least c is required."""
+    """The least belief of those who do not negate the predicate's own values;
+    at least c is required.
+    """
     return min((one.after for one in found if not one.negated & one.predicate), default=Fraction(1))
 
 
@@ -228,7 +230,9 @@ def ratio(found: Iterable[Belief]) -> Any:
 
 
 def upward(found: Iterable[Belief], rho1: Fraction) -> Fraction:
-    """The greatest belief, in a predicate or its negation, that was below rho1 before; 0 for none."""
+    """The greatest belief, in a predicate or its negation, that was below rho1 before;
+    0 for none.
+    """
     out = Fraction(0)
     for one in found:
         if one.before < rho1:

@@ -1,8 +1,9 @@
-"""Belief in one value of one person by brute force: all worlds, all negations, all implications, counting.
+"""Belief in one value of one person by brute force:
+all worlds, all negations, all implications, counting.
 
-Written from the definitions, and sharing no code with Tacit. A release is a list of groups, a group the list of its people's
-values; see `oracles.background` for what a world is. Somebody knows up to n values that the person does not have, and up to k
-implications; what they know must be possible.
+Written from the definitions, and sharing no code with Tacit. A release is a list of groups, a group
+the list of its people's values; see `oracles.background` for what a world is. Somebody knows up to
+n values that the person does not have, and up to k implications; what they know must be possible.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ def denials(worlds: Worlds, person: Person, value: Any, n: int) -> set[Event]:
 def greatest(
     worlds: Worlds, person: Person, value: Any, n: int, k: int, implications: Iterable[Event]
 ) -> Fraction:
-    """The greatest belief in the value, if any n negations and any k of these implications may be known."""
+    """The greatest belief in the value, if any n negations and any k of
+    these implications may be known.
+    """
     known = {worlds.everything}
     statements = set(implications)
     for _ in range(k):
@@ -42,14 +45,18 @@ def greatest(
 
 
 def any_implications(worlds: Worlds, person: Person, value: Any, n: int, k: int) -> Fraction:
-    """The same where implications are: atoms joined by and -> atoms joined by or, as the definition has it."""
+    """The same where implications are: atoms joined by and -> atoms joined by or, as the
+    definition has it.
+    """
     return greatest(worlds, person, value, n, k, basic_implications(worlds))
 
 
 def ending_in_it(
     worlds: Worlds, person: Person, value: Any, n: int, k: int, *, only: Sequence[int] | None = None
 ) -> Fraction:
-    """The same where implications are: an atom (about the people of some groups only) -> the person has the value."""
+    """The same where implications are: an atom (about the people of some groups only) -> the
+    person has the value.
+    """
     atom = worlds.atoms[person, value]
     left = [event for (other, _), event in worlds.atoms.items() if other != person or event != atom]
     if only is not None:
@@ -66,7 +73,9 @@ def under(
     denied: Iterable[Any],
     atoms: Iterable[tuple[Person, Any]],
 ) -> dict[Any, Fraction]:
-    """The belief in every value, if these are denied and each of the atoms implies that the person has the value."""
+    """The belief in every value, if these are denied and each of the atoms implies that the
+    person has the value.
+    """
     given = worlds.everything
     for one in denied:
         given &= ~worlds.atoms[person, one]

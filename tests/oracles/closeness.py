@@ -96,7 +96,9 @@ def emd(group: Counts, table: Counts, distance: Distance) -> Fraction:
 
 
 def cheapest_path(left: Any, right: Any, flow: Any, distance: Distance) -> list[tuple[int, int]]:
-    """The cheapest way from a value with mass to one that lacks it; every second step goes back (Bellman-Ford)."""
+    """The cheapest way from a value with mass to one that lacks it;
+    every second step goes back (Bellman-Ford).
+    """
     cost: dict[Any, Fraction] = {("l", i): Fraction(0) for i, (_, have) in enumerate(left) if have}
     came: dict[Any, Any] = {}
     steps = [
@@ -126,7 +128,9 @@ def cheapest_path(left: Any, right: Any, flow: Any, distance: Distance) -> list[
 
 
 def ground(kind: str, table: Counts, tree: Mapping[Any, Sequence[str]] | None) -> Distance:
-    """The ground distance of t-closeness: 1 for all others, rank/(m-1), or level of the ancestor/height."""
+    """The ground distance of t-closeness: 1 for all others, rank/(m-1),
+    or level of the ancestor/height.
+    """
     if kind == "equal":
         return discrete
     if kind == "ordered":
@@ -136,7 +140,7 @@ def ground(kind: str, table: Counts, tree: Mapping[Any, Sequence[str]] | None) -
     assert tree is not None
     levels = taxonomy(tree)
     tops = {row[-1] for row in tree.values()}
-    height = len(next(iter(tree.values()))) + (len(tops & {tree[value][-1] for value in table}) > 1)
+    height = len(next(iter(tree.values()))) + (len(tops) > 1)
     return lambda x, y: levels(x, y) / height
 
 
@@ -204,7 +208,9 @@ def risk(counts: Counts, distance: Distance, epsilon: Fraction) -> Fraction:
 
 
 def is_dissimilar(counts: Counts, distance: Distance, epsilon: Fraction, delta: Fraction) -> bool:
-    """The principle in words: every value is farther than epsilon from at least delta (|G| - 1) others."""
+    """The principle in words: every value is farther than epsilon from
+    at least delta (|G| - 1) others.
+    """
     values = tuples(counts)
     return all(
         sum(1 for j, other in enumerate(values) if j != i and distance(one, other) > epsilon)

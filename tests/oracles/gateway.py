@@ -1,14 +1,17 @@
-"""What a query that runs tells about a secret that would run, by trying every database there can be.
+"""What a query that runs tells about a secret that would run, by
+trying every database there can be.
 
 From the definition, sharing no code with `tacit`: a schema with closed domains has finitely many
-possible rows, and a database is a set of them that satisfies the keys. Secret and query are SQL text,
-and their answers are what DuckDB gives on each of the databases; an error of DuckDB, with its words, is
-an answer like any other, and where the text has ORDER BY the order of the rows is part of the answer.
+possible rows, and a database is a set of them that satisfies the keys. Secret and query are SQL
+text, and their answers are what DuckDB gives on each of the databases; an error of DuckDB, with its
+words, is an answer like any other, and where the text has ORDER BY the order of the rows is part of
+the answer.
 
-The definition itself is `independent`: weigh every database by independent odds of its rows, and the
-two answers are independent for all odds. `discloses` is the theorem: a row is critical for a query if
-on some database it changes the answer, and the two are dependent if rows critical for one and the
-other are the same or are connected by rows that exclude each other. Tests hold one against the other.
+The definition itself is `independent`: weigh every database by independent odds of its rows, and
+the two answers are independent for all odds. `discloses` is the theorem: a row is critical for a
+query if on some database it changes the answer, and the two are dependent if rows critical for one
+and the other are the same or are connected by rows that exclude each other. Tests hold one against
+the other.
 """
 
 from __future__ import annotations
@@ -174,7 +177,8 @@ class Laboratory:
     def _unordered(self, sql: str) -> str | None:
         """The text to run on all databases at once, if that is the same.
 
-        Rows in the order of all their columns are told by how often each is there: such an ORDER BY is taken away.
+        Rows in the order of all their columns are told by how often each is there:
+        such an ORDER BY is taken away.
         """
         tree = parsed(self._duck, sql)
         if tree is None:
@@ -193,13 +197,17 @@ class Laboratory:
         return text if places == [set(range(1, len(columns)))] else None
 
     def in_order(self, sql: str) -> Answers:
-        """The answers with the order of their rows, whether or not the text asks for one: a user sees it all the same."""
+        """The answers with the order of their rows, whether or not the text asks for one:
+        a user sees it all the same.
+        """
         return _numbered(self.one_by_one(sql, ordered=True))
 
     def one_by_one(
         self, sql: str, only: Sequence[int] | None = None, *, ordered: bool | None = None
     ) -> list[Hashable]:
-        """Run `sql` on each database (or on those with these numbers): tables of its own, nothing else."""
+        """Run `sql` on each database (or on those with these numbers):
+        tables of its own, nothing else.
+        """
         ordered = _has_order(sql) if ordered is None else ordered
         found = []
         for number in range(len(self.databases)) if only is None else only:
@@ -346,7 +354,9 @@ class Laboratory:
 
 
 class PostgresLaboratory(Laboratory):
-    """All databases of a schema, each a schema of a PostgreSQL database: other errors, and other ways to run."""
+    """All databases of a schema, each a schema of a PostgreSQL database:
+    other errors, and other ways to run.
+    """
 
     def __init__(self, schema: Schema, url: str, prefix: str) -> None:
         import psycopg

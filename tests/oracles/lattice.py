@@ -16,7 +16,9 @@ Node = tuple[int, ...]
 Trees = Mapping[str, Mapping[Any, Sequence[str]]]  # column: value: labels of level 1, 2, ...
 Check = tuple[
     Any, ...
-]  # ("k", 3), ("distinct", 2), ("entropy", Fraction), ("recursive", c, l), ("alpha", a), ("near", t)
+    # ("k", 3), ("distinct", 2), ("entropy", Fraction), ("recursive",
+    # c, l), ("alpha", a), ("near", t)
+]
 
 
 def nodes(trees: Trees, quasi: Sequence[str]) -> list[Node]:
@@ -82,7 +84,9 @@ def passes(
     sensitive: str,
     suppress: int = 0,
 ) -> int | None:
-    """How many rows go when groups that fail are dropped until none fails; None where that is too many, or all."""
+    """How many rows go when groups that fail are dropped until none fails;
+    None where that is too many, or all.
+    """
     kept = list(rows)
     while True:
         parts = groups(kept, trees, quasi, node)
@@ -100,7 +104,9 @@ def passes(
 def loss(
     rows: Sequence[Row], trees: Trees, quasi: Sequence[str], node: Node, dropped: Sequence[Row] = ()
 ) -> float:
-    """The geometric mean of 1 + share, less 1; share: the mean over rows of (leaves under the label - 1)/(leaves - 1)."""
+    """The geometric mean of 1 + share, less 1;
+    share: the mean over rows of (leaves under the label - 1)/(leaves - 1).
+    """
     product = 1.0
     for name, level in zip(quasi, node, strict=True):
         leaves = len(trees[name])

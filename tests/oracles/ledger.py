@@ -1,9 +1,10 @@
-"""The ledger by hand: the chain, what is held and equal answers, from the words of the manual and with nothing of Tacit.
+"""The ledger by hand: the chain, what is held and equal answers, from the words of the manual and
+with nothing of Tacit.
 
-An entry's hash is HMAC-SHA256, under the owner's key, of "entry", a zero byte and the entry as JSON with sorted keys,
-without spaces and in ASCII, its own hash left out and the hash of the entry before it in. The first one follows the
-hash of "empty" with the ledger's id. The head is sealed in the same way,
-and names the version of the list of users.
+An entry's hash is HMAC-SHA256, under the owner's key, of "entry", a zero byte and the entry as JSON
+with sorted keys, without spaces and in ASCII, its own hash left out and the hash of the entry
+before it in. The first one follows the hash of "empty" with the ledger's id. The head is sealed in
+the same way, and names the version of the list of users.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ def mac(secret: bytes, purpose: str, text: str) -> str:
 
 
 def chain(rows: Iterable[tuple[Any, ...]], head: tuple[Any, ...], own: str, secret: bytes) -> bool:
-    """Is it the whole chain? Rows are (number, kind, release, body, hash) in the order of numbers, the head (number, hash, users, mac)."""
+    """Is it the whole chain? Rows are (number, kind, release, body, hash) in the order of
+    numbers, the head (number, hash, users, mac).
+    """
     before, number = mac(secret, "empty", own), 0
     for number, (place, kind, release, body, hashed) in enumerate(rows, 1):
         if not isinstance(body, str) or mac(secret, "entry", body) != hashed:
@@ -76,7 +79,9 @@ def gives(one: dict[str, Any]) -> tuple[Any, ...]:
 def held(
     said: Sequence[dict[str, Any]], tables: Collection[str] | None
 ) -> list[tuple[int, str | None]]:
-    """(entry, when it was withdrawn) of everything that is out about the tables, by looking at all pairs of entries."""
+    """(entry, when it was withdrawn) of everything that is out about the tables, by looking at
+    all pairs of entries.
+    """
     found = []
     for one in said:
         if one["kind"] != "release" or not (

@@ -72,7 +72,9 @@ def height(spec: Any, column: Sequence[Any]) -> int:
 
 
 def is_one_set(spec: Any, level: int, column: Sequence[Any]) -> bool:
-    """Does a level put the whole domain into one set? The highest one does, but a file may end as it likes."""
+    """Does a level put the whole domain into one set? The highest one does, but a file may end
+    as it likes.
+    """
     if spec != "*" and "rows" in spec:
         return all(row[level - 1] == "*" for row in spec["rows"].values())
     return level >= height(spec, column)
@@ -296,7 +298,9 @@ def pd_recursive_holds(
 def pd_recursive_value(
     counts: Mapping[Any, int], c: Fraction, dont_care: Iterable[Any]
 ) -> int | None:
-    """The largest l that holds, at least 1; None where there is nothing to protect, so that every l holds."""
+    """The largest l that holds, at least 1;
+    None where there is nothing to protect, so that every l holds.
+    """
     skip = set(dont_care)
     known = [value for value, n in counts.items() if n > 0]
     if known and all(value in skip for value in known):
@@ -420,5 +424,7 @@ def holds(parts: Sequence[Part]) -> bool:
 
 
 def measured(parts: Sequence[Part]) -> Any:
-    """The least over the groups; None where there is no group, or none that has something to protect."""
+    """The least over the groups; None where there is no group, or
+    none that has something to protect.
+    """
     return least(part.measured for part in parts)

@@ -1,8 +1,9 @@
-"""A second opinion on counts too large for brute force: the tables that fit as the models of a formula, counted by Ganak.
+"""A second opinion on counts too large for brute force:
+the tables that fit as the models of a formula, counted by Ganak.
 
-A Boolean says that a person has a value. Everybody has exactly one, and a view that shows a value n times has
-exactly n people with it. Counters are written with Booleans that their inputs determine, so that every table
-is exactly one model.
+A Boolean says that a person has a value. Everybody has exactly one, and a view that shows a value n
+times has exactly n people with it. Counters are written with Booleans that their inputs determine,
+so that every table is exactly one model.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ class Formula:
         return self.last
 
     def exactly(self, literals: Sequence[int], many: int) -> None:
-        """Exactly so many of the literals are true: reached[j] after some of them says that at least j + 1 are."""
+        """Exactly so many of the literals are true:
+        reached[j] after some of them says that at least j + 1 are.
+        """
         if many > len(literals):
             self.clauses.append([])
             return
@@ -44,7 +47,9 @@ class Formula:
     def is_or_and(
         self, more: int, before: int | None, literal: int, one_less: int | None, *, is_first: bool
     ) -> None:
-        """more <-> before or (literal and one_less), where a missing `before` is false, and the first needs no `one_less`."""
+        """more <-> before or (literal and one_less), where a missing `before` is false, and the
+        first needs no `one_less`.
+        """
         both = [literal] if is_first else [literal, one_less]  # type: ignore[list-item]
         if before is not None:
             self.clauses.append([-before, more])

@@ -1,14 +1,17 @@
 """Overlapping views of one table by brute force: all tables that fit, as the definitions have them.
 
-Written from Zhang and others (gamma-privacy) and Yao, Wang, Wang and Jajodia (SIND and RSIND), with the
-corrections of the errata, and sharing no code with Tacit. Everybody knows the public row of every person; nobody
-but the owner knows the private value, which is one of a finite domain.
+Written from Zhang and others (gamma-privacy) and Yao, Wang, Wang and Jajodia (SIND and RSIND), with
+the corrections of the errata, and sharing no code with Tacit. Everybody knows the public row of
+every person; nobody but the owner knows the private value, which is one of a finite domain.
 
-- A view selects people, perhaps by their private value too, and shows some columns of each: a multiset of rows.
-- A table (an instance) gives every person a value. It fits when every view has the answer that was published.
+- A view selects people, perhaps by their private value too, and shows some columns of each:
+  a multiset of rows.
+- A table (an instance) gives every person a value.
+  It fits when every view has the answer that was published.
 - gamma-privacy: no (person, value) stands in more than gamma of the tables that fit (Definition 2).
-- SIND: two people can swap their values in every table that fits (Definition 1); k-SIND: every set of the
-  partition has at least k people (Definition 2). RSIND: they can swap the values of a set (Definition 3).
+- SIND: two people can swap their values in every table that fits (Definition 1); k-SIND: every set
+  of the partition has at least k people (Definition 2). RSIND: they can swap the values of a set
+  (Definition 3).
 - Restoration: the fewest further views, with their true answers, under which gamma-privacy holds.
 
 A person is a key with a public row. Tables are dicts from keys to values.
@@ -87,7 +90,9 @@ def instances(
     views: Sequence[View],
     given: Sequence[Mapping[Shown, int]],
 ) -> list[Table]:
-    """Definition 1 of gamma-privacy (PIS), and the set I^v of SIND: all tables that give every view its answer."""
+    """Definition 1 of gamma-privacy (PIS), and the set I^v of SIND:
+    all tables that give every view its answer.
+    """
     keys = list(people)
     outputs = [
         [[view.puts(people[key], value) for view in views] for value in domain] for key in keys
@@ -114,9 +119,11 @@ def instances_slowly(
 
 
 def fitting(outputs: Outputs, given: Sequence[Mapping[Shown, int]]) -> list[tuple[int, ...]]:
-    """All choices of a value for every person, by its place, that together put the given rows into every view.
+    """All choices of a value for every person, by its place, that together
+    put the given rows into every view.
 
-    People are taken one after the other; a choice that puts a row too many into a view is given up at once.
+    People are taken one after the other; a choice that puts a row too
+    many into a view is given up at once.
     """
     left = [dict(one) for one in given]
     found: list[tuple[int, ...]] = []
@@ -147,14 +154,18 @@ def fitting(outputs: Outputs, given: Sequence[Mapping[Shown, int]]) -> list[tupl
 
 @dataclass(frozen=True)
 class Beliefs:
-    """The tables that fit, and in which share of them a person has a value; values in none are left out."""
+    """The tables that fit, and in which share of them a person has a value;
+    values in none are left out.
+    """
 
     count: int
     posteriors: dict[Key, dict[Value, Fraction]]
 
     @property
     def largest(self) -> Fraction | None:
-        """The least gamma under which it is gamma-private; None where no table fits or nobody is in a view."""
+        """The least gamma under which it is gamma-private;
+        None where no table fits or nobody is in a view.
+        """
         return max(
             (share for shares in self.posteriors.values() for share in shares.values()),
             default=None,
@@ -187,7 +198,9 @@ def published(views: Sequence[View], given: Sequence[Mapping[Shown, int]]) -> tu
 
 
 def covered(people: People, views: Sequence[View], domain: Sequence[Value]) -> dict[Key, Public]:
-    """The people whom some view can show, for some value; nothing is said about the others, who are left out."""
+    """The people whom some view can show, for some value;
+    nothing is said about the others, who are left out.
+    """
     return {
         key: row
         for key, row in people.items()
@@ -201,8 +214,10 @@ def tables_that_fit(
     given: Sequence[Mapping[Shown, int]],
     domain: Sequence[Value] | None = None,
 ) -> list[Table]:
-    """Definition 1 with the paper's property (1): tables of the people in some view, over the domain or else the
-    values published. Where no value is declared or published there is one table, of nobody."""
+    """Definition 1 with the paper's property (1): tables of the people in some view, over the
+    domain or else the values published. Where no value is declared or published there is one table,
+    of nobody.
+    """
     values = published(views, given) if domain is None else domain
     if not values:
         return [{}]
@@ -265,7 +280,9 @@ class Instances:
         self._unswappable: dict[tuple[Key, Key], frozenset[tuple[Value, Value]]] = {}
 
     def failures(self, one: Key, other: Key) -> Iterator[tuple[Value, Value]]:
-        """Their values in each table in which they cannot swap them: with them swapped it is not in the set."""
+        """Their values in each table in which they cannot swap them:
+        with them swapped it is not in the set.
+        """
         first, second = self.keys.index(one), self.keys.index(other)
         for table in self.known:
             swapped = list(table)
@@ -284,14 +301,18 @@ class Instances:
         return next(self.failures(one, other), None) is None
 
     def rsind(self, one: Key, other: Key, values: Iterable[Value]) -> bool:
-        """Definition 3 with both sets of values these: they can swap them, in every table where they have them."""
+        """Definition 3 with both sets of values these:
+        they can swap them, in every table where they have them.
+        """
         chosen = set(values)
         return not any(
             first in chosen and second in chosen for first, second in self.unswappable(one, other)
         )
 
     def partition(self) -> list[list[Key]]:
-        """The SIND sets (the relation is an equivalence: proved in section 2.2, and looked at here)."""
+        """The SIND sets (the relation is an equivalence:
+        proved in section 2.2, and looked at here).
+        """
         sets: list[list[Key]] = []
         for key in self.keys:
             near = [one for one in sets if self.sind(one[0], key)]
@@ -357,8 +378,9 @@ def set_partitions(items: Sequence[Any]) -> Iterator[list[list[Any]]]:
 def rsind_set(
     found: Instances, truth: Mapping[Key, Value], keys: Sequence[Key], diverse: bool
 ) -> bool:
-    """May these people be one set: each two are RSIND with respect to the current values of the set (Proposition 3),
-    and in the diverse variant there are two of these at least."""
+    """May these people be one set: each two are RSIND with respect to the current values of the set
+    (Proposition 3), and in the diverse variant there are two of these at least.
+    """
     values = {truth[key] for key in keys}
     if diverse and len(values) < 2:
         return False
@@ -373,10 +395,11 @@ def rsind(
     diverse: bool = True,
     found: Instances | None = None,
 ) -> tuple[int, list[list[Key]] | None]:
-    """k-RSIND, Definition 4 read as: there is a partition into sets whose members are pairwise RSIND.
+    """k-RSIND, Definition 4 read as: there is a partition into sets
+    whose members are pairwise RSIND.
 
-    The largest k with a partition that has it, by trying all partitions; 0 and None where there is none (in the
-    diverse variant; sets of one are always RSIND).
+    The largest k with a partition that has it, by trying all partitions;
+    0 and None where there is none (in the diverse variant; sets of one are always RSIND).
     """
     found = found or fitting_the_truth(people, truth, views, domain)
     keys = list(people)
@@ -417,8 +440,9 @@ def restorations(
     most: int,
     domain: Sequence[Value] | None = None,
 ) -> list[tuple[int, ...]]:
-    """All smallest sets of candidates, by their places, with which gamma-privacy holds: the empty one where it holds
-    already, none where no set of at most so many does."""
+    """All smallest sets of candidates, by their places, with which gamma-privacy holds:
+    the empty one where it holds already, none where no set of at most so many does.
+    """
     judge = Judge(people, truth, disclosed, candidates, domain)
     for size in range(most + 1):
         sets = itertools.combinations(range(len(candidates)), size)
@@ -429,7 +453,9 @@ def restorations(
 
 
 class Judge:
-    """gamma-privacy of the disclosed views with each set of candidates, all with their true answers."""
+    """gamma-privacy of the disclosed views with each set of
+    candidates, all with their true answers.
+    """
 
     def __init__(
         self,
@@ -449,7 +475,9 @@ class Judge:
         self.kept = [self.keeps(view) for view in self.candidates]
 
     def keeps(self, view: View) -> frozenset[int] | None:
-        """The tables of the disclosed views that fit the view too; None where it speaks of more people or values."""
+        """The tables of the disclosed views that fit the view too;
+        None where it speaks of more people or values.
+        """
         shown = answer(self.people, self.truth, view)
         more = set(published([view], [shown])) - self.values
         if (self.domain is None and more) or not set(
@@ -495,8 +523,9 @@ def aware(
 ) -> Beliefs:
     """The beliefs of an adversary who knows how the further views are chosen.
 
-    The procedure is given a table of all people, and chooses views. Only those tables remain that fit all views
-    and for which it chooses the same; beliefs are about the people in some view, and the count is of whole tables.
+    The procedure is given a table of all people, and chooses views. Only those tables remain that
+    fit all views and for which it chooses the same; beliefs are about the people in some view, and
+    the count is of whole tables.
     """
     further = tuple(procedure(dict(truth)))
     views = [*disclosed, *further]
@@ -518,7 +547,9 @@ def first_restoration(
     most: int,
     domain: Sequence[Value] | None = None,
 ) -> Procedure:
-    """The procedure that publishes the first of the smallest sets that restore, and nothing where none does."""
+    """The procedure that publishes the first of the smallest sets that restore, and nothing
+    where none does.
+    """
 
     def chosen(table: Table) -> Sequence[View]:
         found = restorations(people, table, disclosed, candidates, gamma_wanted, most, domain)
@@ -532,7 +563,9 @@ def first_restoration(
 
 @dataclass(frozen=True)
 class Classes:
-    """People who put the same into every view, by class: how many, and their row for each value and view."""
+    """People who put the same into every view, by class:
+    how many, and their row for each value and view.
+    """
 
     sizes: tuple[int, ...]
     outputs: tuple[tuple[tuple[Any, ...], ...], ...]  # by class, value and view; None: not selected
@@ -548,7 +581,9 @@ class Classes:
 
 
 def of_classes(classes: Classes) -> tuple[int, list[list[int]]]:
-    """The number of tables that fit, and for each class and value: in how many of them its first person has it."""
+    """The number of tables that fit, and for each class and value:
+    in how many of them its first person has it.
+    """
     outputs = [
         values
         for size, values in zip(classes.sizes, classes.outputs, strict=True)

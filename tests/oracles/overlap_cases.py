@@ -1,11 +1,12 @@
 """Random cases of overlapping views, each small enough for brute force.
 
-A case is made from its kind and number alone, so a failure names what to run again. It has two forms: people, values
-and views for the oracle, and a plan with the same views in SQL (`to_plan`). Conditions are drawn as small trees that
-can be written as SQL and looked at with the three truth values of SQL, which is all that the two forms share.
+A case is made from its kind and number alone, so a failure names what to run again. It has two
+forms: people, values and views for the oracle, and a plan with the same views in SQL (`to_plan`).
+Conditions are drawn as small trees that can be written as SQL and looked at with the three truth
+values of SQL, which is all that the two forms share.
 
-Left to chance most people's values are either sure or a guess among all, so a gamma case is drawn a few times over
-until its largest belief is of the kind that was aimed at.
+Left to chance most people's values are either sure or a guess among all, so a gamma case is drawn a
+few times over until its largest belief is of the kind that was aimed at.
 """
 
 from __future__ import annotations
@@ -92,7 +93,10 @@ class Within(Condition):
     def sql(self) -> str:
         word = "NOT " if self.negated else ""
         if self.between:
-            return f"{self.column} {word}BETWEEN {literal(self.values[0])} AND {literal(self.values[1])}"
+            return (
+                f"{self.column} {word}BETWEEN {literal(self.values[0])} AND "
+                f"{literal(self.values[1])}"
+            )
         return f"{self.column} {word}IN ({', '.join(map(literal, self.values))})"
 
 
@@ -295,7 +299,9 @@ class Case:
         variant: str | None = None,
         answer_files: bool = False,
     ) -> dict[str, Any]:
-        """The plan that asks these checks (without any: gamma-privacy, k-sind, k-rsind) of all releases together."""
+        """The plan that asks these checks (without any:
+        gamma-privacy, k-sind, k-rsind) of all releases together.
+        """
         releases: dict[str, Any] = {}
         for number, query in enumerate(self.queries, 1):
             releases[f"v{number}"] = {"query": query.sql()}
@@ -560,8 +566,9 @@ class Draw:
         return tuple(found)
 
     def overlapping(self) -> tuple[Query, ...]:
-        """Ranges of ages, each with a part of the next, and values for which further ranges (`hints`) often help;
-        by chance nearly nothing does."""
+        """Ranges of ages, each with a part of the next, and values for which further ranges
+        (`hints`) often help; by chance nearly nothing does.
+        """
         rng = self.rng
         first = min(row["age"] for row in self.rows)
         for place, row in enumerate(self.rows):
@@ -686,8 +693,9 @@ class Draw:
     # -- answers from elsewhere
 
     def told(self, case: Case) -> Case:
-        """With answers that are true, or of another table, or each of another table, or with a row too many, too few
-        or changed: often no table fits."""
+        """With answers that are true, or of another table, or each of another table, or with a row
+        too many, too few or changed: often no table fits.
+        """
         rng = self.rng
         way = rng.choice(["true", "another", "apart", "apart", "rows"])
         told: list[list[tuple[Any, ...]]] = []
@@ -723,7 +731,9 @@ class Draw:
 def all_ranges(
     case: Case, numeric: Sequence[str] = ("age",), text: Sequence[str] = ("sex", "zip")
 ) -> list[Query]:
-    """One query for each set of people that a conjunction of ranges and equalities selects, fewest columns first."""
+    """One query for each set of people that a conjunction of ranges and equalities selects,
+    fewest columns first.
+    """
     rows = list(case.people.values())
     parts: list[list[Condition | None]] = []
     for column in numeric:
@@ -756,8 +766,8 @@ MOST_ASSIGNMENTS = 20_000
 
 
 def classes(number: int, consistent: bool | None = None) -> Classes:
-    """Random classes with answers. `consistent`: of a table (True), changed so that often none fits (False), or
-    either.
+    """Random classes with answers. `consistent`: of a table (True), changed so that often none fits
+    (False), or either.
 
     >>> classes(5) == classes(5)
     True
@@ -790,7 +800,9 @@ def classes(number: int, consistent: bool | None = None) -> Classes:
 
 
 def random_outputs(rng: random.Random, many: int, values: int, views: int) -> tuple[Any, ...]:
-    """What each class puts into each view for each value; most views show the value of whom they select."""
+    """What each class puts into each view for each value;
+    most views show the value of whom they select.
+    """
     ways = [rng.choices(["value", "shown", "count", "any"], [6, 2, 2, 2])[0] for _ in range(views)]
     member = [[rng.random() < 0.6 for _ in range(views)] for _ in range(many)]
 

@@ -1,4 +1,5 @@
-"""Local recoding by brute force: all ways to put rows into groups, what a label stands for, who passes.
+"""Local recoding by brute force: all ways to put rows into groups,
+what a label stands for, who passes.
 
 Written from the definitions; shares no code with Tacit. Rows are dicts, None is a missing value.
 """
@@ -62,7 +63,9 @@ def some_partition_passes(
     apart: Sequence[str] = (),
     distance: Any = closeness.numeric,
 ) -> bool:
-    """Is there any way to group the rows (but for some), told apart by a number, that meets all checks?"""
+    """Is there any way to group the rows (but for some), told apart by
+    a number, that meets all checks?
+    """
     for lost in range(min(suppress, len(rows) - 1) + 1):
         for left_out in itertools.combinations(range(len(rows)), lost):
             kept = [row for i, row in enumerate(rows) if i not in left_out]
@@ -82,7 +85,9 @@ INTERVAL = re.compile(r"\[(\S+), (\S+)([\])])")
 
 
 def stands_for(label: Any, value: Any, above: Sequence[str] | None = None) -> bool:
-    """Can a value be behind a label? `above` has the names of a value's ancestors, where it has some."""
+    """Can a value be behind a label? `above` has the names of a
+    value's ancestors, where it has some.
+    """
     if label is None:
         return value is None
     if label == "*":

@@ -6,8 +6,8 @@ with a set of head rows, or, as a bag, with each head row as often as there are 
 
 The definition is `independent`: for every prior under which the possible tuples are there or not
 independently of each other, conditioned on the keys, the secret's answer and the views' answers
-together are independent. All other ways to decide here are theorems, and tests hold each against the
-one before it:
+together are independent. All other ways to decide here are theorems, and tests hold each against
+the one before it:
 
 - `critical`: tuples that change an answer on some instance, over *all* instances;
 - `critical_in_images`: the same with the instances that matter only;
@@ -80,7 +80,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What everybody knows of a relation. A column's values are listed, or None: as many as need be."""
+    """What everybody knows of a relation. A column's values are listed, or None:
+    as many as need be.
+    """
 
     columns: tuple[tuple[Any, ...] | None, ...]
     keys: tuple[tuple[int, ...], ...] = ()
@@ -165,7 +167,9 @@ def answer(query: Asked, instance: Iterable[Fact]) -> Any:
 
 
 def answers_with(query: Asked, row: tuple[Any, ...], instance: Iterable[Fact]) -> bool:
-    """Is a row in the answer? The same as looking for it in `answer`, with the head put in first."""
+    """Is a row in the answer? The same as looking for it in
+    `answer`, with the head put in first.
+    """
     facts = list(instance)
     for rule in query.rules:
         bound = matched(rule.head, row, {}, rule.known)
@@ -219,7 +223,9 @@ def is_possible(fact: Fact, schema: Schema) -> bool:
 
 
 class Space:
-    """All instances of a schema with few possible tuples: a set of tuples is the bits of an integer."""
+    """All instances of a schema with few possible tuples:
+    a set of tuples is the bits of an integer.
+    """
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -236,7 +242,9 @@ class Space:
             ]
 
     def answers(self, query: Asked) -> dict[int, Any]:
-        """The answer on every instance. A valuation is good in those that hold all facts it needs."""
+        """The answer on every instance. A valuation is good in those
+        that hold all facts it needs.
+        """
         found = [
             (sum(self.bit[fact] for fact in image(rule, values)), put_all(rule.head, values))
             for rule in query.rules
@@ -296,7 +304,8 @@ def disclosed_by_definition(
 
     N(s, v) N - N(s) N(v) is a polynomial in the odds, of degree at most 2 in each of them. Where it
     is not zero everywhere, it is zero for at most 2 n of 2^40 choices of random odds for n tuples
-    (Schwartz 1980), so two random priors that agree miss a dependence less often than once in 10^20.
+    (Schwartz 1980), so two random priors that agree miss a dependence less often than once in
+    10^20.
     """
     space = Space(schema)
     return any(
@@ -328,8 +337,8 @@ def place(fact: Fact, schema: Schema) -> tuple[str, tuple[Any, ...]]:
     """What is the same for all tuples of a connected part, and differs from part to part.
 
     Without a key each tuple is a part. With keys K1, ..., Kn: a step along Ki leaves the columns of
-    Ki and may change all others to any values, so the columns that are in all keys never change, and
-    after a step along each key in turn all others are what one likes.
+    Ki and may change all others to any values, so the columns that are in all keys never change,
+    and after a step along each key in turn all others are what one likes.
     """
     keys = schema[fact[0]].keys
     fixed = set(range(len(fact[1]))).intersection(*keys)
@@ -380,11 +389,12 @@ def changed_by(
 ) -> Iterator[Fact]:
     """The critical tuples that one valuation shows, on the instance of the facts that it needs.
 
-    Only such instances matter. Queries here are monotone: more facts, no fewer rows (and no row less
-    often). If Q(I) != Q(I + t) and both satisfy the keys, some row h is there (or is there more
-    often) because of a valuation that needs t; its facts J are some of I + t, so they satisfy the keys. For
-    bags J has that valuation and J - t has not. For sets take an h that is not in Q(I): it is not in Q(J - t)
-    either, because J - t is a part of I. So J - t shows that t is critical. The reverse is plain.
+    Only such instances matter. Queries here are monotone: more facts, no fewer rows (and no row
+    less often). If Q(I) != Q(I + t) and both satisfy the keys, some row h is there (or is there
+    more often) because of a valuation that needs t; its facts J are some of I + t, so they satisfy
+    the keys. For bags J has that valuation and J - t has not. For sets take an h that is not in
+    Q(I): it is not in Q(J - t) either, because J - t is a part of I. So J - t shows that t is
+    critical. The reverse is plain.
     """
     needed = image(rule, values)
     if not satisfies_keys(needed, schema):
@@ -396,7 +406,9 @@ def changed_by(
 
 
 def critical_in_images(query: Asked, schema: Schema) -> set[Fact]:
-    """The critical tuples, by the instances that matter: hundreds of possible tuples are no trouble."""
+    """The critical tuples, by the instances that matter:
+    hundreds of possible tuples are no trouble.
+    """
     return {
         fact
         for rule in query.rules

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from oracles import perfect
 from oracles.perfect import Asked, Fact, Rule, Schema, Table, Var
-from tacit.queries.query import (
+from tacit.families.queries.query import (
     Atom,
     Comparison,
     Conjunctive,
@@ -72,7 +72,8 @@ class Case:
         lines = [self.name]
         for name, table in self.schema.items():
             lines.append(
-                f"  {name} columns {table.columns} keys {table.keys} nullable {sorted(table.nullable)}"
+                f"  {name} columns {table.columns} keys {table.keys} nullable "
+                f"{sorted(table.nullable)}"
             )
         for title, query in zip(("S", *"VWXY"), self.queries, strict=False):
             lines += [f"  {title}{rule!r}{'  (bag)' if query.bag else ''}" for rule in query.rules]
@@ -187,7 +188,9 @@ def random_column(
 
 
 def random_keys(rng: random.Random, arity: int, count: int) -> tuple[tuple[int, ...], ...]:
-    """Different sets of columns, none of which is all columns (unless there is one column only) or in another."""
+    """Different sets of columns, none of which is all columns (unless there is one column only)
+    or in another.
+    """
     subsets = [
         subset
         for size in range(1, max(arity, 2))
@@ -368,7 +371,7 @@ def as_relations(schema: Schema) -> Relations:
 
 def judged(case: Case, seconds: float | None = None) -> Any:
     """What Tacit answers."""
-    from tacit.queries.critical import judge
+    from tacit.families.queries.logic.critical import judge
 
     secret, *views = (
         as_query(name, query) for name, query in zip("SVWXYZ", case.queries, strict=False)

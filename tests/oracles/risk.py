@@ -1,4 +1,6 @@
-"""Re-identification risk by hand: every person, everybody they could be taken for, and plain means."""
+"""Re-identification risk by hand: every person, everybody they
+could be taken for, and plain means.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def risk(
     attacker: str,
     population: Sequence[Row] | None = None,
 ) -> Fraction:
-    """One over what hides a person: of the person worst off, or on average where everybody is guessed."""
+    """One over what hides a person: of the person worst off, or on
+    average where everybody is guessed.
+    """
     chances = [
         Fraction(1, alike(row, rows if population is None else population, quasi)) for row in rows
     ]

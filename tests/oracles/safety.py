@@ -2,7 +2,8 @@
 
 Written from Deutsch and Papakonstantinou (sections 2, 3 and 5) before looking at Tacit's code, and
 sharing none of it. A schema lists the values of every column, so the possible tuples can be listed
-too, and an instance is a set of them: a `frozenset` of facts outside, the bits of an integer inside.
+too, and an instance is a set of them: a `frozenset` of facts outside, the bits of an integer
+inside.
 
 - The worlds before are the instances that satisfy the constraints and give the published views the
   answers that they have on the true instance; the worlds after also fit the new information: views
@@ -65,7 +66,9 @@ class Part:
         return tuple(dict.fromkeys(term for term in terms if isinstance(term, Var)))
 
     def bound(self, known: Iterable[Var] = ()) -> set[Var]:
-        """The variables that can take but finitely many values: in an atom, or equal to such a one."""
+        """The variables that can take but finitely many values:
+        in an atom, or equal to such a one.
+        """
         found = {term for _, terms in self.atoms for term in terms if isinstance(term, Var)}
         found.update(known)
         for _ in self.where:
@@ -210,7 +213,7 @@ def read_query(text: str) -> Query:
 
     >>> read_query("S(x) :- R(x, 'a'), x != 2").rules
     (Rule(head=(Var(name='x'),), body=Part(atoms=(('R', (Var(name='x'), 'a')),), where=((Var(name='x'), '!=', 2),))),)
-    """
+    """  # noqa: E501
     names, rules = [], []
     for one in re.split(r"[;\n]", text):
         if one.strip():
@@ -235,7 +238,7 @@ def read_constraint(text: str) -> Constraint:
 
     >>> read_constraint("R(x) -> x = 'a' | T(x, y)").conclusions
     (Part(atoms=(), where=((Var(name='x'), '=', 'a'),)), Part(atoms=(('T', (Var(name='x'), Var(name='y'))),), where=()))
-    """
+    """  # noqa: E501
     reader = Reader(text)
     premises = reader.parts()
     reader.expect("->")
@@ -326,7 +329,9 @@ def matched(terms: tuple[Any, ...], row: Row, values: Values) -> Values | None:
 
 
 def compared(part: Part, values: Values) -> Values | None:
-    """The valuation with variables that are only equal to others, or None where a comparison is false."""
+    """The valuation with variables that are only equal to others, or
+    None where a comparison is false.
+    """
     if not part.where:
         return values
     values = dict(values)
@@ -461,7 +466,9 @@ class Space:
         )
 
     def clauses(self, text: str) -> set[tuple[int, frozenset[int]]]:
-        """Pairs (if all these tuples are there, then all tuples of one of those sets are) of a constraint."""
+        """Pairs (if all these tuples are there, then all tuples of one of
+        those sets are) of a constraint.
+        """
         if text in self.found_clauses:
             return self.found_clauses[text]
         constraint = read_constraint(text)
@@ -499,7 +506,9 @@ class Space:
         return masks
 
     def groups(self, query: str, masks: Masks) -> Masks:
-        """A number for every instance: the same for two iff the query has the same answer on both."""
+        """A number for every instance: the same for two iff the
+        query has the same answer on both.
+        """
         label = np.zeros(len(masks), dtype=np.int64)
         for number, sets in enumerate(self.supports(query).values()):
             if number % 30 == 29:  # 30 more bits still fit
@@ -590,7 +599,8 @@ class Judgement:
 
 
 def keeps_odds(multiplicities: Mapping[Answer, tuple[int, int]]) -> bool:
-    """Lemma 2: no plausible secret dies, and before1 / before2 = after1 / after2 for every two of them.
+    """Lemma 2: no plausible secret dies, and before1 / before2 =
+    after1 / after2 for every two of them.
 
     All numbers are positive then, so it is enough to compare each with the first, as products.
     """
@@ -700,7 +710,8 @@ def over_domain(
 
     A constraint can be made public only where it holds, so instances that violate a new one are
     possible worlds, but not instances to be judged. Instances that the published views do not tell
-    apart have the same worlds before; those that the new views do not tell apart either, also after.
+    apart have the same worlds before; those that the new views do not tell apart either, also
+    after.
     """
     space = Space(schema)
     masks = space.satisfying(constraints)

@@ -203,7 +203,8 @@ class Draw:
 
     The odds are kept in these ways, besides by chance:
 
-    - "relations": the secret and the views are about different relations, with no constraint between;
+    - "relations": the secret and the views are about different
+      relations, with no constraint between;
     - "values": they are about rows with different values of a column, with no constraint between;
     - "column": what is new is a column that neither the secret nor a published view looks at.
     """
@@ -320,7 +321,9 @@ class Draw:
     def by_column(
         self, secret: Query, views: list[Query], news: list[Query]
     ) -> tuple[Query, list[Query], list[Query]]:
-        """The rest of a relation is out, what is new is the whole of it, and the secret does not use the column."""
+        """The rest of a relation is out, what is new is the whole of it, and the secret does not
+        use the column.
+        """
         relation = self.relation(2)
         if relation is None:
             return secret, views, news
@@ -544,7 +547,9 @@ class Draw:
         return Constraint((Part(((relation, one), (relation, other))),), (Part((), tuple(same)),))
 
     def inclusion(self) -> Constraint | None:
-        """A row here needs a row there, which agrees with it in a column; the rest of it is existential."""
+        """A row here needs a row there, which agrees with it in a column;
+        the rest of it is existential.
+        """
         here, there = self.relation(), self.relation(1)
         if here is None or there is None:
             return None
@@ -770,7 +775,9 @@ def variables_of(query: Query) -> set[Var]:
 
 
 def joined(one: Query, other: Query, rng: random.Random) -> Query:
-    """The rows of one query beside the rows of another, sometimes only those that agree in a column."""
+    """The rows of one query beside the rows of another, sometimes
+    only those that agree in a column.
+    """
     taken = variables_of(one)
     marks = ("2" * size for size in itertools.count(1))  # the first that makes all names new
     other = next(

@@ -1,7 +1,8 @@
 """Cases of view safety that must be judged like a given one.
 
-What is known twice, what follows from what is known, other names, another order, and a relation that
-nothing is about: the verdicts are the same, and the worlds as many, or a known number of times as many.
+What is known twice, what follows from what is known, other names, another order, and a relation
+that nothing is about: the verdicts are the same, and the worlds as many, or a known number of times
+as many.
 """
 
 from __future__ import annotations
@@ -152,7 +153,9 @@ def renamed_variables(case: Case, rng: random.Random) -> Case:
 
 
 def reordered(case: Case, rng: random.Random) -> Case:
-    """Everything in another order: relations, values, constraints, views, rules, atoms, comparisons."""
+    """Everything in another order:
+    relations, values, constraints, views, rules, atoms, comparisons.
+    """
 
     def mixed(listed: Any) -> Any:
         return tuple(rng.sample(list(listed), len(listed)))

@@ -1,6 +1,7 @@
 """SQL by execution: what DuckDB answers on all small instances, and queries evaluated by hand.
 
-Shares nothing with the readers: a conjunctive query is evaluated by trying every row for every atom.
+Shares nothing with the readers: a conjunctive query is evaluated
+by trying every row for every atom.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ Fact = tuple[str, Row]
 class Instances:
     """Small instances of some relations, all asked at once.
 
-    `facts` are all rows that can be; the instances are all sets of at most `most` of them that satisfy
-    the keys (columns by position).
+    `facts` are all rows that can be; the instances are all sets of at most `most` of them that
+    satisfy the keys (columns by position).
     """
 
     def __init__(
@@ -72,17 +73,25 @@ class Instances:
     def answers(self, sql: str) -> list[Counter[Row]]:
         """What DuckDB answers on each instance."""
         tables = ", ".join(
-            f"{name} AS (SELECT {', '.join(names)} FROM all_{name} WHERE all_{name}.id = all_instances.id)"
+            (
+                f"{name} AS (SELECT {', '.join(names)} FROM all_{name} WHERE all_{name}.id = "
+                "all_instances.id)"
+            )
             for name, names in self.columns.items()
         )
-        asked = f"SELECT all_instances.id, answer.* FROM all_instances, LATERAL (WITH {tables} SELECT * FROM ({sql}) AS asked) AS answer"
+        asked = (
+            f"SELECT all_instances.id, answer.* FROM all_instances, LATERAL (WITH {tables} "
+            f"SELECT * FROM ({sql}) AS asked) AS answer"
+        )
         found: list[Counter[Row]] = [Counter() for _ in self.sets]
         for row in self.connection.execute(asked).fetchall():
             found[row[0]][tuple(row[1:])] += 1
         return found
 
     def answers_one_by_one(self, sql: str, most: int) -> list[Counter[Row] | None]:
-        """The same for instances of at most so many facts, each asked by itself; None for the others."""
+        """The same for instances of at most so many facts, each asked by itself;
+        None for the others.
+        """
         self.connect()
         return [
             self.answer(sql, at) if len(facts) <= most else None
@@ -93,7 +102,8 @@ class Instances:
         """What DuckDB answers on one instance, asked by itself."""
         for name, names in self.columns.items():
             self.connection.execute(
-                f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {', '.join(names)} FROM all_{name} WHERE id = {at}"
+                f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {', '.join(names)} FROM all_{name} "
+                f"WHERE id = {at}"
             )
         found = Counter(self.connection.execute(sql).fetchall())
         for name in self.columns:
@@ -101,7 +111,9 @@ class Instances:
         return found
 
     def critical(self, answers: Sequence[Counter[Row] | None]) -> set[Fact]:
-        """The facts whose addition changes the answer on some instance, as far as the instances go."""
+        """The facts whose addition changes the answer on some
+        instance, as far as the instances go.
+        """
         found = set()
         for small, fact, large in self.steps:
             if (
@@ -159,7 +171,9 @@ def rows_of(facts: frozenset[Fact], relation: str) -> list[Row]:
 
 
 def valuations(part: Any, facts: frozenset[Fact]) -> Iterator[tuple[dict[Any, Any], list[Fact]]]:
-    """Every way to satisfy a conjunctive query, with the facts that it uses: one row tried for each atom."""
+    """Every way to satisfy a conjunctive query, with the facts that it uses:
+    one row tried for each atom.
+    """
     rows = {atom.relation: rows_of(facts, atom.relation) for atom in part.atoms}
 
     def further(
@@ -218,7 +232,8 @@ def evaluated(query: Any, facts: frozenset[Fact]) -> Counter[Row]:
 def taking_part(queries: Sequence[Any], facts: Sequence[Fact]) -> set[Fact]:
     """The facts that take part in a valuation of some query, over all facts that can be.
 
-    With keys the facts of one valuation must fit together; without it more facts are found, never fewer.
+    With keys the facts of one valuation must fit together;
+    without it more facts are found, never fewer.
     """
     found: set[Fact] = set()
     for query in queries:

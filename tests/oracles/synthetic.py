@@ -1,18 +1,22 @@
-"""Synthetic data by brute force: every table, every output and its exact probability, as the definitions have them.
+"""Synthetic data by brute force: every table, every output and its exact probability, as the
+definitions have them.
 
-Written from the dissertation, chapter 4 and appendix A, and sharing no code with Tacit. One group has n people, each
-in one of k cells. The mechanisms see only how many people each cell has, so a table is its histogram, a tuple of k
-counts. A law gives every possible output its probability, a Fraction; an output it does not name cannot happen.
-`ratio` is e^epsilon, a Fraction too, so nothing is ever rounded.
+Written from the dissertation, chapter 4 and appendix A, and sharing no code with Tacit. One group
+has n people, each in one of k cells. The mechanisms see only how many people each cell has, so a
+table is its histogram, a tuple of k counts. A law gives every possible output its probability, a
+Fraction; an output it does not name cannot happen. `ratio` is e^epsilon, a Fraction too, so nothing
+is ever rounded.
 
 - Neighbouring tables differ in one person's value; nobody leaves and nobody joins.
-- `dirichlet`: Algorithm 3, one synthetic person after another. `shrunk`: Algorithm 5 before it. `accepted`: the
-  accept/reject method of 4.5.1. `coarsened`: the first half of 4.5.2. `geometric`: the thresholded histogram.
-- `delta_dp`, `epsilon_pure`: differential privacy (Definition 4.1 and its usual relaxation with delta).
+- `dirichlet`: Algorithm 3, one synthetic person after another. `shrunk`: Algorithm 5 before it.
+  `accepted`: the accept/reject method of 4.5.1. `coarsened`: the first half of 4.5.2. `geometric`:
+  the thresholded histogram.
+- `delta_dp`, `epsilon_pure`: differential privacy (Definition 4.1
+  and its usual relaxation with delta).
 - `disclosure_set`, `delta_pdp`: probabilistic differential privacy (Definitions 4.5 and 4.6).
 
-Where several groups are published together, a table is a tuple of histograms (see `together`), and one person of one
-group changes; everything below `laws` takes both kinds.
+Where several groups are published together, a table is a tuple of histograms (see `together`), and
+one person of one group changes; everything below `laws` takes both kinds.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ Law = Mapping[
 Laws = Mapping[Table, Law]
 Mechanism = Callable[[Table], Law]
 
-# -- tables and their neighbours --------------------------------------------------------------------
+# -- tables and their neighbours -------------------------------------------------------------------
 
 
 def histograms(n: int, k: int) -> Iterator[tuple[int, ...]]:
@@ -87,14 +91,15 @@ def pairs(laws: Laws) -> Iterator[tuple[Table, Table]]:
     return ((table, other) for table in laws for other in neighbours(table))
 
 
-# -- mechanisms -------------------------------------------------------------------------------------
+# -- mechanisms ------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1 << 12)
 def _drawn(
     weights: tuple[int, ...], step: int, number: int
 ) -> tuple[dict[tuple[int, ...], int], int]:
-    """How the number of people fall into cells, one after another; a cell's weight grows by step with each one.
+    """How the number of people fall into cells, one after another;
+    a cell's weight grows by step with each one.
 
     Returns the share of every outcome and what the shares add up to.
     """
@@ -113,10 +118,11 @@ def _drawn(
 
 
 def dirichlet(table: tuple[int, ...], alphas: Sequence[Fraction], m: int) -> Law:
-    """Algorithm 3 for one group: m people from a multinomial with the prior Dirichlet(n_1 + alpha_1, ...).
+    """Algorithm 3 for one group: m people from a multinomial with the
+    prior Dirichlet(n_1 + alpha_1, ...).
 
-    The next person is in cell i with probability (n_i + alpha_i + those already drawn in i) / (n + |alpha| + those
-    already drawn), the Polya urn: no Gamma function is needed.
+    The next person is in cell i with probability (n_i + alpha_i + those already drawn in i) / (n +
+    |alpha| + those already drawn), the Polya urn: no Gamma function is needed.
 
     >>> dirichlet((1, 0), (Fraction(1), Fraction(1)), 1)
     {(1, 0): Fraction(2, 3), (0, 1): Fraction(1, 3)}
@@ -139,7 +145,9 @@ def mixture(parts: Sequence[tuple[Fraction, Law]]) -> Law:
 def shrunk(
     table: tuple[int, ...], alphas: Sequence[Fraction], keeps: Sequence[Fraction], m: int
 ) -> Law:
-    """Algorithm 5, then Algorithm 3: each empty cell i is kept with probability keeps_i; the others have alpha 0."""
+    """Algorithm 5, then Algorithm 3: each empty cell i is kept with probability keeps_i;
+    the others have alpha 0.
+    """
     parts = []
     choices = [(True,) if count else (True, False) for count in table]
     for kept in itertools.product(*choices):
@@ -160,7 +168,9 @@ def shrunk(
 def is_representative(
     output: tuple[int, ...], table: tuple[int, ...], gamma: Fraction, alphas: Sequence[Fraction]
 ) -> bool:
-    """gamma-Rep(D), Definition 4.8: no cell has more than gamma (alpha_i + [n_i - 1]^+) synthetic people."""
+    """gamma-Rep(D), Definition 4.8: no cell has more than gamma (alpha_i
+    + [n_i - 1]^+) synthetic people.
+    """
     return all(
         drawn <= gamma * (alpha + max(count - 1, 0))
         for drawn, count, alpha in zip(output, table, alphas, strict=True)
@@ -170,7 +180,9 @@ def is_representative(
 def is_good(
     output: tuple[int, ...], table: tuple[int, ...], gamma: Fraction, alphas: Sequence[Fraction]
 ) -> bool:
-    """gamma-Good(D), 4.5.1: representative of the table or of one where one person's value is another."""
+    """gamma-Good(D), 4.5.1: representative of the table or of one
+    where one person's value is another.
+    """
     return any(is_representative(output, one, gamma, alphas) for one in (table, *neighbours(table)))
 
 
@@ -181,9 +193,11 @@ def accepted(
     alphas: Sequence[Fraction],
     good: Callable[..., bool] = is_good,
 ) -> Law:
-    """Run the mechanism until its output is gamma-Good (or what else `good` asks for): its law, given that.
+    """Run the mechanism until its output is gamma-Good (or what else `good` asks for):
+    its law, given that.
 
-    `alphas` are those of the whole domain: what is good must not depend on the cells that Algorithm 5 kept.
+    `alphas` are those of the whole domain:
+    what is good must not depend on the cells that Algorithm 5 kept.
     """
     law = {
         output: chance
@@ -216,7 +230,8 @@ def unrepresentative(
 def coarsened(
     mechanism: Mechanism, table: tuple[int, ...], blocks: Sequence[int], density: Sequence[Fraction]
 ) -> Law:
-    """The mechanism on blocks of cells; each synthetic person is then put into a cell of the block by the density.
+    """The mechanism on blocks of cells; each synthetic person is then put into a cell of the block
+    by the density.
 
     Cell i lies in block blocks_i (0, 1, ...), and has the share density_i of it.
     """
@@ -282,13 +297,15 @@ def geometric(
     everywhere: bool = False,
     cap: int | None = None,
 ) -> Law:
-    """The thresholded geometric histogram: counts with noise, shown where they reach the threshold, None elsewhere.
+    """The thresholded geometric histogram: counts with noise, shown where they
+    reach the threshold, None elsewhere.
 
-    Noise goes to the cells with somebody in them, or to all of them (`everywhere`). Shown counts of `cap` or more
-    (n or the threshold, whichever is more, unless given; never less than that) stand as `cap`. That loses nothing: a
-    shown v >= n is at least every count c that any table of n people can have there, so that P(v | c) =
-    P(cap | c) q^(v - cap), and how far above the cap v lies has the same law whatever the table is. Every output of a
-    lump has the lump's ratio between two tables, so delta, epsilon and the disclosure set's probability are exact.
+    Noise goes to the cells with somebody in them, or to all of them (`everywhere`). Shown counts of
+    `cap` or more (n or the threshold, whichever is more, unless given; never less than that) stand
+    as `cap`. That loses nothing: a shown v >= n is at least every count c that any table of n
+    people can have there, so that P(v | c) = P(cap | c) q^(v - cap), and how far above the cap v
+    lies has the same law whatever the table is. Every output of a lump has the lump's ratio between
+    two tables, so delta, epsilon and the disclosure set's probability are exact.
     """
     least = max(sum(table), threshold)
     cap = least if cap is None else cap
@@ -320,7 +337,7 @@ def processed(law: Law, how: Callable[[Output], Hashable]) -> Law:
     return mixture([(chance, {how(output): Fraction(1)}) for output, chance in law.items()])
 
 
-# -- all tables at once -----------------------------------------------------------------------------
+# -- all tables at once ----------------------------------------------------------------------------
 
 
 def laws_of(mechanism: Mechanism, n: int, k: int) -> dict[Table, Law]:
@@ -329,7 +346,9 @@ def laws_of(mechanism: Mechanism, n: int, k: int) -> dict[Table, Law]:
 
 
 def together(groups: Sequence[Laws]) -> dict[Table, Law]:
-    """Independent groups published as one data set: every tuple of tables, every tuple of outputs."""
+    """Independent groups published as one data set:
+    every tuple of tables, every tuple of outputs.
+    """
     return {
         tables: {
             tuple(output for output, _ in chosen): prod(
@@ -343,11 +362,13 @@ def together(groups: Sequence[Laws]) -> dict[Table, Law]:
     }
 
 
-# -- differential privacy ---------------------------------------------------------------------------
+# -- differential privacy --------------------------------------------------------------------------
 
 
 def _whole(laws: Laws) -> tuple[dict[Table, dict[Output, Any]], int]:
-    """The laws in integers over one denominator: sums of these are much quicker than sums of Fractions."""
+    """The laws in integers over one denominator:
+    sums of these are much quicker than sums of Fractions.
+    """
     below = lcm(*(chance.denominator for law in laws.values() for chance in law.values()))
     return {
         table: {
@@ -361,8 +382,8 @@ def _whole(laws: Laws) -> tuple[dict[Table, dict[Output, Any]], int]:
 def delta_dp(laws: Laws, ratio: Fraction) -> Fraction:
     """The least delta of (ln ratio, delta)-differential privacy.
 
-    The set of outputs that tells D1 from D2 best is where P1 > ratio P2, so this is the greatest sum of
-    (P1 - ratio P2)^+ over all ordered neighbouring pairs.
+    The set of outputs that tells D1 from D2 best is where P1 > ratio P2, so this is the greatest
+    sum of (P1 - ratio P2)^+ over all ordered neighbouring pairs.
     """
     whole, below = _whole(laws)
     over, under = Fraction(ratio).as_integer_ratio()
@@ -385,14 +406,16 @@ def epsilon_pure(laws: Laws) -> Fraction | None:
     return greatest
 
 
-# -- probabilistic differential privacy -------------------------------------------------------------
+# -- probabilistic differential privacy ------------------------------------------------------------
 
 
 def possible_pairs(table: Table, *, keyed: bool = True) -> set[tuple[Table, Table]]:
-    """The pairs (D1, D2) of Definition 4.5, both ways round: within one row of D, and one row from each other.
+    """The pairs (D1, D2) of Definition 4.5, both ways round:
+    within one row of D, and one row from each other.
 
-    Rows have keys: D1 and D2 then differ from D in the same person. Without keys (`keyed=False`) rows are only
-    counted, and one person moved into a cell and another person moved into it leave tables one row apart as well.
+    Rows have keys: D1 and D2 then differ from D in the same person. Without keys (`keyed=False`)
+    rows are only counted, and one person moved into a cell and another person moved into it leave
+    tables one row apart as well.
     """
     if keyed:
         return {pair for possible in guesses(table) for pair in itertools.permutations(possible, 2)}
@@ -401,7 +424,8 @@ def possible_pairs(table: Table, *, keyed: bool = True) -> set[tuple[Table, Tabl
 
 
 def disclosure_set(laws: Laws, table: Table, ratio: Fraction, *, keyed: bool = True) -> set[Output]:
-    """Disc(D, ln ratio), Definition 4.5: outputs that some D1 makes more than `ratio` times as likely as some D2.
+    """Disc(D, ln ratio), Definition 4.5: outputs that some D1 makes more than `ratio` times as
+    likely as some D2.
 
     Where D2 cannot give the output at all, the ratio is infinite; where neither can, there is none.
     """
@@ -421,21 +445,27 @@ def disclosed(laws: Laws, table: Table, ratio: Fraction, *, keyed: bool = True) 
 
 
 def delta_pdp(laws: Laws, ratio: Fraction, *, keyed: bool = True) -> Fraction:
-    """The least delta of (ln ratio, delta)-probabilistic differential privacy, Definition 4.6: the worst table's."""
+    """The least delta of (ln ratio, delta)-probabilistic differential privacy, Definition 4.6:
+    the worst table's.
+    """
     whole, below = _whole(laws)
     return max(disclosed(whole, table, ratio, keyed=keyed) for table in laws) / below
 
 
-# -- several groups published together --------------------------------------------------------------
+# -- several groups published together -------------------------------------------------------------
 
 
 def delta_dp_of_several(groups: Sequence[Laws], ratio: Fraction) -> Fraction:
-    """delta_dp of the data set that holds these independent groups, by brute force over the product."""
+    """delta_dp of the data set that holds these independent groups,
+    by brute force over the product.
+    """
     return delta_dp(together(groups), ratio)
 
 
 def delta_pdp_of_several(
     groups: Sequence[Laws], ratio: Fraction, *, keyed: bool = True
 ) -> Fraction:
-    """delta_pdp of the data set that holds these independent groups, by brute force over the product."""
+    """delta_pdp of the data set that holds these independent groups,
+    by brute force over the product.
+    """
     return delta_pdp(together(groups), ratio, keyed=keyed)

@@ -1,8 +1,9 @@
-"""All databases over a few values at once, straight from the definitions; shares no code with the package.
+"""All databases over a few values at once, straight from the definitions;
+shares no code with the package.
 
-A database is a number: bit i says whether tuple i is there. What holds of a database is an array of truth values,
-one for each of them, so that a query or a constraint is evaluated on thousands of databases in one go.
-Queries, constraints and templates are read by their attributes only.
+A database is a number: bit i says whether tuple i is there. What holds of a database is an array of
+truth values, one for each of them, so that a query or a constraint is evaluated on thousands of
+databases in one go. Queries, constraints and templates are read by their attributes only.
 """
 
 from __future__ import annotations
@@ -164,11 +165,13 @@ def determined(new: Answers, views: Sequence[Answers], where: Truth) -> bool:
     return len(np.unique(seen, axis=0)) == len(np.unique(whole, axis=0))
 
 
-# -- templates ----------------------------------------------------------------------------------------
+# -- templates -------------------------------------------------------------------------------------
 
 
 def instantiations(template: Any, values: Sequence[Any]) -> Iterator[dict[Any, Any]]:
-    """All ways to send different variables to different values under the template's inequalities."""
+    """All ways to send different variables to different values
+    under the template's inequalities.
+    """
     variables = variables_of(template.facts)
     for chosen in product(values, repeat=len(variables)):
         if len(set(chosen)) == len(chosen):

@@ -1,4 +1,6 @@
-"""The oracle of the gateway: cases with known answers, its theorem against its definition, its fast way against its slow one."""
+"""The oracle of the gateway: cases with known answers, its theorem against its definition, its
+fast way against its slow one.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from oracles.gateway import Column, Laboratory, Schema, Table, is_function_of, t
 PATIENTS = grammar.SCHEMAS["plain"]
 CANCER = "SELECT name FROM patients WHERE illness = 'cancer'"
 
-# Finite cases of chapter 2 of the dissertation and of its errata: columns, keys, secret, view, disclosed as sets, as bags.
+# Finite cases of chapter 2 of the dissertation and of its errata:
+# columns, keys, secret, view, disclosed as sets, as bags.
 # A rule is head :- atoms; single letters in quotes or numbers are constants.
 CASES = [
     (
@@ -109,7 +112,8 @@ def test_what_is_asked_about_other_rows_tells_nothing() -> None:
 
 def test_an_error_is_an_answer() -> None:
     assert disclosed(
-        "SELECT max(1 // (CASE WHEN illness = 'cancer' THEN 0 ELSE 1 END)) IS NULL AS x FROM patients"
+        "SELECT max(1 // (CASE WHEN illness = 'cancer' THEN 0 ELSE 1 END)) IS NULL AS x "
+        "FROM patients"
     )
     assert disclosed("SELECT count((SELECT name FROM patients WHERE illness = 'cancer')) * 0 AS x")
     assert not disclosed("SELECT (SELECT name FROM patients WHERE illness = 'flu') AS x")

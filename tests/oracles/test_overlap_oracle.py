@@ -1,4 +1,6 @@
-"""The oracle of overlapping views against what was printed, what was computed elsewhere, and itself done slowly."""
+"""The oracle of overlapping views against what was printed, what was computed elsewhere, and
+itself done slowly.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ def frozen(sets: Sequence[Sequence[Any]]) -> set[frozenset[Any]]:
     return {frozenset(one) for one in sets}
 
 
-# -- values computed elsewhere ----------------------------------------------------------------------
+# -- values computed elsewhere ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("given", named("gamma"))
@@ -119,7 +121,7 @@ def test_sind_cases(given: dict[str, Any]) -> None:
     assert all(view.shows_private for view in views) == given["all_views_project_P"]
 
 
-# -- gamma-privacy in the paper ---------------------------------------------------------------------
+# -- gamma-privacy in the paper --------------------------------------------------------------------
 
 PATIENTS = {
     "Alan": ("M", 23, "Heart"),
@@ -175,7 +177,9 @@ def test_both_further_views_restore() -> None:
 
 
 def test_the_fewest_further_views() -> None:
-    """Of all ranges of ages none restores alone, and the paper's pair is one of the pairs that do."""
+    """Of all ranges of ages none restores alone, and the paper's
+    pair is one of the pairs that do.
+    """
     ranges = [
         aged(low, high) for low, high in itertools.combinations_with_replacement(range(23, 29), 2)
     ]
@@ -223,7 +227,9 @@ def test_a_declared_domain_matters_where_a_view_hides_the_value() -> None:
 
 
 def test_claim_1() -> None:
-    """One view is gamma-private iff it is recursive (gamma/(1-gamma), 2)-diverse, with <= (errata 25)."""
+    """One view is gamma-private iff it is recursive (gamma/(1-gamma),
+    2)-diverse, with <= (errata 25).
+    """
     gammas = [Fraction(one, other) for other in range(2, 8) for one in range(1, other)]
     for size in range(1, 7):
         for values in itertools.combinations_with_replacement("wxyz", size):
@@ -234,7 +240,7 @@ def test_claim_1() -> None:
                 assert found.private(gamma) == (counts[0] <= gamma / (1 - gamma) * sum(counts[1:]))
 
 
-# -- adversaries who know the procedure -------------------------------------------------------------
+# -- adversaries who know the procedure ------------------------------------------------------------
 
 
 def test_silence_speaks_to_those_who_know_why() -> None:
@@ -273,7 +279,9 @@ def test_the_paper_s_restoration_against_those_who_know_it() -> None:
 
 
 def test_knowing_the_procedure_can_tell_more() -> None:
-    """Four tables fit and all is 1/2. In one of them the first candidate would have done, so it is another one."""
+    """Four tables fit and all is 1/2. In one of them the first candidate would have done, so it
+    is another one.
+    """
     people, truth = (
         only_keys("gedbc"),
         dict(zip("gedbc", ["hiv", "flu", "hiv", "flu", "asthma"], strict=True)),
@@ -295,7 +303,7 @@ def test_knowing_the_procedure_can_tell_more() -> None:
     )
 
 
-# -- indistinguishability in the paper --------------------------------------------------------------
+# -- indistinguishability in the paper -------------------------------------------------------------
 
 FIGURE_1 = {
     "t1": ("22030", 39, "White", "Male", "Cold"),
@@ -387,7 +395,9 @@ PANELS = [
 
 
 def test_figure_4() -> None:
-    """By output maps with all problems, and by Definition 1 with two, that 4,096 tables can be tried."""
+    """By output maps with all problems, and by Definition 1 with two,
+    that 4,096 tables can be tried.
+    """
     problems = sorted(set(PROBLEM.values()))
     two = {name: "x" if name in ("t1", "t4", "t5", "t8", "t9") else "y" for name in EVERYBODY}
     for views, sets in zip((FIGURE_4[:1], FIGURE_4[1:], FIGURE_4), PANELS, strict=True):
@@ -439,7 +449,9 @@ def test_errata_20_a_whole_table_is_rsind() -> None:
 
 
 def test_errata_23_current_values_and_all_values() -> None:
-    """Each two can swap their current values, but not all three values (the views do not show them)."""
+    """Each two can swap their current values, but not all three
+    values (the views do not show them).
+    """
     people, truth = only_keys("abc"), dict(zip("abc", "xyz", strict=True))
     rng, seen = random.Random(2), 0
     for _ in range(4000):
@@ -458,7 +470,7 @@ def test_errata_23_current_values_and_all_values() -> None:
     assert seen
 
 
-# -- against itself, slowly -------------------------------------------------------------------------
+# -- against itself, slowly ------------------------------------------------------------------------
 
 
 def test_tables_are_found_as_by_trying_all() -> None:
@@ -491,7 +503,9 @@ def puts(one: Case, view: View, *cells: tuple[Any, Any]) -> Counter[Any]:
 
 
 def test_levels_are_related_as_proved() -> None:
-    """Output maps are conservative; Proposition 2; diverse is at most literal; both are at most the people."""
+    """Output maps are conservative; Proposition 2; diverse is at most literal;
+    both are at most the people.
+    """
     for one in cases(SIND, 200):
         sets = one.sind()
         careful = one.conservative()
@@ -564,7 +578,7 @@ def test_classes_are_counted_as_by_the_formula() -> None:
     assert min(seen.values()) > 20 and len(seen) == 3
 
 
-# -- the cases themselves ---------------------------------------------------------------------------
+# -- the cases themselves --------------------------------------------------------------------------
 
 
 def test_a_case_is_made_from_its_kind_and_number() -> None:

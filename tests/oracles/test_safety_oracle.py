@@ -1,8 +1,10 @@
-"""Is the brute force for view safety right? It is held against the definitions, the paper, and itself.
+"""Is the brute force for view safety right? It is held against the
+definitions, the paper, and itself.
 
-Answers are compared with all assignments of values to variables, worlds with all sets of tuples, and
-both verdicts with Definitions 1 and 2 under many priors, in fractions. `safety_cases.json` beside the
-papers' other cases has values that others computed; more are read from the folder that TACIT_CASES names.
+Answers are compared with all assignments of values to variables, worlds with all sets of tuples,
+and both verdicts with Definitions 1 and 2 under many priors, in fractions. `safety_cases.json`
+beside the papers' other cases has values that others computed; more are read from the folder that
+TACIT_CASES names.
 """
 
 from __future__ import annotations
@@ -241,7 +243,9 @@ def changes_belief(one: Case, prior: Prior, before: set[Instance], after: set[In
 
 
 def test_g_safety_is_definition_2() -> None:
-    """A prior on secrets with all it may induce: any prior on the instances that satisfy the constraints."""
+    """A prior on secrets with all it may induce:
+    any prior on the instances that satisfy the constraints.
+    """
     rng = random.Random(2)
     for one, judged in cases(TINY, 60):
         lawful, before, after = plain_worlds(one)
@@ -252,7 +256,9 @@ def test_g_safety_is_definition_2() -> None:
 
 
 def test_e_safety_is_definition_1() -> None:
-    """A prior on secrets, shared evenly among the instances that satisfy the constraints and have that secret."""
+    """A prior on secrets, shared evenly among the instances that satisfy the constraints and
+    have that secret.
+    """
     rng = random.Random(3)
     for one, judged in cases((*TINY, Kind(tuples=6)), 150):
         lawful, before, after = plain_worlds(one)
@@ -320,7 +326,10 @@ def listed(path: Path) -> list[dict[str, Any]]:
 
 def shared_entries() -> list[Any]:
     if not SHARED.is_file():
-        reason = f"no {SHARED.name} in {SHARED.parent}: put the cases there, or name their folder in TACIT_CASES"
+        reason = (
+            f"no {SHARED.name} in {SHARED.parent}: put the cases there, or name their folder "
+            "in TACIT_CASES"
+        )
         return [pytest.param(None, marks=pytest.mark.skip(reason=reason))]
     known = listed(COPY)
     return [pytest.param(one, id=one["id"]) for one in listed(SHARED) if one not in known] or [
@@ -406,7 +415,9 @@ def conference(
     constraints: tuple[str, ...] = (C1, C2, C3),
     of: str = "",
 ) -> Case:
-    """Reviewers r1, r2 are in c1, others in c2 (all in c1 with one committee); so papers p1, p2 and others."""
+    """Reviewers r1, r2 are in c1, others in c2 (all in c1 with one committee);
+    so papers p1, p2 and others.
+    """
     schema: dict[str, Columns] = {
         "RS": (("reviewer", reviewers), ("subcom", committees)),
         "SP": (("subcom", committees), ("paper", papers)),

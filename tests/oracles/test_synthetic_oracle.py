@@ -1,4 +1,6 @@
-"""The oracle of synthetic data against values worked out by hand, closed formulas, and where chapter 4 is wrong."""
+"""The oracle of synthetic data against values worked out by hand, closed formulas, and where
+chapter 4 is wrong.
+"""
 
 from __future__ import annotations
 
@@ -48,24 +50,27 @@ from oracles.synthetic import (
 
 HALF, THIRD, ONE = Fraction(1, 2), Fraction(1, 3), Fraction(1)
 
-# -- the dissertation's claims that fail, as data ---------------------------------------------------
+# -- the dissertation's claims that fail, as data --------------------------------------------------
 
-# Theorem 4.2 (4.4.3): n = m = 1, and m > n: k, n, m, e^epsilon, alpha, the printed bound, the truth.
+# Theorem 4.2 (4.4.3): n = m = 1, and m > n:
+# k, n, m, e^epsilon, alpha, the printed bound, the truth.
 THEOREM_4_2 = (
     (2, 1, 1, Fraction(1000), Fraction(386, 10**6), 0.00401, ONE),
     (2, 1, 2, Fraction(200), Fraction(1, 1990), 0.02019, Fraction(1991, 1992)),
     (2, 2, 9, Fraction(10), Fraction(1, 90), 0.49512, ONE),
 )
-# Theorem 4.3 (4.5.1): n = m, k, alpha, e^epsilon = gamma + 1; delta of Algorithm 3, of it with accept/reject.
+# Theorem 4.3 (4.5.1): n = m, k, alpha, e^epsilon = gamma + 1;
+# delta of Algorithm 3, of it with accept/reject.
 THEOREM_4_3 = (3, 2, HALF, Fraction(4), Fraction(7, 64), Fraction(11, 32))
-# Theorem 4.5 (4.5.2, appendix A): n = m, k, alpha, f, e^epsilon; delta of Algorithm 3 on the whole domain, of Algorithm 5
-# and 3 at epsilon' (rounded).
+# Theorem 4.5 (4.5.2, appendix A): n = m, k, alpha, f, e^epsilon;
+# delta of Algorithm 3 on the whole domain, of Algorithm 5 and 3 at epsilon' (rounded).
 THEOREM_4_5 = (
     (2, 3, Fraction(1, 4), Fraction(1, 10), Fraction(5), Fraction(19, 33), 0.63615),
     (2, 4, HALF, Fraction(1, 50), Fraction(3), Fraction(9, 20), 0.62096),
     (3, 6, ONE, Fraction(1, 10), Fraction(3), Fraction(1, 11), 0.10470),
 )
-# 4.4.2, "a dataset satisfies pdp if each partition does": n = m, k, alpha, e^epsilon of each of two groups, their delta.
+# 4.4.2, "a dataset satisfies pdp if each partition does":
+# n = m, k, alpha, e^epsilon of each of two groups, their delta.
 PARTITIONS = (2, 2, HALF, Fraction(4), Fraction(5, 8))
 
 
@@ -82,7 +87,7 @@ def some_alphas(rng: random.Random, k: int) -> list[Fraction]:
     return [Fraction(rng.randint(1, 12), rng.randint(1, 8)) for _ in range(k)]
 
 
-# -- tables -----------------------------------------------------------------------------------------
+# -- tables ----------------------------------------------------------------------------------------
 
 
 def test_the_oracle_shares_no_code_with_tacit() -> None:
@@ -121,7 +126,7 @@ def test_in_several_groups_one_person_of_one_group_changes() -> None:
     assert len(guesses(((1, 1), (2, 0)))) == 3
 
 
-# -- mechanisms -------------------------------------------------------------------------------------
+# -- mechanisms ------------------------------------------------------------------------------------
 
 
 def rising(x: Fraction, times: int) -> Fraction:
@@ -129,7 +134,9 @@ def rising(x: Fraction, times: int) -> Fraction:
 
 
 def test_two_draws_worked_out_by_hand() -> None:
-    """Weights 3/2 and 1/2: first and second person in the first cell 3/4 * 5/6, one in each 3/4 * 1/6 + 1/4 * 1/2."""
+    """Weights 3/2 and 1/2: first and second person in the first cell 3/4 * 5/6, one in each 3/4
+    * 1/6 + 1/4 * 1/2.
+    """
     assert dirichlet((1, 0), (HALF, HALF), 2) == {
         (2, 0): Fraction(5, 8),
         (1, 1): Fraction(1, 4),
@@ -172,7 +179,9 @@ def test_a_cell_that_was_dropped_never_appears() -> None:
 
 
 def test_shrinking_as_drawn_cell_by_cell() -> None:
-    """The ratio of appendix A: with a and b otherwise empty, P1/P2 = r_a phi_b / (r_b phi_a) given the other cells."""
+    """The ratio of appendix A: with a and b otherwise empty, P1/P2 = r_a phi_b / (r_b phi_a)
+    given the other cells.
+    """
     alpha, keep, n, m = HALF, Fraction(1, 5), 3, 2
     mechanism = lambda table: shrunk(table, (alpha,) * 3, (keep,) * 3, m)  # noqa: E731
     one, other = mechanism((1, 0, 2)), mechanism((0, 1, 2))
@@ -219,7 +228,9 @@ def test_noise_adds_up() -> None:
 
 
 def test_a_threshold_worked_out_by_hand() -> None:
-    """q = 1/2: noise 0 has 1/3, +1 or more 1/3, so a person alone reaches 2 in one of three cases."""
+    """q = 1/2: noise 0 has 1/3, +1 or more 1/3, so a person alone
+    reaches 2 in one of three cases.
+    """
     assert geometric((1, 0), HALF, 2) == {(2, None): THIRD, (None, None): 1 - THIRD}
     everywhere = geometric((1, 0), HALF, 2, everywhere=True)
     assert everywhere[2, 2] == THIRD * Fraction(1, 6)
@@ -258,7 +269,7 @@ def test_a_cap_that_would_lose_something_is_refused() -> None:
         geometric((1, 1), HALF, 1, cap=1)
 
 
-# -- definitions ------------------------------------------------------------------------------------
+# -- definitions -----------------------------------------------------------------------------------
 
 
 def by_all_sets(laws: Laws, ratio: Fraction) -> Fraction:
@@ -339,7 +350,9 @@ def test_pdp_is_that_of_tables_with_keys() -> None:
 
 
 def test_without_keys_algorithm_3_discloses_the_same() -> None:
-    """The further pairs have one more person in the cell of the divisor, so that their ratio is smaller."""
+    """The further pairs have one more person in the cell of the
+    divisor, so that their ratio is smaller.
+    """
     rng = random.Random(44)
     for _ in range(40):
         n, k, m = rng.randint(1, 4), rng.randint(2, 3), rng.randint(1, 4)
@@ -364,7 +377,7 @@ def test_pdp_implies_dp_and_pure_dp_ends_both() -> None:
                 assert delta_dp(laws, less) > 0 and delta_pdp(laws, less) > 0
 
 
-# -- what the chapter proves ------------------------------------------------------------------------
+# -- what the chapter proves -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -422,7 +435,9 @@ def test_lemma_4_3_accepting_what_is_good() -> None:
 
 
 def test_lemma_4_3_is_not_about_the_shrunk_domain() -> None:
-    """Its proof needs a ratio of at most gamma + 1 for what is representative; dropping cells adds 1/f to that."""
+    """Its proof needs a ratio of at most gamma + 1 for what is representative;
+    dropping cells adds 1/f to that.
+    """
     alphas, keeps, gamma = (ONE, ONE), (Fraction(1, 10),) * 2, Fraction(3)
     mechanism: Mechanism = lambda table: shrunk(table, alphas, keeps, 1)  # noqa: E731
     assert unrepresentative(mechanism, 1, gamma, alphas) == 0
@@ -442,17 +457,19 @@ def test_theorem_4_4_placing_inside_keeps_both_deltas() -> None:
             mechanism = some_mechanism(rng, 2, n)
             coarse = laws_of(mechanism, n, 2)
             fine = laws_of(
-                lambda table: coarsened(mechanism, table, blocks, density), n, len(blocks)
-            )  # noqa: B023
+                lambda table: coarsened(mechanism, table, blocks, density),  # noqa: B023
+                n,
+                len(blocks),
+            )
             for ratio in (Fraction(5, 4), Fraction(2), Fraction(7, 2)):
                 assert delta_pdp(fine, ratio) == delta_pdp(coarse, ratio)
                 assert delta_dp(fine, ratio) == delta_dp(coarse, ratio)
             assert epsilon_pure(fine) == epsilon_pure(coarse)
             for table, law in fine.items():
                 assert (
-                    processed(law, lambda output: merged(output, blocks))
+                    processed(law, lambda output: merged(output, blocks))  # noqa: B023
                     == coarse[merged(table, blocks)]
-                )  # noqa: B023
+                )
 
 
 def test_placing_worked_out_by_hand() -> None:
@@ -468,7 +485,9 @@ def test_placing_worked_out_by_hand() -> None:
 @pytest.mark.parametrize("q", [HALF, THIRD, Fraction(4, 5)])
 @pytest.mark.parametrize("threshold", [1, 2, 3, 4])
 def test_the_threshold_decides_delta(q: Fraction, threshold: int) -> None:
-    """tau = P(1 + Z >= T): delta is tau where e^s (1 - tau) >= 1; pdp loses everybody who is alone in a cell."""
+    """tau = P(1 + Z >= T): delta is tau where e^s (1 - tau) >= 1;
+    pdp loses everybody who is alone in a cell.
+    """
     tau, ratio = noise_at_least(threshold - 1, q), q**-2
     for n, k in ((1, 2), (2, 2), (2, 3), (3, 3)):
         laws = laws_of(lambda table: geometric(table, q, threshold), n, k)
@@ -488,7 +507,7 @@ def test_noise_everywhere_is_pure(threshold: int) -> None:
         assert delta_dp(laws, q**-2) == delta_pdp(laws, q**-2) == 0
 
 
-# -- what the chapter claims and is not so ----------------------------------------------------------
+# -- what the chapter claims and is not so ---------------------------------------------------------
 
 
 def reference_0_sample(n: int, m: int, first: float, second: float, c: float) -> float:
@@ -574,7 +593,9 @@ def test_groups_together_keep_dp_and_add_up_in_pdp() -> None:
 
 
 def test_pdp_does_not_survive_showing_less_of_the_output() -> None:
-    """Whether most synthetic people are in the first cell: an output that was safe shares the fate of one that was not."""
+    """Whether most synthetic people are in the first cell:
+    an output that was safe shares the fate of one that was not.
+    """
     laws = laws_of(uniform(HALF, 2, 3), 3, 2)
     less = {table: processed(law, lambda output: output[0] >= 2) for table, law in laws.items()}
     assert delta_pdp(laws, Fraction(4)) == Fraction(7, 64)

@@ -61,7 +61,9 @@ def average_group(release: Sequence[Shown]) -> Fraction:
 def cells(
     table: Sequence[Row], release: Sequence[Shown], quasi: int, meaning: Meaning
 ) -> list[tuple[list[frozenset[Any]], int]]:
-    """For each row the box of combinations that it may stand for, and how many rows show the same."""
+    """For each row the box of combinations that it may stand for,
+    and how many rows show the same.
+    """
     found = []
     seen = [
         None if shown is None else (shown, row[quasi:])
@@ -92,7 +94,9 @@ def divergence(
 def divergence_from_mixture(
     table: Sequence[Row], release: Sequence[Shown], quasi: int, meaning: Meaning
 ) -> float:
-    """The divergence from the distribution that spreads every row over its box, all boxes together."""
+    """The divergence from the distribution that spreads every row
+    over its box, all boxes together.
+    """
     boxes = [box for box, _ in cells(table, release, quasi, meaning)]
     guessed: dict[Row, Fraction] = {}
     for box in boxes:
@@ -137,7 +141,9 @@ def answer(
     meaning: Meaning,
     conditions: Mapping[int, set[Any]],
 ) -> Fraction:
-    """How many the release says: each released row counts by the part of its box that meets them."""
+    """How many the release says: each released row counts by the
+    part of its box that meets them.
+    """
     total = Fraction(0)
     for (box, _), shown in zip(cells(table, release, quasi, meaning), release, strict=True):
         if shown is not None:

@@ -1,4 +1,6 @@
-"""Overlapping views of one table: the worked examples of both papers, and shared cases whose values brute force computed."""
+"""Overlapping views of one table: the worked examples of both papers, and shared cases whose
+values brute force computed.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,9 @@ import pytest
 
 from overlap_asking import asked
 from tacit.errors import DataError
+from tacit.families.overlaps.counting.beliefs import beliefs
+from tacit.families.overlaps.setting import overlap_of
 from tacit.model.verdict import Verdict
-from tacit.overlap.counting import beliefs
-from tacit.overlap.setting import overlap_of
 
 HERE = Path(__file__).parent
 SHARED = Path(os.environ.get("TACIT_CASES") or HERE.parents[2] / "shared" / "cases") / "tables.json"
@@ -30,7 +32,7 @@ def shared(kind: str) -> list[Any]:
     return [pytest.param(one, id=one["name"]) for one in every if one["kind"] == kind]
 
 
-# -- gamma-privacy ------------------------------------------------------------------------------------------
+# -- gamma-privacy ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", shared("gamma"))
@@ -92,7 +94,7 @@ def test_gamma_cases_have_the_posteriors_of_brute_force(case: dict[str, Any]) ->
             )
 
 
-# -- indistinguishability -----------------------------------------------------------------------------------
+# -- indistinguishability --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", shared("sind"))
@@ -154,7 +156,7 @@ def crowds(verdict: Verdict) -> set[frozenset[str]]:
     return {frozenset(one) for one in verdict.personal["sets"]}
 
 
-# -- Yao and others, the figures ----------------------------------------------------------------------------
+# -- Yao and others, the figures -------------------------------------------------------------------
 
 TBL = [
     ["t1", "22030", 39, "White", "Male", 1, "Cold"],

@@ -1,4 +1,5 @@
-"""The worked examples of the documents: what a paper says, what its definition gives, what Tacit answers.
+"""The worked examples of the documents:
+what a paper says, what its definition gives, what Tacit answers.
 
 The examples are data (*.yaml beside this file). Each is asked of Tacit and of the oracle.
 """
@@ -18,7 +19,7 @@ import yaml
 
 from asking import Desk, question
 from oracles import microdata as oracle
-from tacit.definitions.registry import define
+from tacit.families.registry import define
 from tacit.model.verdict import Verdict
 
 HERE = Path(__file__).parent
@@ -173,7 +174,9 @@ def test_brute_force_gives_the_same(file: str, number: int) -> None:
 
 
 def assert_entropy_by_counting(example: Example) -> None:
-    """45,222 people in one block: the integers of the formula are too long, the digits of e^H are enough."""
+    """45,222 people in one block: the integers of the formula are too
+    long, the digits of e^H are enough.
+    """
     counts = oracle.value_counts(example.rows, example.sensitive[0], ()).values()
     kind, value = example.parameters["kind"], example.expected["measured"]["l"]
     if kind == "entropy":
@@ -191,8 +194,8 @@ def adult_examples() -> list[Any]:
 @pytest.mark.parametrize(("file", "number"), adult_examples())
 def test_tacit_reads_the_adult_file_itself(desk: Desk, file: str, number: int) -> None:
     """The same through the engine's own reading of the CSV file."""
+    from tacit.families.microdata.reading.source import count_table
     from tacit.model.schema import Table
-    from tacit.source import count_table
 
     example = Example(file, number)
     path = DATA / paper(file)["data"]

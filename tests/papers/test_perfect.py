@@ -1,7 +1,7 @@
 """Perfect privacy in the documents: what is printed, what the definition gives, what Tacit answers.
 
-`perfect_cases.json` beside this file has the examples of chapter 2, corrected where they are wrong, and a
-counterexample for each theorem that is wrong as printed. More cases, computed by others, are
+`perfect_cases.json` beside this file has the examples of chapter 2, corrected where they are wrong,
+and a counterexample for each theorem that is wrong as printed. More cases, computed by others, are
 read from the folder that TACIT_CASES names, where there is one.
 """
 
@@ -17,8 +17,8 @@ import pytest
 
 from oracles import perfect as oracle
 from oracles.perfect_cases import Case, as_relations, assert_replays, judged, read_query
-from tacit.queries.critical import judge
-from tacit.queries.read import read
+from tacit.families.queries.logic.critical import judge
+from tacit.families.queries.read import read
 
 HERE = Path(__file__).parent
 PRINTED: list[dict[str, Any]] = json.loads((HERE / "perfect_cases.json").read_text("utf-8"))[
@@ -33,7 +33,7 @@ Fact = oracle.Fact
 
 def table(
     columns: dict[str, list[Any] | None],
-    keys: list[list[str]] = [],
+    keys: list[list[str]] = [],  # noqa: B006
     nullable: list[str] = [],  # noqa: B006
 ) -> oracle.Table:
     names = list(columns)
@@ -78,7 +78,10 @@ def shared_case(entry: dict[str, Any], *, bag: bool) -> Case:
 
 def shared_entries() -> list[Any]:
     if not SHARED.is_file():
-        reason = f"no {SHARED.name} in {SHARED.parent}: put the cases there, or name their folder in TACIT_CASES"
+        reason = (
+            f"no {SHARED.name} in {SHARED.parent}: put the cases there, or name their folder "
+            "in TACIT_CASES"
+        )
         return [pytest.param(None, marks=pytest.mark.skip(reason=reason))]
     return [
         pytest.param(one, id=one["id"]) for one in json.loads(SHARED.read_text("utf-8"))["cases"]

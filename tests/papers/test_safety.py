@@ -1,8 +1,8 @@
 """View safety in the paper: what is printed, what the definitions give, what Tacit answers.
 
-`safety_cases.json` beside this file has the paper's examples, corrected where they are wrong, and a counterexample
-for each theorem that is wrong as printed, with values by brute force. More cases are read from the folder that TACIT_CASES
-names, where there is one.
+`safety_cases.json` beside this file has the paper's examples, corrected where they are wrong, and a
+counterexample for each theorem that is wrong as printed, with values by brute force. More cases are
+read from the folder that TACIT_CASES names, where there is one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Chapter 4 of the dissertation: its table and figures as printed, and the cases where its theorems fail and ours are not fooled."""
+"""Chapter 4 of the dissertation: its table and figures as printed, and the cases where its
+theorems fail and ours are not fooled.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ from fractions import Fraction
 import pytest
 
 from oracles.synthetic import Law, accepted, delta_pdp, dirichlet, laws_of, shrunk, unrepresentative
-from tacit.synthesis.cells import Cells, Kind
-from tacit.synthesis.curve import Rivals
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.noise import Chooser, Promise
-from tacit.synthesis.printed import (
+from tacit.families.synthetic.cells import Cells, Kind
+from tacit.families.synthetic.promise.curve import Rivals
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.noise import Chooser, Promise
+from tacit.families.synthetic.promise.printed import (
     Sample,
     accepted_epsilon,
     accepted_epsilon_from_delta,
@@ -22,14 +24,15 @@ from tacit.synthesis.printed import (
     reference_sample,
     shrunk_epsilon,
 )
-from tacit.synthesis.terms import Terms
+from tacit.families.synthetic.promise.terms import Terms
 
 MILLION, BLOCKS = 10**6, 10**4
 MILLIONTH = Fraction(1, MILLION)
 
 # -- Table 4.1 -------------------------------------------------------------------------------------
 
-# The header says epsilon; the numbers are for e^epsilon. The last of each is the exact curve's least alpha, cut off.
+# The header says epsilon; the numbers are for e^epsilon.
+# The last of each is the exact curve's least alpha, cut off.
 TABLE = {
     5: (250000, 17.4915, "5.53089"),
     10: (111111, 5.5238, "2.16613"),
@@ -73,7 +76,9 @@ def test_algorithm_4_as_printed_stops_at_half_the_noise_of_theorem_4_1(ratio: in
 
 @table_4_1
 def test_the_exact_curve_needs_less_than_half_of_it(ratio: int) -> None:
-    """5.5309, 2.1661, 0.9350, 0.3394; one more unit of the fifth digit is enough, and none is not."""
+    """5.5309, 2.1661, 0.9350, 0.3394; one more unit of the fifth
+    digit is enough, and none is not.
+    """
     cut = Fraction(TABLE[ratio][2])
     too_little, enough = (
         Rivals(MILLION, one, one, MILLION - 1 + (BLOCKS - 2) * one).delta(Fraction(ratio))
@@ -105,7 +110,7 @@ def test_the_rigorous_tail_needs_a_little_less_than_theorem_4_2(ratio: int) -> N
     assert chosen is not None and 0.9 * TABLE[ratio][1] < chosen < TABLE[ratio][1]
 
 
-# -- figures in the text ----------------------------------------------------------------------------
+# -- figures in the text ---------------------------------------------------------------------------
 
 
 def test_section_4_4_1_asks_for_914_people_in_every_block() -> None:
@@ -128,7 +133,9 @@ def test_section_4_4_1_the_worst_output_has_probability_e_to_the_minus_24_9() ->
 
 
 def test_section_4_5_2_with_its_misprints_put_right() -> None:
-    """2.05 x 10^5 should be 2.04 x 10^4, 16 billion 1.63 x 10^11; and 0.74 is for 10^4 blocks, not for 8 million."""
+    """2.05 x 10^5 should be 2.04 x 10^4, 16 billion 1.63 x 10^11;
+    and 0.74 is for 10^4 blocks, not for 8 million.
+    """
     alpha = pure_alpha(MILLION, 50)
     assert f"{alpha:.2e}" == "2.04e+04"
     assert f"{8 * MILLION * alpha:.2e}" == "1.63e+11"
@@ -143,7 +150,9 @@ def test_section_4_6_has_epsilon_at_most_8_6() -> None:
 
 
 def test_section_4_6_one_of_its_two_alphas_can_be_reproduced() -> None:
-    """0.039764 of experiment 2 is nearly what 12 people need; 0.01245 of experiment 1 is what no number of people needs."""
+    """0.039764 of experiment 2 is nearly what 12 people need;
+    0.01245 of experiment 1 is what no number of people needs.
+    """
     ratio = math.exp(4.6)
     assert printed_alpha(12, 120_690, ratio, 1e-5) == pytest.approx(0.039764, abs=5e-6)
     needed = [printed_alpha(people, 233_726, ratio, 1e-5) or 0 for people in range(1, 40)]
@@ -156,7 +165,7 @@ def test_the_lemma_and_theorem_of_accepting_outputs() -> None:
     )
 
 
-# -- the reference 0-sample --------------------------------------------------------------------------
+# -- the reference 0-sample ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -187,7 +196,7 @@ def test_no_epsilon_up_to_ln_3_has_a_printed_bound() -> None:
     assert printed_delta(5, 1.0, 3.0, 3, 3) is None and printed_alpha(5, 3, 3, 1e-6) is None
 
 
-# -- where the theorems fail ---------------------------------------------------------------------------
+# -- where the theorems fail -----------------------------------------------------------------------
 
 
 def ours(
@@ -251,7 +260,9 @@ def test_theorem_4_2_has_not_been_seen_to_fail_for_as_many_people_from_two_on() 
     ("people", "gamma", "alpha"), [(3, 3, Fraction(1, 2)), (4, 4, Fraction(2, 3))]
 )
 def test_theorem_4_3_fails(people: int, gamma: int, alpha: Fraction) -> None:
-    """It takes the mechanism's delta for Lemma 4.3's p, which is more: what is accepted discloses more often than it says."""
+    """It takes the mechanism's delta for Lemma 4.3's p, which is more:
+    what is accepted discloses more often than it says.
+    """
     alphas, ratio = [alpha] * 2, Fraction(gamma + 1)
 
     def mechanism(table: tuple[int, ...]) -> Law:
@@ -271,10 +282,11 @@ def test_theorem_4_3_fails(people: int, gamma: int, alpha: Fraction) -> None:
 def disclosed_after_shrinking(
     people: int, cells: int, alpha: int, keep: Fraction, ratio: Fraction
 ) -> Fraction:
-    """How often an output of cells 1 and 2 only tells that somebody is in 2, not in 3; all others are in 1. By the definition.
+    """How often an output of cells 1 and 2 only tells that somebody is in 2, not in 3;
+    all others are in 1. By the definition.
 
-    Each of the other cells is kept with the chance `keep`, and so is 3, and 2 where the person is not there. The chance of an
-    output depends on the kept cells by their number only.
+    Each of the other cells is kept with the chance `keep`, and so is 3, and 2 where the person is
+    not there. The chance of an output depends on the kept cells by their number only.
     """
     others = cells - 3
     kept = [

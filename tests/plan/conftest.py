@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tacit.plan.load import load_plan
 from tacit.plan.plan import Plan
+from tacit.plan.read.load import load_plan
 
 PLANS = Path(__file__).parent / "plans"
 

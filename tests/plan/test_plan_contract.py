@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tacit.definitions import registry
+from tacit.families import registry
+from tacit.families.catalog import CHECKS
 from tacit.model.release import Constraint, Microdata, PublicDomain, Synthetic, View
 from tacit.model.schema import (
     CsvHierarchy,
@@ -17,9 +18,8 @@ from tacit.model.schema import (
     MaskHierarchy,
     RangeHierarchy,
 )
-from tacit.plan.catalog import CHECKS
-from tacit.plan.load import load_plan, not_built
 from tacit.plan.plan import Plan, Role
+from tacit.plan.read.load import load_plan, not_built
 
 PLANS = Path(__file__).parent / "plans"
 
@@ -199,7 +199,11 @@ tables:
 @pytest.mark.parametrize("written", ["release: r", "releases: [r]", "release: [r]", "releases: r"])
 def test_a_release_may_be_named_in_four_ways(load, written):
     plan = load(
-        f"version: 1\ntables: {{t: }}\nreleases: {{r: {{table: t}}}}\nchecks:\n- k-anonymity: {{{written}, k: 2}}\n"
+        "version: 1\n"
+        f"tables: {{t: }}\n"
+        f"releases: {{r: {{table: t}}}}\n"
+        "checks:\n"
+        f"- k-anonymity: {{{written}, k: 2}}\n"
     )
     assert plan.checks[0].releases == ("r",)
 
@@ -224,7 +228,7 @@ def test_the_catalog_has_the_checks_of_the_contract():
     names = """
         k-anonymity, l-diversity, t-closeness, alpha-k, k-e, eps-m, variance, c-k-safety, skyline, rho1-rho2,
         dissimilarity, semantic, risk, k-sind, k-rsind, gamma-privacy, perfect-privacy, g-safety, e-safety,
-        differential-privacy, probabilistic-dp"""
+        differential-privacy, probabilistic-dp"""  # noqa: E501
     assert list(CHECKS) == [name.strip() for name in names.split(",")]
 
 

@@ -9,12 +9,17 @@ from __future__ import annotations
 import pytest
 
 from tacit.errors import PlanError, Problems, TacitError
-from tacit.plan.load import load_plan
+from tacit.plan.read.load import load_plan
 
-HEAD = "version: 1\ntables: {people: {quasi-identifiers: [zip, age], sensitive: [condition], hierarchies: {zip: zip.csv}}}\n"
-VIEWS = (
-    HEAD
-    + 'releases: {april: {table: people}, may: {table: people}, view: {query: "SELECT 1"}}\nsecrets: {cancer: "S() :- R(x)"}\n'
+HEAD = (
+    "version: 1\n"
+    "tables: {people: {quasi-identifiers: [zip, age], sensitive: [condition], hierarchies: "
+    "{zip: zip.csv}}}\n"
+)
+VIEWS = HEAD + (
+    'releases: {april: {table: people}, may: {table: people}, view: {query: "SELECT '
+    '1"}}\n'
+    'secrets: {cancer: "S() :- R(x)"}\n'
 )
 
 
@@ -147,7 +152,11 @@ KEYS = {
         "found 'no' in 'default'. Write deny or allow.",
     ),
     "a synthetic release without its needs": (
-        "version: 1\ntables: {t: }\nreleases: {s: {table: t, »synthetic: {group: g, value: v, epsilon: 1}}}\n",
+        (
+            "version: 1\n"
+            "tables: {t: }\n"
+            "releases: {s: {table: t, »synthetic: {group: g, value: v, epsilon: 1}}}\n"
+        ),
         "'synthetic' needs the key 'delta'. Add delta: 1e-5",
     ),
     "two problems at once": (
@@ -168,7 +177,8 @@ TABLES = {
         "'age' is in 'sensitive' and in 'quasi-identifiers'. A column has one role: remove one.",
     ),
     "columns that are not there": (
-        "version: 1\ntables: {t: {columns: [name, zip], key: »nam, person: [»nme], quasi-identifiers: [»zap],"
+        "version: 1\n"
+        "tables: {t: {columns: [name, zip], key: »nam, person: [»nme], quasi-identifiers: [»zap],"
         ' hierarchies: {»zipp: "*"}, domains: {»sex: [F, M]}, nullable: [»x]}}\n',
         "table 't' has no column 'nam'. Did you mean 'name'?",
         "no column 'nme'. Did you mean 'name'?",
@@ -226,18 +236,31 @@ TABLES = {
         "found 'f' in 'python'. Write module:function",
     ),
     "bands that do not nest": (
-        "version: 1\ntables: {t: {hierarchies: {a: {ranges: [5, »12, 24]}, b: {ranges: [2, »3]}}}}\n",
-        "bands of 12 do not consist of whole bands of 5. Bands must nest: write 10 or 15 instead of 12.",
+        (
+            "version: 1\n"
+            "tables: {t: {hierarchies: {a: {ranges: [5, »12, 24]}, b: {ranges: [2, »3]}}}}\n"
+        ),
+        (
+            "bands of 12 do not consist of whole bands of 5. Bands must nest: write 10 or 15 "
+            "instead of 12."
+        ),
         "write 4 instead of 3",
     ),
     "bands that shrink or vanish": (
-        "version: 1\ntables: {t: {hierarchies: {a: {ranges: [10, »5]}, b: {ranges: [»0, 5]}, c: {ranges: [»x]}}}}\n",
+        (
+            "version: 1\n"
+            "tables: {t: {hierarchies: {a: {ranges: [10, »5]}, b: {ranges: [»0, 5]}, c: "
+            "{ranges: [»x]}}}}\n"
+        ),
         "bands of 5 come after bands of 10. Write the widths of the bands from fine to coarse",
         "a band cannot be 0 wide.",
         "found 'x' in 'ranges'.",
     ),
     "units of time": (
-        "version: 1\ntables: {t: {hierarchies: {a: {dates: [year, »month]}, b: {dates: [»mnth]}}}}\n",
+        (
+            "version: 1\n"
+            "tables: {t: {hierarchies: {a: {dates: [year, »month]}, b: {dates: [»mnth]}}}}\n"
+        ),
         "'month' comes after 'year'. From fine to coarse: day, month, quarter, year, decade.",
         "found 'mnth' in 'dates'. Did you mean 'month'?",
     ),
@@ -264,19 +287,31 @@ RELEASES = {
     ),
     "keys of another shape": (
         HEAD
-        + "releases: {a: {table: people, »answer: x.csv}, b: {table: people, generalization: {}, »file: x.csv}}\n",
-        "'answer' does not go with 'table'. Beside 'table' goes 'generalization', 'file', 'synthetic', 'method', 'suppress'",
+        + (
+            "releases: {a: {table: people, »answer: x.csv}, b: {table: people, "
+            "generalization: {}, »file: x.csv}}\n"
+        ),
+        (
+            "'answer' does not go with 'table'. Beside 'table' goes 'generalization', 'file', "
+            "'synthetic', 'method', 'suppress'"
+        ),
         "'file' does not go with 'generalization'. Keep one of generalization and file.",
     ),
     "levels of other columns": (
         HEAD + "releases: {a: {table: people, generalization: {»zp: 1, »condition: 1, »age: 1}}}\n",
         "'zp' is not a quasi-identifier of 'people'. Did you mean 'zip'?",
         "'condition' is not a quasi-identifier of 'people'. Known: age, zip.",
-        "'age' has no hierarchy in 'people'. Add it under hierarchies of the table, e.g. age: age.csv",
+        (
+            "'age' has no hierarchy in 'people'. Add it under hierarchies of the table, e.g. "
+            "age: age.csv"
+        ),
     ),
     "levels that are none": (
         HEAD
-        + "releases: {a: {table: people, generalization: {zip: »-1}}, b: {table: people, generalization: {zip: »1.5}}}\n",
+        + (
+            "releases: {a: {table: people, generalization: {zip: »-1}}, b: {table: people, "
+            "generalization: {zip: »1.5}}}\n"
+        ),
         "found the number -1 in 'zip'. Write a level: 0 leaves",
         "found the number 1.5 in 'zip'. Write a level",
     ),
@@ -307,12 +342,18 @@ RELEASES = {
 CHECKS = {
     "an unknown check": (
         VIEWS + "checks:\n- »k-anonimity: {release: april, k: 2}\n",
-        "there is no check 'k-anonimity'. Did you mean 'k-anonymity'? Checks: k-anonymity, l-diversity, t-closeness,",
+        (
+            "there is no check 'k-anonimity'. Did you mean 'k-anonymity'? Checks: k-anonymity, "
+            "l-diversity, t-closeness,"
+        ),
     ),
     "a check without parameters": (
         VIEWS + "checks:\n- »k-anonymity\n- »l-diversity:\n",
         "k-anonymity has no parameters. Write k-anonymity: {release: NAME, k: 4}",
-        "l-diversity needs 'release', 'kind' and 'l'. Write l-diversity: {release: NAME, kind: distinct, l: 3}",
+        (
+            "l-diversity needs 'release', 'kind' and 'l'. Write l-diversity: {release: NAME, "
+            "kind: distinct, l: 3}"
+        ),
     ),
     "parameters that are not indented": (
         VIEWS + "checks:\n- k-anonymity:\n  »release: april\n  k: 2\n",
@@ -323,9 +364,11 @@ CHECKS = {
         "k-anonymity takes no 'sensitiv'. Did you mean 'sensitive'?",
     ),
     "values of the wrong kind": (
-        VIEWS
-        + "checks:\n- k-anonymity: {release: april, k: »'4'}\n- k-anonymity: {release: april, k: »2.5}\n"
-        "- l-diversity: {release: april, kind: »entrpy, l: »two}\n- t-closeness: {release: april, t: »1e999999999}\n",
+        VIEWS + "checks:\n"
+        "- k-anonymity: {release: april, k: »'4'}\n"
+        "- k-anonymity: {release: april, k: »2.5}\n"
+        "- l-diversity: {release: april, kind: »entrpy, l: »two}\n"
+        "- t-closeness: {release: april, t: »1e999999999}\n",
         "found '4' in 'k'. Write a whole number, e.g. 4, without quotes or leading zeros.",
         "found the number 2.5 in 'k'.",
         "found 'entrpy' in 'kind'. Did you mean 'entropy'? Write distinct, entropy or recursive.",
@@ -334,7 +377,11 @@ CHECKS = {
     ),
     "thresholds that protect nobody": (
         VIEWS
-        + "checks:\n- k-anonymity: {release: april, k: »1}\n- l-diversity: {release: april, kind: distinct, l: »1}\n",
+        + (
+            "checks:\n"
+            "- k-anonymity: {release: april, k: »1}\n"
+            "- l-diversity: {release: april, kind: distinct, l: »1}\n"
+        ),
         "k=1 protects nobody",
         "l=1 protects nobody",
     ),
@@ -348,7 +395,11 @@ CHECKS = {
     ),
     "unknown names": (
         VIEWS
-        + "checks:\n- k-anonymity: {release: »aprl, k: 2}\n- e-safety: {releases: [view, »vew], secret: »cancr, given: [»x]}\n",
+        + (
+            "checks:\n"
+            "- k-anonymity: {release: »aprl, k: 2}\n"
+            "- e-safety: {releases: [view, »vew], secret: »cancr, given: [»x]}\n"
+        ),
         "there is no release 'aprl'. Did you mean 'april'?",
         "there is no release 'vew'. Did you mean 'view'?",
         "there is no secret 'cancr'. Did you mean 'cancer'?",
@@ -356,7 +407,11 @@ CHECKS = {
     ),
     "a release of the wrong kind": (
         VIEWS
-        + "checks:\n- k-anonymity: {release: »view, k: 2}\n- e-safety: {release: »april, secret: cancer}\n",
+        + (
+            "checks:\n"
+            "- k-anonymity: {release: »view, k: 2}\n"
+            "- e-safety: {release: »april, secret: cancer}\n"
+        ),
         "k-anonymity judges microdata; 'view' is a view. Checks that judge a view:",
         "e-safety judges a view or a constraint; 'april' is microdata.",
     ),
@@ -365,7 +420,13 @@ CHECKS = {
         "'zip' is not a sensitive column of 'people'. Known: condition.",
     ),
     "no sensitive column": (
-        "version: 1\ntables: {t: }\nreleases: {r: {table: t}}\nchecks:\n- »l-diversity: {release: r, kind: distinct, l: 2}\n",
+        (
+            "version: 1\n"
+            "tables: {t: }\n"
+            "releases: {r: {table: t}}\n"
+            "checks:\n"
+            "- »l-diversity: {release: r, kind: distinct, l: 2}\n"
+        ),
         "l-diversity needs a sensitive column, and 't' has none.",
     ),
     "which of several sensitive columns": (
@@ -376,7 +437,11 @@ CHECKS = {
     ),
     "two checks of one name": (
         VIEWS
-        + "checks:\n- k-anonymity: {release: april, k: 2, name: a}\n- k-anonymity: {release: may, k: 2, name: »a}\n",
+        + (
+            "checks:\n"
+            "- k-anonymity: {release: april, k: 2, name: a}\n"
+            "- k-anonymity: {release: may, k: 2, name: »a}\n"
+        ),
         "two checks are named 'a', the first in line 6. Rename one of them.",
     ),
     "collusion": (

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import TacitError
-from tacit.plan.document import Faults, as_written, parse, plain_values
-from tacit.plan.load import load_plan, not_built
 from tacit.plan.plan import Plan
+from tacit.plan.read.document import Faults, as_written, parse, plain_values
+from tacit.plan.read.load import load_plan, not_built
 
 PLANS = Path(__file__).parent / "plans"
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(PLANS.glob("*.yaml"))}
@@ -80,7 +80,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read(folder: Path, text: str) -> Plan | TacitError:
-    """A plan, or an error that can be printed, in text and in JSON, with carets inside their lines."""
+    """A plan, or an error that can be printed, in text and in JSON,
+    with carets inside their lines.
+    """
     path = folder / "tacit.yaml"
     path.write_text(text, encoding="utf-8")
     try:

@@ -1,4 +1,6 @@
-"""`synthetic:` releases and their checks as the plan has them: what they mean, and what is wrong with them, where."""
+"""`synthetic:` releases and their checks as the plan has them:
+what they mean, and what is wrong with them, where.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,11 @@ from tacit.plan.owned import owners_files
 from tacit.plan.plan import Plan
 
 Load = Callable[..., Plan]
-HEAD = "version: 1\ntables: {jobs: {columns: [origin, destination, n]}, people: {person: [id], identifiers: [id]}, open: , closed: {domains: {v: [a, b]}}}\n"
+HEAD = (
+    "version: 1\n"
+    "tables: {jobs: {columns: [origin, destination, n]}, people: {person: [id], identifiers: "
+    "[id]}, open: , closed: {domains: {v: [a, b]}}}\n"
+)
 
 
 def release(
@@ -31,8 +37,10 @@ def read(load: Load, options: str, **more: str) -> Synthetic:
 def test_every_option_is_read(load: Load) -> None:
     found = read(
         load,
-        "count: n, epsilon: ln(50), delta: 1e-5, guarantee: pdp, domain: {file: tracts.csv, value: id, latitude: y, longitude: x, groups: places.csv, within: 30.5}, "
-        'outside: drop, prior: people.csv, coarsen: boroughs.csv, shrink: {miles: {5: 0.5, 2.5: 1, 10: "1/3"}, beyond: 0.05}, accept: 4',
+        "count: n, epsilon: ln(50), delta: 1e-5, guarantee: pdp, domain: {file: tracts.csv, value: "
+        "id, latitude: y, longitude: x, groups: places.csv, within: 30.5}, "
+        "outside: drop, prior: people.csv, coarsen: boroughs.csv, shrink: {miles: {5: 0.5, 2.5: 1, "
+        '10: "1/3"}, beyond: 0.05}, accept: 4',
     )
     assert found == Synthetic(
         "s",
@@ -80,7 +88,9 @@ def test_checks_take_logarithms_and_several_releases(load: Load) -> None:
         HEAD
         + "releases:\n  a: {table: open, synthetic: {group: g, value: v, epsilon: 1, delta: 0}}\n"
         "  b: {table: open, synthetic: {group: g, value: v, epsilon: 2, delta: 0}}\n"
-        "checks:\n- differential-privacy: {releases: [a, b], epsilon: ln(50), delta: 1e-6}\n- probabilistic-dp: {release: a, epsilon: 4.6}\n"
+        "checks:\n"
+        "- differential-privacy: {releases: [a, b], epsilon: ln(50), delta: 1e-6}\n"
+        "- probabilistic-dp: {release: a, epsilon: 4.6}\n"
     )
     assert plan.checks[0].releases == ("a", "b")
     assert plan.checks[0].parameters == {"epsilon": "ln(50)", "delta": Fraction(1, 10**6)}
@@ -89,7 +99,8 @@ def test_checks_take_logarithms_and_several_releases(load: Load) -> None:
 
 def test_public_files_are_the_owners(load: Load) -> None:
     text = release(
-        "epsilon: 1, delta: 0, domain: {file: a.csv, groups: b.csv}, prior: c.csv, coarsen: d.csv, shrink: e.csv"
+        "epsilon: 1, delta: 0, domain: {file: a.csv, groups: b.csv}, prior: c.csv, coarsen: d.csv, "
+        "shrink: e.csv"
     )
     plan = load(text, dict.fromkeys(("a.csv", "b.csv", "c.csv", "d.csv", "e.csv"), "x\n"))
     assert {path.name for path in owners_files(plan)} == {
@@ -283,8 +294,10 @@ def test_dropping_needs_a_domain_of_any_kind(load: Load) -> None:
 
 
 def test_a_check_with_an_epsilon_that_means_nothing(load: Load) -> None:
-    text = (
-        HEAD
-        + "releases: {s: {table: open, synthetic: {group: g, value: v, epsilon: 1, delta: 0}}}\nchecks:\n- differential-privacy: {release: s, epsilon: »0}\n"
+    text = HEAD + (
+        "releases: {s: {table: open, synthetic: {group: g, value: v, epsilon: 1, delta: "
+        "0}}}\n"
+        "checks:\n"
+        "- differential-privacy: {release: s, epsilon: »0}\n"
     )
     assert_reported(load, text, "found the number 0 in 'epsilon'.")

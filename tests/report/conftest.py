@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tacit import demo
-from tacit.assess import Assessment, assess
-from tacit.plan.load import load_plan
+from tacit.checking.assess import Assessment, assess
+from tacit.plan.read.load import load_plan
 
 Assess = Callable[[str], Assessment]
 

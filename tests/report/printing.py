@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
-from tacit.assess import Assessment
-from tacit.report import terminal
+from tacit.checking.assess import Assessment
+from tacit.report.terminal import answers as terminal
 
 
 def printed(assessment: Assessment, width: int = 100, audience: Any = "owner") -> str:

@@ -1,4 +1,6 @@
-"""What is shown after a repair: complete, quiet, the same for the same answer, personal only where it may be."""
+"""What is shown after a repair: complete, quiet, the same for the same answer, personal only
+where it may be.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +18,17 @@ from rich.console import Console
 
 from pages import EVIL, POLICY, Page, plan_of
 from tacit import demo
-from tacit.anonymization.explore import Explored, Rung, explore
-from tacit.anonymization.results import Choice, NotRepaired, Repaired
-from tacit.anonymization.run import anonymize
-from tacit.definitions.registry import DEFINITIONS
 from tacit.errors import InputError
-from tacit.plan.load import load_plan
+from tacit.families.microdata.runs.anonymize import anonymize
+from tacit.families.microdata.runs.explore import Explored, Rung, explore
+from tacit.families.microdata.runs.results import Choice, NotRepaired, Repaired
+from tacit.families.registry import DEFINITIONS
 from tacit.plan.plan import Check
+from tacit.plan.read.load import load_plan
 from tacit.report import telling
-from tacit.report.anonymized import alike, show, show_explored, write_page
-from tacit.report.repaired import render
-from tacit.report.trade_off import trade_offs
+from tacit.report.charts.trade_off import trade_offs
+from tacit.report.html.repaired import render
+from tacit.report.terminal.anonymized import alike, show, show_explored, write_page
 
 pytest.importorskip("vl_convert")
 
@@ -65,10 +67,15 @@ def repaired(tmp_path: Path) -> Callable[..., Found]:
 
 
 def spread(rows: int = 40, *, k: int = 2, suppressing: str = "") -> str:
-    """A plan with random people, three columns that can be generalized, and several minimal solutions."""
+    """A plan with random people, three columns that can be
+    generalized, and several minimal solutions.
+    """
     draw = random.Random(7)
     lines = "".join(
-        f"      - [p{i}, {draw.randrange(20, 60)}, {draw.randrange(10000, 10040)}, {draw.choice('ABCD')}, {draw.choice(['flu', 'cold', 'cough'])}]\n"
+        (
+            f"      - [p{i}, {draw.randrange(20, 60)}, {draw.randrange(10000, 10040)}, "
+            f"{draw.choice('ABCD')}, {draw.choice(['flu', 'cold', 'cough'])}]\n"
+        )
         for i in range(rows)
     )
     return (
@@ -365,7 +372,11 @@ def test_the_lines_to_paste_are_a_plan(hospital: Repaired, tmp_path: Path) -> No
     plan = replace(load_plan(tmp_path / "tacit.yaml"), checks=checks)
     lines = telling.snippet(replace(hospital, output=str(tmp_path / "my file: 1.csv")), plan)
     assert len(lines) == 7
-    table = "version: 1\ntables: {inpatients: {quasi-identifiers: [zip, age, nationality], sensitive: [condition]}}\n"
+    table = (
+        "version: 1\n"
+        "tables: {inpatients: {quasi-identifiers: [zip, age, nationality], sensitive: "
+        "[condition]}}\n"
+    )
     (tmp_path / "again.yaml").write_text(table + "\n".join(lines) + "\n", "utf-8")
     again = load_plan(tmp_path / "again.yaml")
     assert [(one.kind, one.parameters, one.sensitive) for one in again.checks] == [

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import pytest
 
-from tacit.assess import Assessment
+from tacit.checking.assess import Assessment
 from tacit.errors import MissingExtra
+from tacit.families.microdata.portrait import Bar, Belief, Exposure, Portrait
 from tacit.model.verdict import Certificate, Verdict
-from tacit.report import charts
-from tacit.tables.portrait import Bar, Belief, Exposure, Portrait
+from tacit.report.charts import portrait as charts
 
 pytest.importorskip("vl_convert")
 
@@ -164,5 +164,5 @@ def test_without_the_package_the_error_says_what_to_install(
     hospital: Assessment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(MissingExtra, match=r"vl-convert-python.*pip install 'tacit\[report\]'"):
+    with pytest.raises(MissingExtra, match=r"vl-convert-python.*pip install '\.\[report\]'"):
         charts.sizes(hospital.portraits["april"], 4)

@@ -1,4 +1,6 @@
-"""Verdicts about overlapping views in the terminal and on the page: who is above gamma and since when, and the smallest crowds."""
+"""Verdicts about overlapping views in the terminal and on the page:
+who is above gamma and since when, and the smallest crowds.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,19 @@ import pytest
 
 from pages import EVIL, Page
 from report.printing import printed
-from tacit.assess import Assessment, assess
+from tacit.checking.assess import Assessment, assess
 from tacit.cli import next_steps
-from tacit.definitions.overlapping import counted_sizes
+from tacit.families.overlaps.definitions.overlapping import counted_sizes
+from tacit.families.overlaps.stages import TOO_LARGE, TOO_LONG, Largest, Stage, Stages
+from tacit.model.numbers import percent
 from tacit.model.verdict import Certificate, Verdict, Witness
-from tacit.overlap.stages import TOO_LARGE, TOO_LONG, Largest, Stage, Stages
-from tacit.plan.load import load_plan
-from tacit.report import belief_charts, crowds, share_charts
-from tacit.report.belief_charts import beliefs_chart
-from tacit.report.html import render
-from tacit.report.share_charts import crowds_chart, shares_chart
+from tacit.plan.read.load import load_plan
+from tacit.report import crowds
+from tacit.report.charts import beliefs as belief_charts
+from tacit.report.charts import shares as share_charts
+from tacit.report.charts.beliefs import beliefs_chart
+from tacit.report.charts.shares import crowds_chart, shares_chart
+from tacit.report.html.page import render
 
 Assess = Callable[[str], Assessment]
 
@@ -139,7 +144,7 @@ def course(
     )
 
 
-# -- the terminal ----------------------------------------------------------------------------------------
+# -- the terminal ----------------------------------------------------------------------------------
 
 
 def test_a_breach_tells_the_story_and_how_it_came(paper: Assessment) -> None:
@@ -293,9 +298,9 @@ def test_a_statistical_verdict_shows_its_bounds() -> None:
             "draws": 12345,
         },
     )
-    assert (
-        crowds.measured(verdict)
-        == "the largest share is at least 61 %; found with 95 % confidence by drawing 12,345 tables at random; the smallest crowd has 3 people"
+    assert crowds.measured(verdict) == (
+        "the largest share is at least 61 %; found with 95 % confidence by drawing 12,345 "
+        "tables at random; the smallest crowd has 3 people"
     )
     holds = replace(verdict, status="holds", evidence=Certificate("beliefs"))
     assert crowds.measured(holds).startswith("the largest share is at most 61 %")
@@ -329,7 +334,7 @@ def test_nothing_is_advised_where_nothing_is_breached() -> None:
     ]
 
 
-# -- numbers ---------------------------------------------------------------------------------------------
+# -- numbers ---------------------------------------------------------------------------------------
 
 
 def test_huge_numbers_are_rounded_to_the_nearest_tenth() -> None:
@@ -360,7 +365,7 @@ def test_a_number_of_tables_with_thousands_of_digits_breaks_nothing() -> None:
     assert "99 %" in printed(found) and "100 %" not in printed(found)
 
 
-# -- nothing personal for others -------------------------------------------------------------------------
+# -- nothing personal for others -------------------------------------------------------------------
 
 
 def test_others_see_nobodys_name_key_or_value(paper: Assessment) -> None:
@@ -402,7 +407,7 @@ def test_a_chart_for_others_names_nobody() -> None:
     assert "zqDonald" in beliefs_chart(stages, HALF, owner=True).svg
 
 
-# -- the page --------------------------------------------------------------------------------------------
+# -- the page --------------------------------------------------------------------------------------
 
 
 def test_the_page_has_the_story_the_charts_and_the_words(paper: Assessment) -> None:
@@ -501,7 +506,7 @@ def test_the_same_answers_make_the_same_page(paper: Assessment) -> None:
     assert render(paper, "owner") == render(paper, "owner")
 
 
-# -- charts ----------------------------------------------------------------------------------------------
+# -- charts ----------------------------------------------------------------------------------------
 
 
 def drawn(chart: Any) -> str:
@@ -532,7 +537,7 @@ def test_chart_titles_say_since_when() -> None:
         "Nobody is above 50 %: the largest share is 50 %"
     )
     assert drawn(beliefs_chart(course(["1/3"]), Fraction(2, 3), owner=True)).startswith(
-        "Nobody is above 2/3: the largest share is 33 %"
+        "Nobody is above 2/3: the largest share is 34 %"
     )
 
 
@@ -541,7 +546,8 @@ def test_chart_of_what_was_not_counted_says_so() -> None:
     text = drawn(beliefs_chart(stages, HALF, owner=True))
     assert text.startswith("Nobody who was counted is above 50 %")
     assert text.endswith(
-        "1 person is not shown after v1: too many tables fit. 1 person is not shown after v2: too many tables fit."
+        "1 person is not shown after v1: too many tables fit. 1 person is not shown after v2: too "
+        "many tables fit."
     )
     assert beliefs_chart(course([None], [None], missing=TOO_LONG), HALF, owner=True) is None
 
@@ -620,6 +626,7 @@ def test_chart_of_crowds_of_many_sizes_has_ranges_with_k_at_an_edge() -> None:
 
 
 def test_a_share_beside_its_limit_has_digits_enough() -> None:
-    assert share_charts.share_text(Fraction(500_001, 1_000_000), HALF) == "50.0001 %"
-    assert share_charts.share_text(Fraction(1, 10**30)) == "1 %"
-    assert share_charts.share_text(Fraction(0)) == "0 %"
+    assert percent(Fraction(499_999, 1_000_000), beside=HALF) == "49.9999 %"
+    assert percent(Fraction(500_001, 1_000_000), beside=HALF) == "51 %"
+    assert percent(Fraction(1, 10**30)) == "under 0.00001 %"
+    assert percent(Fraction(0)) == "0 %"

@@ -1,4 +1,6 @@
-"""The page: complete, quiet, deterministic, and without personal values where they do not belong."""
+"""The page: complete, quiet, deterministic, and without personal
+values where they do not belong.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ from typing import Any
 import pytest
 
 from pages import EVIL, POLICY, Page, plan_of
-from tacit.assess import Assessment
+from tacit.checking.assess import Assessment
 from tacit.errors import EngineError, InputError
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
-from tacit.report.html import render, write_report
+from tacit.report.html.page import render, write_report
 
 pytest.importorskip("vl_convert")
 

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from asking import Desk, question
-from tacit.assess import Assessment
-from tacit.tables.portrait import BELIEFS, EXAMPLES, Portrait, foremost, portrait
+from tacit.checking.assess import Assessment
+from tacit.families.microdata.portrait import BELIEFS, EXAMPLES, Portrait, foremost, portrait
 
 Row = dict[str, Any]
 

@@ -1,4 +1,6 @@
-"""Verdicts about queries in the terminal and on the page: words first, then the rows that matter as small tables."""
+"""Verdicts about queries in the terminal and on the page:
+words first, then the rows that matter as small tables.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ import pytest
 
 from pages import EVIL, Page
 from report.printing import printed
-from tacit.assess import Assessment
+from tacit.checking.assess import Assessment
 from tacit.model.verdict import Verdict, Witness
 from tacit.report import queries
-from tacit.report.html import render
+from tacit.report.html.page import render
 
 Assess = Callable[[str], Assessment]
 
@@ -37,7 +39,7 @@ releases:
   two: {query: "V() :- R(2, 2)"}
   d: {query: "SELECT DISTINCT 1 FROM N WHERE x = 'd'"}
 checks:
-"""
+"""  # noqa: E501
 CHECKS = {
     "holds": "  - perfect-privacy: {secret: cancer, release: flu-wards}\n",
     "holds of names": "  - perfect-privacy: {secret: names, release: flu-wards}\n",
@@ -182,9 +184,9 @@ def test_the_page_shows_tables_beliefs_and_the_change(asked: Callable[..., Asses
     raw = render(asked("breached"), "owner")
     page = Page(raw)
     assert (
-        "secret cancer patients pid name _fresh1 _fresh3 stays pid diagnosis ward + _fresh1 cancer _fresh2"
-        in page.text
-    )
+        "secret cancer patients pid name _fresh1 _fresh3 stays pid diagnosis ward + "
+        "_fresh1 cancer _fresh2"
+    ) in page.text
     assert "answer without + no rows answer with + + _fresh3" in page.text
     assert "before 25 % (1/4) after 50 % (1/2)" in page.text
     assert (
@@ -205,9 +207,9 @@ def test_evidence_from_no_rows_is_for_everybody(
     assessment = asked("breached")
     text = Page(render(assessment, audience)).text
     assert (
-        "Nothing here is from your rows: it was decided from the tables' description and the queries."
-        in text
-    )
+        "Nothing here is from your rows: it was decided from the tables' description and "
+        "the queries."
+    ) in text
     assert "Owner's view" not in text and "Do not announce" not in text
     assert "changes the answer of cancer" in text
     assert "To make it hold" in printed(assessment, audience=audience)
@@ -269,7 +271,7 @@ releases:
   priorities: {query: "SELECT DISTINCT priority FROM orders"}
 checks:
   - perfect-privacy: {secret: final, release: priorities}
-"""
+"""  # noqa: E501
 
 
 def test_of_wide_tables_only_the_values_are_shown_that_something_depends_on(

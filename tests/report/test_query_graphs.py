@@ -1,4 +1,6 @@
-"""Queries as pictures: nothing overlaps, what is marked is what the evidence is about, and the picture stands by itself."""
+"""Queries as pictures: nothing overlaps, what is marked is what the evidence is about, and the
+picture stands by itself.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ from typing import Any
 import pytest
 
 from pages import EVIL, Page
-from tacit.assess import Assessment
-from tacit.queries.query import (
+from tacit.checking.assess import Assessment
+from tacit.families.queries.query import (
     Atom,
     Comparison,
     Conjunctive,
@@ -23,13 +25,13 @@ from tacit.queries.query import (
     Term,
     Variable,
 )
-from tacit.queries.question import QueryQuestion
-from tacit.queries.reading import Reading
-from tacit.report.charts import Chart
-from tacit.report.html import render
-from tacit.report.query_graphs import MOST_SUBGOALS, Drawn, chart, graphs, query_graphs
-from tacit.report.query_layout import Box, Join, layout, meeting_places
-from tacit.report.query_marks import critical
+from tacit.families.queries.question import QueryQuestion
+from tacit.families.queries.understanding import Reading
+from tacit.report.charts.portrait import Chart
+from tacit.report.charts.query_graphs import MOST_SUBGOALS, Drawn, chart, graphs, query_graphs
+from tacit.report.charts.query_layout import Box, Join, layout, meeting_places
+from tacit.report.charts.query_marks import critical
+from tacit.report.html.page import render
 
 Assess = Callable[[str], Assessment]
 TABLES = {
@@ -55,7 +57,7 @@ releases:
   flu: {query: "SELECT DISTINCT ward FROM stays WHERE diagnosis = 'flu'"}
   d: {query: "SELECT DISTINCT 1 FROM N WHERE x = 'd'"}
 checks:
-"""
+"""  # noqa: E501
 
 
 def asked(secret: str, *views: str, more: str = "") -> str:
@@ -99,7 +101,7 @@ def random_query(rng: random.Random, most: int = 12) -> Conjunctive:
     return Conjunctive(head, tuple(atoms), tuple(compared))
 
 
-# -- where things stand -----------------------------------------------------------------------------------
+# -- where things stand ----------------------------------------------------------------------------
 
 
 def overlap(one: Box, other: Box) -> bool:
@@ -194,7 +196,7 @@ def test_of_wide_tables_only_the_columns_are_drawn_of_which_something_is_asked()
     )
 
 
-# -- the picture ------------------------------------------------------------------------------------------
+# -- the picture -----------------------------------------------------------------------------------
 
 
 def test_a_picture_is_xml_by_itself_without_script_or_address_and_the_same_every_time() -> None:
@@ -273,11 +275,13 @@ def test_a_query_without_tables_has_a_picture_too() -> None:
         assert one.title == "view v: it depends on no table" and ET.fromstring(one.svg) is not None
 
 
-# -- what is marked ---------------------------------------------------------------------------------------
+# -- what is marked --------------------------------------------------------------------------------
 
 
 def some_way(part: Conjunctive, place: int, rows: list[tuple[str, tuple[Any, ...]]]) -> bool:
-    """By brute force: is there a choice of a row for each subgoal, the first row for this one, that satisfies the query?"""
+    """By brute force: is there a choice of a row for each subgoal, the first row for this one,
+    that satisfies the query?
+    """
     for chosen in product(rows, repeat=len(part.atoms)):
         values: dict[Any, Any] = {}
         fits = chosen[place] == rows[0] and all(
@@ -388,7 +392,10 @@ def test_with_independent_attributes_they_are_drawn_apart(assessed: Assess) -> N
     [secret, _] = drawn_in(
         assessed(
             plan
-            + "  - perfect-privacy: {secret: cancer, release: either, model: attribute-independent}\n"
+            + (
+                "  - perfect-privacy: {secret: cancer, release: either, model: "
+                "attribute-independent}\n"
+            )
         )
     )
     assert any("stays_diagnosis" in one for one in marked(secret))
@@ -411,7 +418,7 @@ def test_a_witness_of_other_tables_marks_nothing() -> None:
     assert marked(secret) == marked(view) == []
 
 
-# -- on the page ------------------------------------------------------------------------------------------
+# -- on the page -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("audience", ["owner", "shared"])

@@ -1,4 +1,6 @@
-"""What is shown of a synthetic release: the promise in words, true numbers for the owner only, maps without any server."""
+"""What is shown of a synthetic release: the promise in words, true numbers for the owner only,
+maps without any server.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +20,28 @@ from rich.console import Console
 
 from pages import EVIL, POLICY, Page
 from tacit.errors import DataError, InputError
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.spending import Step
+from tacit.families.synthetic.promise.terms import Terms
+from tacit.families.synthetic.runs.results import (
+    SEEDED,
+    Drawing,
+    NoiseSummary,
+    Picture,
+    Synthesized,
+)
+from tacit.families.synthetic.utility.flow_comparison import compare
+from tacit.families.synthetic.utility.flows import Flows
+from tacit.families.synthetic.utility.positions import Positions
 from tacit.model.release import Synthetic
 from tacit.model.verdict import Assumption, Audience, Certificate, Reason, Verdict
-from tacit.report.curves import delta_text, privacy_curve, times_text
-from tacit.report.geojson import read_areas
-from tacit.report.map_marks import CLASSES, class_breaks, hexagon_of, hexagons
-from tacit.report.map_outlines import MOST_POINTS, fitted
-from tacit.report.map_plane import WIDTH, Plane, unrolled
-from tacit.report.maps import maps
+from tacit.report.charts.curves import delta_text, privacy_curve, times_text
+from tacit.report.charts.geojson import read_areas
+from tacit.report.charts.map_marks import CLASSES, class_breaks, hexagon_of, hexagons
+from tacit.report.charts.map_outlines import MOST_POINTS, fitted
+from tacit.report.charts.map_plane import WIDTH, Plane, unrolled
+from tacit.report.charts.maps import maps
 from tacit.report.synthesized import render, show, write_page
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.spending import Step
-from tacit.synthesis.terms import Terms
-from tacit.synthesizing.results import SEEDED, Drawing, NoiseSummary, Picture, Synthesized
-from tacit.utility.flow_comparison import compare
-from tacit.utility.flows import Flows
-from tacit.utility.positions import Positions
 
 pytest.importorskip("vl_convert")
 
@@ -150,7 +158,7 @@ def printed(result: Synthesized, audience: Audience = "owner", width: int = 100)
     return file.getvalue()
 
 
-# -- the page --------------------------------------------------------------------------------------------
+# -- the page --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("audience", ["owner", "shared"])
@@ -338,7 +346,7 @@ def test_the_terminal_keeps_to_its_width(found: Synthesized, width: int) -> None
     assert "Written" in text
 
 
-# -- maps ------------------------------------------------------------------------------------------------
+# -- maps ------------------------------------------------------------------------------------------
 
 
 def test_many_places_become_hexagons_and_a_page_stays_small() -> None:
@@ -428,7 +436,7 @@ def test_classes_are_round_few_and_hold_the_largest() -> None:
         assert all(str(one).rstrip("0") in ("1", "2", "5") for one in breaks)
 
 
-# -- areas -----------------------------------------------------------------------------------------------
+# -- areas -----------------------------------------------------------------------------------------
 
 
 def square(west: float, south: float, side: float = 0.1) -> list[list[float]]:
@@ -538,7 +546,7 @@ def test_a_missing_file_of_areas_is_refused(tmp_path: Path) -> None:
         read_areas(tmp_path / "areas.json", ["a"])
 
 
-# -- numbers ---------------------------------------------------------------------------------------------
+# -- numbers ---------------------------------------------------------------------------------------
 
 
 def test_deltas_and_factors_are_never_understated() -> None:

@@ -1,4 +1,6 @@
-"""The picture of who is in which view: its counts against a look at every person, and how it is drawn."""
+"""The picture of who is in which view:
+its counts against a look at every person, and how it is drawn.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.assess import Desk
-from tacit.overlap.memberships import Combination, Memberships, memberships, seats, true_memberships
-from tacit.overlap.setting import Overlap, merged
-from tacit.plan.load import load_plan
-from tacit.report.crowds import charts
-from tacit.report.upset import (
+from tacit.checking.assess import Desk
+from tacit.families.overlaps.memberships import (
+    Combination,
+    Memberships,
+    memberships,
+    seats,
+    true_memberships,
+)
+from tacit.families.overlaps.setting import Overlap, merged
+from tacit.plan.read.load import load_plan
+from tacit.report.charts.upset import (
     columns_of,
     finding,
     names_of,
@@ -26,6 +33,7 @@ from tacit.report.upset import (
     told,
     upset_chart,
 )
+from tacit.report.crowds import charts
 
 ROWS = """[[Alan, M, 23, Heart], [Bob, M, 24, SARS], [Clark, M, 25, Viral], [Donald, M, 26, SARS],
            [Ellen, F, 27, Viral], [Fen, F, 28, SARS], [Garcia, F, 28, Flu]]"""
@@ -57,11 +65,13 @@ def some(views: int, *combinations: tuple[tuple[int, ...], tuple[int, ...], int]
     )
 
 
-# -- counting --------------------------------------------------------------------------------------------
+# -- counting --------------------------------------------------------------------------------------
 
 
 def a_table(rng: random.Random) -> tuple[list[tuple[list[set[int]], int]], int, int]:
-    """People by hand: for each view the values with which it selects them, and the value that they have."""
+    """People by hand: for each view the values with which it selects
+    them, and the value that they have.
+    """
     views, values = rng.randint(1, 4), rng.randint(1, 3)
     kinds = [
         [
@@ -161,7 +171,7 @@ def test_counts_come_from_the_rows(
     assert found.told.sensitive == "condition" and found.told.views == plan.checks[0].releases
 
 
-# -- the picture -----------------------------------------------------------------------------------------
+# -- the picture -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -195,9 +205,9 @@ def test_the_picture_stands_alone_and_is_the_same_every_time() -> None:
     root = ET.fromstring(drawn.svg)
     assert root.attrib["aria-label"].startswith(drawn.title)
     assert (
-        "30 people in v0 only; 12 people in v1, perhaps in v2; 4 people in no view; 1 person in v0, v1 and v2 only"
-        in root.attrib["aria-label"]
-    )
+        "30 people in v0 only; 12 people in v1, perhaps in v2; 4 people in no view; 1 "
+        "person in v0, v1 and v2 only"
+    ) in root.attrib["aria-label"]
     texts = [node.text for node in root.iter("text")]
     assert (
         texts.count("30") == 1 and "v2" in texts and "13" in texts
@@ -281,7 +291,7 @@ def test_many_combinations_are_told_in_words_but_not_all() -> None:
     assert told(found).endswith("; 55 people in 2 other combinations")
 
 
-# -- who sees what ---------------------------------------------------------------------------------------
+# -- who sees what ---------------------------------------------------------------------------------
 
 
 def test_others_see_what_the_public_columns_say(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Verdicts about possible worlds in the terminal and on the page: a sentence, two databases side by side, two secrets and their odds."""
+"""Verdicts about possible worlds in the terminal and on the page:
+a sentence, two databases side by side, two secrets and their odds.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ import pytest
 
 from pages import EVIL, Page
 from report.printing import printed
-from tacit.assess import Assessment
+from tacit.checking.assess import Assessment
 from tacit.model.verdict import Certificate, Verdict, Witness
 from tacit.report import worlds
-from tacit.report.html import render
-from tacit.report.world_charts import Share, counts_chart, secrets_chart
+from tacit.report.charts.worlds import Share, counts_chart, secrets_chart
+from tacit.report.html.page import render
 
 Assess = Callable[[str], Assessment]
 
@@ -42,7 +44,7 @@ releases:
   beds: {query: "SELECT DISTINCT bed FROM beds"}
 published: [names]
 checks:
-"""
+"""  # noqa: E501
 CHECKS = {
     "g": "  - g-safety: {secret: cancer, release: wards}\n",
     "e": "  - e-safety: {secret: cancer, release: wards}\n",
@@ -156,7 +158,7 @@ def test_two_secrets_are_shown_with_their_numbers_and_shares(
     text = printed(asked("e"))
     assert "Before, Cy could be in the answer of cancer. Now nobody believes that." in text
     assert (
-        "before █████████████░░░░░░░ 67 %" in text and "after  ████████████████████ 100 %" in text
+        "before █████████████░░░░░░░ 66 %" in text and "after  ████████████████████ 100 %" in text
     )
 
 
@@ -246,9 +248,9 @@ def test_the_page_shows_both_databases_the_odds_and_a_chart(
         and "was possible, is ruled out by wards" in page.text
     )
     assert (
-        "Of the databases that have one of these two secrets, the first one's share: before 67 % after 100 %"
-        in page.text
-    )
+        "Of the databases that have one of these two secrets, the first one's share: "
+        "before 66 % after 100 %"
+    ) in page.text
     assert len(page.named("svg")) == 2 and not page.named("script")
     assert "2 of 8 secrets stay" in page.text
     assert "possible database" in page.text and "quasi-identifiers" not in page.text

@@ -1,4 +1,6 @@
-"""What the start page shows of a column: histograms that count every row once, previews that say what a level does, no names."""
+"""What the start page shows of a column:
+histograms that count every row once, previews that say what a level does, no names.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,9 @@ import duckdb
 import pytest
 
 from tacit.engines.base import Engine
-from tacit.engines.duckdb import DuckDB
+from tacit.engines.duckdb.engine import DuckDB
 from tacit.errors import DataError
-from tacit.jobs import Cancelled, Job
+from tacit.model.jobs import Cancelled, Job
 from tacit.model.schema import (
     CsvHierarchy,
     DateHierarchy,
@@ -27,7 +29,7 @@ from tacit.model.schema import (
     RangeHierarchy,
     Table,
 )
-from tacit.plan.load import load_plan
+from tacit.plan.read.load import load_plan
 from tacit.starter.coarsening import coarsen
 from tacit.starter.guessing import Guess, guess
 from tacit.starter.histograms import (
@@ -43,7 +45,7 @@ from tacit.starter.looking import Facts, Place, look_at_table, tables_of
 from tacit.starter.previews import MOST_PARTS, Branch, preview
 from tacit.starter.profile import profile_data, profile_table
 
-REAL_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+REAL_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 def random_rows(rng: random.Random, many: int) -> dict[str, list[Any]]:

@@ -1,4 +1,6 @@
-"""Asking the workbench's guard as a browser would, or as somebody would who writes requests by hand."""
+"""Asking the workbench's guard as a browser would, or as somebody
+would who writes requests by hand.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tacit.ledger.users import User
-from tacit.web.entering import Entering
-from tacit.web.guard import Guard
-from tacit.web.sessions import Sessions
+from tacit.workbench.app.entering import Entering
+from tacit.workbench.app.guard import Guard
+from tacit.workbench.app.sessions import Sessions
 
 HOST = "127.0.0.1:8321"
 NEAR = ("127.0.0.1", 50_000)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import InputError
-from tacit.jobs import Job
+from tacit.model.jobs import Job
 
 
 def steps(job: Job, number: int, seconds: float = 0.0) -> int:

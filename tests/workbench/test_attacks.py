@@ -1,4 +1,6 @@
-"""What an adversary tried against the workbench: files outside of its folder, verdicts that are out of date, the owner's files overwritten."""
+"""What an adversary tried against the workbench: files outside of its folder, verdicts that are
+out of date, the owner's files overwritten.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tacit.checking.holdings.ledgers import begin, ledger_of
+from tacit.checking.recording import record as recording
 from tacit.errors import InputError, TacitError
-from tacit.holdings import recording
-from tacit.holdings.ledgers import begin, ledger_of
-from tacit.jobs import Job
-from tacit.plan.load import load_plan
-from tacit.web.checked import answers, unwatched
-from tacit.web.reach import load_within
-from tacit.web.tasks_check import check
+from tacit.model.jobs import Job
+from tacit.plan.read.load import load_plan
+from tacit.workbench.app.reach import load_within
+from tacit.workbench.checked import answers, unwatched
+from tacit.workbench.tasks.check import check
 
 PLAN = """\
 version: 1
@@ -30,7 +32,7 @@ RELEASES
 checks:
   - k-anonymity: {release: april, k: 4}
 CHECKS
-"""
+"""  # noqa: E501
 ROWS = "name,zip,ill\n" + "".join(f"p{i},{i % 2},flu\n" for i in range(6))
 FEW = "name,zip,ill\np0,0,flu\n"
 
@@ -135,7 +137,10 @@ def test_a_population_that_changes_is_noticed(
 ) -> None:
     (tmp_path / "people.csv").write_text(ROWS)
     (tmp_path / "city.csv").write_text(ROWS + "".join(f"q{i},{i % 2},flu\n" for i in range(40)))
-    more = '  city: {file: city.csv, key: [name], person: [name], identifiers: [name], quasi-identifiers: [zip], hierarchies: {zip: "*"}}'
+    more = (
+        "  city: {file: city.csv, key: [name], person: [name], identifiers: [name], "
+        'quasi-identifiers: [zip], hierarchies: {zip: "*"}}'
+    )
     path = plan_in(
         tmp_path,
         more=more,

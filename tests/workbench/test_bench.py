@@ -1,4 +1,6 @@
-"""Books: a plan's text is never lost, its verdicts are for the owner's eyes, and nothing outside the folder is reached."""
+"""Books: a plan's text is never lost, its verdicts are for the owner's eyes, and nothing outside
+the folder is reached.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,9 @@ pytest.importorskip("nicegui")
 
 from tacit import demo
 from tacit.errors import InputError, TacitError
-from tacit.source import Source
-from tacit.web.bench import STATE, Bench, Visit
-from tacit.web.parts.grids import csv_bytes
+from tacit.families.microdata.reading.source import Source
+from tacit.workbench.bench import STATE, Bench, Visit
+from tacit.workbench.parts.grids import csv_bytes
 
 
 @pytest.fixture

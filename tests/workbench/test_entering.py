@@ -14,7 +14,7 @@ import pytest
 from tacit.errors import InputError
 from tacit.ledger.ledger import open_ledger
 from tacit.ledger.users import User, Users
-from tacit.web.entering import (
+from tacit.workbench.app.entering import (
     LINK_EVERY_SECONDS,
     MOST_ADDRESSES,
     MOST_FORM,
@@ -23,8 +23,8 @@ from tacit.web.entering import (
     WRONG,
     Tries,
 )
-from tacit.web.owners import Owners
-from web.asking import FAR, HOST, Bench, Clock, Got
+from tacit.workbench.app.owners import Owners
+from workbench.asking import FAR, HOST, Bench, Clock, Got
 
 TOKEN = "tacit_" + "o" * 43
 OLGA = User("olga", (), datetime(2026, 4, 1, tzinfo=UTC), None, owner=True)
@@ -464,7 +464,13 @@ def test_who_is_in_already_need_not_sign_in(bench: Bench) -> None:
 # Owners, as they are kept
 
 
-PLAN = "version: 1\ntables:\n  people: {columns: [name], rows: [[Ann]]}\nroles:\n  nurses: {default: deny}\n"
+PLAN = (
+    "version: 1\n"
+    "tables:\n"
+    "  people: {columns: [name], rows: [[Ann]]}\n"
+    "roles:\n"
+    "  nurses: {default: deny}\n"
+)
 
 
 class Asked:

@@ -1,4 +1,6 @@
-"""Entering in Chromium: by the link and by a token, leaving by choice and by revocation; and a page of somebody else that tries to."""
+"""Entering in Chromium: by the link and by a token, leaving by choice and by revocation;
+and a page of somebody else that tries to.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,21 @@ import pytest
 
 from tacit.ledger.ledger import open_ledger
 from tacit.ledger.users import Users
-from tacit.web.entering import WRONG
-from tacit.web.sockets import WHEN_LOST
+from tacit.workbench.app.entering import WRONG
+from tacit.workbench.app.sockets import WHEN_LOST
 
 CHROMIUM = "/usr/bin/chromium"
 if not os.path.exists(CHROMIUM):
     pytest.skip("needs Chromium", allow_module_level=True)
 playwright = pytest.importorskip("playwright.sync_api")
 
-PLAN = "version: 1\ntables:\n  people: {columns: [name, ward], key: [name], rows: [[Ann, A], [Bob, B]]}\nroles:\n  nurses: {default: deny}\n"
+PLAN = (
+    "version: 1\n"
+    "tables:\n"
+    "  people: {columns: [name, ward], key: [name], rows: [[Ann, A], [Bob, B]]}\n"
+    "roles:\n"
+    "  nurses: {default: deny}\n"
+)
 ATTACK = """async (at) => {
   const found = {};
   const ask = async (name, path, more) => {
@@ -41,7 +49,7 @@ ATTACK = """async (at) => {
     line.onopen = () => done("open"); line.onerror = () => done("refused");
   });
   return found;
-}"""
+}"""  # noqa: E501
 
 
 class Server:
@@ -134,6 +142,13 @@ def sign_in(page: Any, server: Server, token: str) -> None:
     page.get_by_role("button", name="Sign in").click()
 
 
+def wait_for_url(page: Any, url: str, seconds: int = 15) -> None:
+    """Look at the address until it is this one. A navigation that another one replaces is no
+    failure, as it is to Playwright's own `wait_for_url`.
+    """
+    playwright.expect(page).to_have_url(url, timeout=seconds * 1000)
+
+
 def wait_for_socket(page: Any) -> None:
     page.wait_for_function("window.did_handshake === true", timeout=15_000)
 
@@ -146,7 +161,7 @@ def test_the_link_opens_the_workbench_and_signing_out_closes_it(page: Any, serve
     wait_for_socket(page)
     server.next_link(before)
     page.get_by_role("button", name="Sign out").click()
-    page.wait_for_url(server.url + "/sign-in")
+    wait_for_url(page, server.url + "/sign-in")
     page.goto(server.url + "/overview")
     assert page.url == server.url + "/sign-in"
     assert page.troubles == []
@@ -159,7 +174,7 @@ def test_only_an_owner_signs_in(page: Any, server: Server) -> None:
         page.get_by_role("alert").wait_for()
         assert page.get_by_role("alert").inner_text() == WRONG and token not in page.content()
     sign_in(page, server, server.olga)
-    page.wait_for_url(server.url + "/")
+    wait_for_url(page, server.url + "/")
     wait_for_socket(page)
     assert page.troubles == []
 
@@ -179,7 +194,7 @@ def test_a_page_of_somebody_else_gets_nothing(page: Any, server: Server) -> None
     threading.Thread(target=other.serve_forever, daemon=True).start()
     try:
         sign_in(page, server, server.olga)
-        page.wait_for_url(server.url + "/")
+        wait_for_url(page, server.url + "/")
         for name in ("127.0.0.1", "localhost"):
             theirs = page.context.new_page()
             theirs.goto(f"http://{name}:{other.server_address[1]}/")
@@ -198,7 +213,7 @@ def test_who_is_revoked_is_shown_out_of_all_tabs_also_of_one_that_had_lost_the_c
 ) -> None:
     page.add_init_script(WHEN_LOST)
     sign_in(page, server, server.olga)
-    page.wait_for_url(server.url + "/")
+    wait_for_url(page, server.url + "/")
     wait_for_socket(page)
     page.context.set_offline(True)
     tab = page.context.new_page()
@@ -207,4 +222,4 @@ def test_who_is_revoked_is_shown_out_of_all_tabs_also_of_one_that_had_lost_the_c
     wait_for_socket(tab)
     server.revoke("olga")
     for one in (tab, page):
-        one.wait_for_url(server.url + "/sign-in", timeout=20_000)
+        wait_for_url(one, server.url + "/sign-in", 20)

@@ -1,4 +1,6 @@
-"""The guard, as an attacker sees it: nothing below /workbench without a session, and none that another page or name could use."""
+"""The guard, as an attacker sees it: nothing below /workbench without a session, and none that
+another page or name could use.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ import pytest
 
 from tacit.errors import InputError
 from tacit.ledger.users import User
-from tacit.web import answers, sockets
-from tacit.web.guard import BODY_BYTES, MOST_HEADERS, MOST_SOCKETS, MOST_UPLOADS
-from tacit.web.sockets import EVENT, OVER, TO_SIGN_IN
-from web.asking import FAR, HOST, NEAR, Bench, Message, scope_of
+from tacit.workbench.app import answers, sockets
+from tacit.workbench.app.guard import BODY_BYTES, MOST_HEADERS, MOST_SOCKETS, MOST_UPLOADS
+from tacit.workbench.app.sockets import EVENT, OVER, TO_SIGN_IN
+from workbench.asking import FAR, HOST, NEAR, Bench, Message, scope_of
 
 UPLOAD = "/workbench/_nicegui/client/4c1f/upload/7"
 SOCKET = "/workbench/_nicegui_ws/socket.io/"
@@ -771,7 +773,7 @@ def test_a_body_that_does_not_come_is_given_up(
     bench: Bench, cookie: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answers, "STILL_SECONDS", 0.02)
-    monkeypatch.setattr("tacit.server.app.AWAY_SECONDS", 0.02)
+    monkeypatch.setattr("tacit.gateway.http.app.AWAY_SECONDS", 0.02)
     sent: list[Message] = []
 
     async def never() -> Message:
@@ -821,7 +823,9 @@ def test_a_fault_inside_goes_its_way_and_counts_no_file(bench: Bench, cookie: st
 
 
 def test_whatever_is_asked_only_our_own_pages_get_through() -> None:
-    """Thousands of requests put together at random; which of them may get through is written out plainly here."""
+    """Thousands of requests put together at random;
+    which of them may get through is written out plainly here.
+    """
     asyncio.run(
         ask_at_random(
             random.Random(10),

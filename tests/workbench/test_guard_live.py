@@ -1,4 +1,6 @@
-"""The guard behind the real server: sockets that live, requests written by hand, and whatever a proxy or a browser would not send."""
+"""The guard behind the real server: sockets that live, requests written by hand, and whatever a
+proxy or a browser would not send.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,15 @@ from starlette.routing import Mount, Route
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from server.live import received
-from tacit.server import protocol
-from tacit.server.options import Options
-from tacit.server.serve import listening, server_for
-from tacit.web import sockets
-from tacit.web.entering import Entering
-from tacit.web.guard import Guard
-from tacit.web.sessions import Sessions
-from tacit.web.sockets import OVER, TO_SIGN_IN
+from gateway.live import received
+from tacit.gateway.http import protocol
+from tacit.gateway.options import Options
+from tacit.workbench.app import sockets
+from tacit.workbench.app.entering import Entering
+from tacit.workbench.app.guard import Guard
+from tacit.workbench.app.sessions import Sessions
+from tacit.workbench.app.sockets import OVER, TO_SIGN_IN
+from tacit.workbench.serve import listening, server_for
 
 SOCKET = "/workbench/_nicegui_ws/socket.io/"
 

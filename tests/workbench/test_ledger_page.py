@@ -1,4 +1,6 @@
-"""The ledger's page: its lines, its picture, its files and its tasks. The page itself: tests/browser."""
+"""The ledger's page: its lines, its picture, its files and its tasks.
+The page itself: tests/browser.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,21 @@ import pytest
 
 pytest.importorskip("nicegui")
 
+from tacit.checking.holdings.ledgers import begin, ledger_of
+from tacit.checking.holdings.shares import Holder, Share
+from tacit.checking.recording.standing import Standing, Standings
 from tacit.errors import DataError, InputError
-from tacit.holdings.ledgers import begin, ledger_of
-from tacit.holdings.shares import Holder, Share
-from tacit.holdings.standing import Standing, Standings
-from tacit.jobs import Job
 from tacit.ledger.entries import Judged
-from tacit.web import tasks_ledger
-from tacit.web.bench import Bench, Visit
-from tacit.web.pages import ledger, ledger_entries, ledger_holders, ledger_matrix, ledger_record
-from tacit.web.parts.grids import csv_bytes
-from tacit.web.tasks_ledger import Recording
+from tacit.model.jobs import Job
+from tacit.workbench.bench import Bench, Visit
+from tacit.workbench.pages.ledger import entries as ledger_entries
+from tacit.workbench.pages.ledger import holders as ledger_holders
+from tacit.workbench.pages.ledger import matrix as ledger_matrix
+from tacit.workbench.pages.ledger import page as ledger
+from tacit.workbench.pages.ledger import record as ledger_record
+from tacit.workbench.parts.grids import csv_bytes
+from tacit.workbench.tasks import ledger as tasks_ledger
+from tacit.workbench.tasks.ledger import Recording
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "gateway"
 DAY = datetime(2026, 4, 1, 9, 30, tzinfo=UTC)
@@ -58,7 +64,7 @@ def recorded(folder: Path, release: str, **more: Any) -> tasks_ledger.RecordedNo
     return found
 
 
-# -- tasks ----------------------------------------------------------------------------------------------------
+# -- tasks -----------------------------------------------------------------------------------------
 
 
 def test_a_release_is_recorded_then_written_and_the_next_is_refused_with_the_verdict(
@@ -113,6 +119,31 @@ def test_all_tasks_give_what_the_command_line_gives(folder: Path) -> None:
     ]
 
 
+def test_a_correction_is_recorded_by_the_page_and_says_who_has_the_old_one(folder: Path) -> None:
+    recorded(folder, "men")
+    path, patients = folder / "ledger.yaml", folder / "patients.csv"
+    patients.write_text(
+        patients.read_text("utf-8")
+        .replace("Bob,M,24,SARS", "Bob,M,24,Flu")
+        .replace("Bob,24,M,SARS", "Bob,24,M,Flu"),
+        "utf-8",
+    )
+    asked = tasks_ledger.Correcting("men", "a condition was entered wrongly", "W", output="new.csv")
+    refused = tasks_ledger.correct(Job(), path, folder, asked)
+    assert (
+        not refused.entries
+        and refused.told == "insurer has the old one"
+        and refused.verdicts[0].status == "undecided"
+        and not (folder / "new.csv").exists()
+    )
+    done = tasks_ledger.correct(Job(), path, folder, replace(asked, unjudged=True))
+    assert (
+        pickle.loads(pickle.dumps(done)).entries[0].corrects == (1,)
+        and (folder / "new.csv").exists()
+    )
+    assert ledger_entries.row(done.entries[0])[3] == "view, correction"
+
+
 def test_a_ledger_without_its_tables_is_said_to_be_changed(folder: Path) -> None:
     import sqlite3
 
@@ -154,7 +185,7 @@ def test_a_plan_outside_of_the_folder_is_not_read(folder: Path) -> None:
         tasks_ledger.who_holds(Job(), folder / "ledger.yaml", folder / "below")
 
 
-# -- what the page says ---------------------------------------------------------------------------------------
+# -- what the page says ----------------------------------------------------------------------------
 
 
 def test_lines_of_the_table_say_who_got_what_under_which_verdict(folder: Path) -> None:
@@ -214,7 +245,7 @@ def test_a_file_below_the_plan_is_named_from_there(folder: Path) -> None:
         ledger_record.within(one, "out/x.csv")
 
 
-# -- who holds what -------------------------------------------------------------------------------------------
+# -- who holds what --------------------------------------------------------------------------------
 
 
 def share(release: str, **more: Any) -> Share:

@@ -1,4 +1,6 @@
-"""What the board knows: which verdict belongs to which check, whether it still speaks of the plan as it is, and what changed."""
+"""What the board knows: which verdict belongs to which check, whether it still speaks of the
+plan as it is, and what changed.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ import pytest
 
 from tacit import demo
 from tacit.errors import InputError, TacitError
-from tacit.jobs import Cancelled, Job
-from tacit.plan.load import load_plan
+from tacit.model.jobs import Cancelled, Job
 from tacit.plan.plan import Plan
-from tacit.web.bench import STATE, Bench
-from tacit.web.checked import (
+from tacit.plan.read.load import load_plan
+from tacit.workbench.bench import STATE, Bench
+from tacit.workbench.checked import (
     Answer,
     adopt,
     answers,
@@ -29,7 +31,7 @@ from tacit.web.checked import (
     start,
     state_of,
 )
-from tacit.web.pages.overview import (
+from tacit.workbench.pages.overview.page import (
     asked,
     board_csv,
     can_be_repaired,
@@ -39,7 +41,7 @@ from tacit.web.pages.overview import (
     sentence,
     what_it_is,
 )
-from tacit.web.tasks_check import ASSESSED, check, most_of, report
+from tacit.workbench.tasks.check import ASSESSED, check, most_of, report
 
 TWO = """version: 1
 tables:
@@ -80,7 +82,7 @@ def checked(folder: Path, *only: str) -> dict[str, Any]:
     return check(Job(), str(folder / "tacit.yaml"), str(folder), only)
 
 
-# -- which check is which -----------------------------------------------------------------------------------
+# -- which check is which --------------------------------------------------------------------------
 
 
 def test_a_check_keeps_its_key_when_its_numbers_change(folder: Path) -> None:
@@ -127,7 +129,19 @@ def test_a_fingerprint_notices_that_a_file_was_written_again(folder: Path) -> No
 
 
 def test_queries_depend_on_all_tables_secrets_and_constraints(tmp_path: Path) -> None:
-    text = "version: 1\ntables:\n  R: {columns: [x], rows: [[1]]}\n  S: {columns: [x], rows: [[1]]}\nsecrets:\n  s: 'Q(x) :- R(x)'\n  t: 'Q(x) :- S(x)'\nreleases:\n  v: {query: 'V(x) :- S(x)'}\nchecks:\n  - perfect-privacy: {secret: s, release: v}\n"
+    text = (
+        "version: 1\n"
+        "tables:\n"
+        "  R: {columns: [x], rows: [[1]]}\n"
+        "  S: {columns: [x], rows: [[1]]}\n"
+        "secrets:\n"
+        "  s: 'Q(x) :- R(x)'\n"
+        "  t: 'Q(x) :- S(x)'\n"
+        "releases:\n"
+        "  v: {query: 'V(x) :- S(x)'}\n"
+        "checks:\n"
+        "  - perfect-privacy: {secret: s, release: v}\n"
+    )
 
     def mark(old: str = "", new: str = "") -> str:
         (tmp_path / "tacit.yaml").write_text(text.replace(old, new) if old else text)
@@ -142,7 +156,7 @@ def test_queries_depend_on_all_tables_secrets_and_constraints(tmp_path: Path) ->
     )
 
 
-# -- checking -----------------------------------------------------------------------------------------------
+# -- checking --------------------------------------------------------------------------------------
 
 
 def test_a_check_gives_verdicts_cards_and_pictures_that_json_can_hold(
@@ -222,7 +236,7 @@ def test_a_shared_report_names_nobody(tmp_path: Path, here: None) -> None:
     )
 
 
-# -- what is known ------------------------------------------------------------------------------------------
+# -- what is known ---------------------------------------------------------------------------------
 
 
 def test_a_verdict_is_fresh_until_something_changes(folder: Path, here: None) -> None:
@@ -356,7 +370,7 @@ def test_a_check_that_is_being_stopped_does_not_swallow_the_next_one(folder: Pat
     bench.close()
 
 
-# -- words --------------------------------------------------------------------------------------------------
+# -- words -----------------------------------------------------------------------------------------
 
 
 def test_the_board_says_in_one_sentence_what_to_do(folder: Path, here: None) -> None:
@@ -406,8 +420,17 @@ def test_the_saved_board_names_nobody(tmp_path: Path, here: None) -> None:
 
 def test_repair_is_offered_only_where_it_can_do_something(tmp_path: Path) -> None:
     (tmp_path / "tacit.yaml").write_text(
-        "version: 1\ntables:\n  R: {columns: [x, y], rows: [[1, 2]], sensitive: [y], quasi-identifiers: [x]}\nsecrets:\n  s: 'Q(x) :- R(x, y)'\nreleases:\n"
-        "  t: {table: R}\n  v: {query: 'V(y) :- R(x, y)'}\n  w: {query: 'SELECT y FROM R WHERE x = 1'}\nchecks:\n  - perfect-privacy: {secret: s, release: v}\n"
+        "version: 1\n"
+        "tables:\n"
+        "  R: {columns: [x, y], rows: [[1, 2]], sensitive: [y], quasi-identifiers: [x]}\n"
+        "secrets:\n"
+        "  s: 'Q(x) :- R(x, y)'\n"
+        "releases:\n"
+        "  t: {table: R}\n"
+        "  v: {query: 'V(y) :- R(x, y)'}\n"
+        "  w: {query: 'SELECT y FROM R WHERE x = 1'}\n"
+        "checks:\n"
+        "  - perfect-privacy: {secret: s, release: v}\n"
         "  - gamma-privacy: {releases: [w], gamma: 0.5}\n"
     )
     plan = load_plan(tmp_path / "tacit.yaml")

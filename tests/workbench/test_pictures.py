@@ -1,18 +1,31 @@
-"""Pictures on a dark page: drawn for white paper, each colour has its counterpart, and what is saved stays as it was drawn."""
+"""Pictures on a dark page: drawn for white paper, each colour has its counterpart, and what is
+saved stays as it was drawn.
+"""
 
 from __future__ import annotations
 
 import re
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("nicegui")
 
-from tacit.web.frame import styles
+from tacit.workbench.app.frame import styles
 
-DRAWN_BY = ("believed", "charts", "curves", "map_marks", "query_graphs", "trade_off", "upset")
-ALSO = ("start_pictures", "ledger_matrix")
+DRAWN_BY = (
+    "charts/believed.py",
+    "charts/portrait.py",
+    "charts/curves.py",
+    "charts/map_marks.py",
+    "charts/query_graphs.py",
+    "charts/trade_off.py",
+    "charts/upset.py",
+)
+ALSO = ("start/pictures.py", "ledger/matrix.py")
+REPORT = Path(str(files("tacit.report")))
+PAGES = Path(str(files("tacit.workbench.pages")))
 
 
 def colours(text: str) -> set[str]:
@@ -21,11 +34,7 @@ def colours(text: str) -> set[str]:
 
 @pytest.mark.parametrize("module", [*DRAWN_BY, *ALSO])
 def test_every_colour_of_a_picture_has_a_counterpart_in_the_dark(module: str) -> None:
-    place = (
-        files("tacit.report") / f"{module}.py"
-        if module in DRAWN_BY
-        else files("tacit.web.pages") / f"{module}.py"
-    )
+    place = (REPORT if module in DRAWN_BY else PAGES) / module
     used = colours(place.read_text("utf-8"))
     missing = {
         one
@@ -40,8 +49,8 @@ def test_every_colour_of_a_picture_has_a_counterpart_in_the_dark(module: str) ->
 
 def test_no_module_draws_with_colours_that_are_not_looked_at() -> None:
     drawing = {
-        one.name.removesuffix(".py")
-        for one in files("tacit.report").iterdir()
-        if one.name.endswith(".py") and colours(one.read_text("utf-8"))
+        str(one.relative_to(REPORT))
+        for one in REPORT.rglob("*.py")
+        if colours(one.read_text("utf-8"))
     }
     assert drawing <= {*DRAWN_BY}

@@ -7,9 +7,17 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import InputError, TacitError
-from tacit.web.reach import load_within, text_within
+from tacit.workbench.app.reach import load_within, text_within
 
-PLAN = "version: 1\ntables:\n  people:\n    file: {file}\n    quasi-identifiers: [age]\n    sensitive: [illness]\n{more}"
+PLAN = (
+    "version: 1\n"
+    "tables:\n"
+    "  people:\n"
+    "    file: {file}\n"
+    "    quasi-identifiers: [age]\n"
+    "    sensitive: "
+    "[illness]\n{more}"
+)
 
 
 def plan_with(folder: Path, file: str = "people.csv", more: str = "") -> Path:
@@ -94,7 +102,11 @@ def test_a_table_is_looked_for_from_the_source(home: Path) -> None:
 
 
 def test_values_of_people_may_look_like_paths(home: Path) -> None:
-    text = "version: 1\ntables:\n  people: {columns: {a: text}, rows: [[/etc], [../x]], domains: {a: [/etc, ../x]}}\n"
+    text = (
+        "version: 1\n"
+        "tables:\n"
+        "  people: {columns: {a: text}, rows: [[/etc], [../x]], domains: {a: [/etc, ../x]}}\n"
+    )
     assert text_within(text, home / "tacit.yaml", home).tables["people"].rows == (
         ("/etc",),
         ("../x",),

@@ -1,4 +1,6 @@
-"""The page of overlapping views, without a browser: who everybody is, in which order, since when they are exposed, and how small crowds are."""
+"""The page of overlapping views, without a browser: who everybody is, in which order, since when
+they are exposed, and how small crowds are.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,12 @@ import numpy as np
 import pytest
 
 from tacit.errors import InputError
-from tacit.jobs import Cancelled, Job
-from tacit.overlap.stages import Largest, Stage, Stages
-from tacit.overlap.standing import by_belief, by_since, by_size, since_when, standing
-from tacit.web.bench import STATE, Bench
-from tacit.web.everybody import PeopleFile, write_people
-from tacit.web.pages.release_overlaps import (
+from tacit.families.overlaps.stages import Largest, Stage, Stages
+from tacit.families.overlaps.standing import by_belief, by_since, by_size, since_when, standing
+from tacit.model.jobs import Cancelled, Job
+from tacit.workbench.bench import STATE, Bench
+from tacit.workbench.everybody import PeopleFile, write_people
+from tacit.workbench.pages.release.overlaps import (
     ALIKE,
     SHARE,
     SINCE,
@@ -38,8 +40,8 @@ from tacit.web.pages.release_overlaps import (
     stamp_of,
     verdicts_of,
 )
-from tacit.web.tasks_check import check
-from tacit.web.tasks_overlaps import Looked, everybody
+from tacit.workbench.tasks.check import check
+from tacit.workbench.tasks.overlaps import Looked, everybody
 
 HALF = Fraction(1, 2)
 PLAN = """\
@@ -83,7 +85,7 @@ def file(folder: Path, looked: Looked) -> PeopleFile:
     return PeopleFile(folder / STATE / looked.file, len(looked.key), looked.stages.sizes)
 
 
-# -- everybody -------------------------------------------------------------------------------------------
+# -- everybody -------------------------------------------------------------------------------------
 
 
 def test_the_most_exposed_come_first_and_the_row_says_since_when(
@@ -227,11 +229,13 @@ def test_pages_are_those_of_a_sorted_list(tmp_path: Path) -> None:
             )
 
 
-# -- since when ------------------------------------------------------------------------------------------
+# -- since when ------------------------------------------------------------------------------------
 
 
 def course(*beliefs: list[str | None], unseen: bool = True) -> Stages:
-    """Stages by hand: for each release the beliefs of the classes, None where nothing is known or was not counted."""
+    """Stages by hand: for each release the beliefs of the classes, None where nothing is known
+    or was not counted.
+    """
     found = []
     for number, column in enumerate(beliefs):
         known = {
@@ -316,7 +320,7 @@ def test_orders_of_classes() -> None:
     )
 
 
-# -- what verdicts say -----------------------------------------------------------------------------------
+# -- what verdicts say -----------------------------------------------------------------------------
 
 
 def test_verdicts_are_found_by_their_checks(folder: Path) -> None:

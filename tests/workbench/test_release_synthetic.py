@@ -1,4 +1,6 @@
-"""The page of a synthetic release, without a browser: the noise of every group, and a written output beside the true people."""
+"""The page of a synthetic release, without a browser:
+the noise of every group, and a written output beside the true people.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,22 @@ from typing import Any
 
 import pytest
 
-from tacit.assess import Desk
+from tacit.checking.assess import Desk
 from tacit.errors import DataError, TacitError
-from tacit.jobs import Job
-from tacit.plan.load import load_plan
-from tacit.synthesizing.comparing import GroupNoise, compared, is_output, promised, written_flows
-from tacit.synthesizing.results import Synthesized
-from tacit.synthesizing.run import synthesize, the_release
-from tacit.web.bench import Bench
-from tacit.web.pages.release_synthetic import in_order, noise_columns, noise_row, outputs
-from tacit.web.tasks_overlaps import compare_output, promise
+from tacit.families.synthetic.runs.comparing import (
+    GroupNoise,
+    compared,
+    is_output,
+    promised,
+    written_flows,
+)
+from tacit.families.synthetic.runs.results import Synthesized
+from tacit.families.synthetic.runs.synthesize import synthesize, the_release
+from tacit.model.jobs import Job
+from tacit.plan.read.load import load_plan
+from tacit.workbench.bench import Bench
+from tacit.workbench.pages.release.synthetic import in_order, noise_columns, noise_row, outputs
+from tacit.workbench.tasks.overlaps import compare_output, promise
 
 PLAN = """\
 version: 1
@@ -33,7 +41,7 @@ releases:
   rows: {table: wards, synthetic: {group: ward, value: year, epsilon: 4, delta: 1e-3}}
 checks:
   - differential-privacy: {release: homes}
-"""
+"""  # noqa: E501
 TRACTS = {"n1": (40.7, -74.0), "n2": (40.71, -74.01), "n3": (40.75, -73.95), "7": (40.8, -73.9)}
 
 
@@ -83,7 +91,7 @@ def drawn(folder: Path) -> dict[str, Synthesized]:
         os.chdir(before)
 
 
-# -- noise -----------------------------------------------------------------------------------------------
+# -- noise -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["homes", "counted", "rows"])
@@ -137,7 +145,7 @@ def test_groups_are_sorted_by_any_column() -> None:
     assert noise_row(noises[1]) == ("a", "10", "9", "0.3333", "3", "0.3")
 
 
-# -- an output -------------------------------------------------------------------------------------------
+# -- an output -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["homes", "counted", "rows"])

@@ -1,4 +1,6 @@
-"""Pages of views: what they ask of the package is what the command line tells, changes that they propose hold, and cards can be saved."""
+"""Pages of views: what they ask of the package is what the command line tells, changes that they
+propose hold, and cards can be saved.
+"""
 
 from __future__ import annotations
 
@@ -12,28 +14,22 @@ import pytest
 
 pytest.importorskip("nicegui")
 
-from tacit.assess import assess
-from tacit.definitions.changed_views import changed_views
-from tacit.definitions.perfect_privacy import PerfectPrivacy
+from tacit.checking.assess import assess
 from tacit.engines.open import open_engine
 from tacit.errors import InputError
-from tacit.explained_worlds import explain_worlds
-from tacit.jobs import Cancelled, Job
-from tacit.plan.load import load_plan
-from tacit.readings import Readings
+from tacit.families.microdata.reading.source import Source
+from tacit.families.queries.definitions.changed_views import changed_views
+from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
+from tacit.families.queries.reading.readings import Readings
+from tacit.families.worlds.runs.explain import explain_worlds
+from tacit.model.jobs import Cancelled, Job
+from tacit.plan.read.load import load_plan
 from tacit.report.explained_worlds import lines
-from tacit.source import Source
-from tacit.web.parts.cards import (
-    chart_of,
-    charts_in,
-    table_names,
-    tables_of,
-    taken_apart,
-)
-from tacit.web.parts.grids import csv_bytes
-from tacit.web.parts.pictures import as_file, png_of
-from tacit.web.tasks_check import check
-from tacit.web.tasks_views import (
+from tacit.workbench.parts.cards import chart_of, charts_in, table_names, tables_of, taken_apart
+from tacit.workbench.parts.grids import csv_bytes
+from tacit.workbench.parts.pictures import as_file, png_of
+from tacit.workbench.tasks.check import check
+from tacit.workbench.tasks.views import (
     STAYS,
     can_list,
     check_at,
@@ -66,7 +62,7 @@ checks:
   - perfect-privacy: {secret: cancer, release: in-a-file}
   - perfect-privacy: {secret: cancer, release: flu}
   - perfect-privacy: {secret: anybody, release: wards}
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +94,7 @@ def source(clinic: Path) -> Source:
     return Source(plan, open_engine(plan.source, plan.folder))
 
 
-# -- queries ----------------------------------------------------------------------------------------------
+# -- queries ---------------------------------------------------------------------------------------
 
 
 def test_every_verdict_of_a_section_comes_with_its_card(checked: dict[str, Any]) -> None:
@@ -216,14 +212,28 @@ def test_words_that_nobody_proposed_lead_to_no_text(source: Source) -> None:
 
 
 def test_random_proposals_are_judged_to_hold_as_they_are_written() -> None:
-    """Views with small random queries: whatever text is proposed holds by a check of its own, from the text."""
+    """Views with small random queries: whatever text is proposed holds by a check of its own,
+    from the text.
+    """
     rng, proposed = random.Random(4), 0
     for _ in range(20):
         columns = rng.sample(["a", "b", "c"], k=rng.randint(2, 3))
         condition = rng.choice(["", " WHERE a <> 'y'", " WHERE b = c"])
         view = f"SELECT DISTINCT {', '.join(columns)} FROM R{condition}"
-        secret = f"SELECT DISTINCT {rng.choice('abc')} FROM R WHERE {rng.choice('abc')} = '{rng.choice('xy')}'"
-        plan = f'version: 1\ntables:\n  R: {{columns: {{a: text, b: text, c: text}}, nullable: []}}\nsecrets: {{s: "{secret}"}}\nreleases:\n  v: {{query: "{view}"}}\nchecks:\n  - perfect-privacy: {{secret: s, release: v}}\n'
+        secret = (
+            f"SELECT DISTINCT {rng.choice('abc')} FROM R WHERE {rng.choice('abc')} = "
+            f"'{rng.choice('xy')}'"
+        )
+        plan = (
+            "version: 1\n"
+            "tables:\n"
+            f"  R: {{columns: {{a: text, b: text, c: text}}, nullable: []}}\n"
+            f'secrets: {{s: "{secret}"}}\n'
+            "releases:\n"
+            f'  v: {{query: "{view}"}}\n'
+            "checks:\n"
+            f"  - perfect-privacy: {{secret: s, release: v}}\n"
+        )
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "tacit.yaml")
             path.write_text(plan, "utf-8")
@@ -250,7 +260,7 @@ def test_a_plan_that_changed_is_not_mistaken_for_the_one_that_was_judged(
         query_evidence(source, 99, checked["verdicts"][0])
 
 
-# -- worlds -----------------------------------------------------------------------------------------------
+# -- worlds ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -311,7 +321,7 @@ def test_the_world_that_dies_is_marked(
     assert dying and all('<section class="side dies">' in card for card in dying)
 
 
-# -- cards ------------------------------------------------------------------------------------------------
+# -- cards -----------------------------------------------------------------------------------------
 
 
 def test_pictures_and_tables_of_a_card_can_be_saved(checked: dict[str, Any]) -> None:
@@ -360,7 +370,18 @@ def test_a_card_says_how_sure_it_is_only_where_something_was_decided(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "chdir", lambda path: None)
-    text = "version: 1\ntables:\n  R: {columns: [x, y], rows: [[1, 2]]}\n  S: {columns: [x], rows: [[1]]}\nsecrets:\n  s: 'Q(x) :- R(x, y)'\nreleases:\n  v: {query: 'V(x) :- S(x)'}\nchecks:\n  - perfect-privacy: {secret: s, release: v}\n"
+    text = (
+        "version: 1\n"
+        "tables:\n"
+        "  R: {columns: [x, y], rows: [[1, 2]]}\n"
+        "  S: {columns: [x], rows: [[1]]}\n"
+        "secrets:\n"
+        "  s: 'Q(x) :- R(x, y)'\n"
+        "releases:\n"
+        "  v: {query: 'V(x) :- S(x)'}\n"
+        "checks:\n"
+        "  - perfect-privacy: {secret: s, release: v}\n"
+    )
     cards = {}
     for constraints in ("", "constraints: ['R(x, y) -> S(x)']\n"):
         (tmp_path / "tacit.yaml").write_text(text.replace("checks:", f"{constraints}checks:"))

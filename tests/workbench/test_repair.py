@@ -1,4 +1,6 @@
-"""What the page Repair has done, without a browser: searches, looks at a solution, and files that are written below the plan's folder only."""
+"""What the page Repair has done, without a browser:
+searches, looks at a solution, and files that are written below the plan's folder only.
+"""
 
 from __future__ import annotations
 
@@ -12,27 +14,23 @@ from typing import Any
 
 import pytest
 
-from tacit.assess import assess
+from tacit.checking.assess import assess
 from tacit.engines.open import open_engine
 from tacit.errors import InputError, TacitError
-from tacit.jobs import Cancelled, Job
-from tacit.plan.editing import edited
-from tacit.plan.load import load_plan
-from tacit.source import Source
-from tacit.web import tasks_generalize, tasks_restore, tasks_solution, tasks_synthesize
-from tacit.web.bench import Bench
-from tacit.web.checked import answers, keep
-from tacit.web.targets import target
-from tacit.web.tasks_check import check
-from tacit.web.tasks_generalize import (
-    Solved,
-    Told,
-    Unsolved,
-    Wanted,
-    Written,
-    knowing,
-)
-from tacit.web.work import Works
+from tacit.families.microdata.reading.source import Source
+from tacit.model.jobs import Cancelled, Job
+from tacit.plan.edit.editing import edited
+from tacit.plan.read.load import load_plan
+from tacit.workbench.bench import Bench
+from tacit.workbench.checked import answers, keep
+from tacit.workbench.targets import target
+from tacit.workbench.tasks import generalize as tasks_generalize
+from tacit.workbench.tasks import restore as tasks_restore
+from tacit.workbench.tasks import solution as tasks_solution
+from tacit.workbench.tasks import synthesize as tasks_synthesize
+from tacit.workbench.tasks.check import check
+from tacit.workbench.tasks.generalize import Solved, Told, Unsolved, Wanted, Written, knowing
+from tacit.workbench.work import Works
 
 DEMO = Path(__file__).parents[2] / "src" / "tacit" / "demo"
 VIEWS = """version: 1
@@ -49,14 +47,14 @@ releases:
 checks:
   - gamma-privacy: {releases: [women], gamma: 0.5}
   - gamma-privacy: {releases: [women, young], gamma: 0.5}
-"""
+"""  # noqa: E501
 PLACES = """version: 1
 tables: {jobs: {file: jobs.csv, domains: {home: [a, b, c]}}}
 releases:
   map: {table: jobs, synthetic: {group: work, value: home, count: many, epsilon: 2, delta: 0}}  # mine
 checks:
   - differential-privacy: {release: map}
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture
@@ -276,12 +274,12 @@ releases:
 published: [men]
 checks:
   - gamma-privacy: {release: older, gamma: 0.5, collude: [[insurer, registry]]}
-"""
+"""  # noqa: E501
 
 
 def test_further_views_beside_what_is_out_go_to_those_who_get_the_release(tmp_path: Path) -> None:
     pytest.importorskip("nicegui")
-    from tacit.web.pages.repair_restore import wishes
+    from tacit.workbench.pages.repair.restore import wishes
 
     path = tmp_path / "tacit.yaml"
     path.write_text(BESIDE)
@@ -333,7 +331,7 @@ def test_other_terms_are_tried_before_they_are_in_the_plan(tmp_path: Path) -> No
 
 def test_a_number_of_the_page_is_read_as_the_plan_reads_it() -> None:
     pytest.importorskip("nicegui")
-    from tacit.web.pages.repair_synthesize import as_number
+    from tacit.workbench.pages.repair.synthesize import as_number
 
     assert [as_number(text) for text in ("0.0001", "1/3", " 2 ")] == [
         Fraction(1, 10_000),
@@ -351,12 +349,12 @@ def test_a_number_of_the_page_is_read_as_the_plan_reads_it() -> None:
         assert as_number(text) == text
 
 
-# -- what the page says ---------------------------------------------------------------------------------------
+# -- what the page says ----------------------------------------------------------------------------
 
 
 def test_a_check_of_views_stands_with_its_own_verdict_on_the_list(tmp_path: Path) -> None:
     pytest.importorskip("nicegui")
-    from tacit.web.pages.repair import of_views, restorable
+    from tacit.workbench.pages.repair.page import of_views, restorable
 
     path = tmp_path / "tacit.yaml"
     strict = VIEWS.replace("young], gamma: 0.5}", "young], gamma: 0.1}")
@@ -382,7 +380,7 @@ def test_a_check_of_views_stands_with_its_own_verdict_on_the_list(tmp_path: Path
 def test_a_written_file_is_found_in_the_plan_by_its_levels_or_its_name(plan: Path) -> None:
     pytest.importorskip("nicegui")
     from tacit.model.release import Microdata
-    from tacit.web.pages.repair_write import in_plan, next_words, raised
+    from tacit.workbench.pages.repair.write import in_plan, next_words, raised
 
     found = written_by(plan, "out.csv", {"zip": 2, "age": 3, "nationality": 1})
     assert isinstance(found, Written)
@@ -399,7 +397,7 @@ def test_a_written_file_is_found_in_the_plan_by_its_levels_or_its_name(plan: Pat
 
 def test_measures_for_experts_are_apart_unless_one_was_asked_for(plan: Path) -> None:
     pytest.importorskip("nicegui")
-    from tacit.web.pages.repair_answers import EXPERT, by_readers
+    from tacit.workbench.pages.repair.answers import EXPERT, by_readers
 
     for utility, chosen in (("loss", "loss"), ("kl", "KL divergence")):
         found = search(plan, utility=utility)
@@ -421,7 +419,7 @@ def wait_until_told(job: Job, place: str) -> str:
 
 def test_what_was_stopped_is_not_shown_again(tmp_path: Path) -> None:
     pytest.importorskip("nicegui")
-    from tacit.web.pages.repair_work import last_work
+    from tacit.workbench.pages.repair.work import last_work
 
     works = Works(lambda text: None)
     (tmp_path / "now").touch()
@@ -457,6 +455,40 @@ def test_what_is_not_computed_is_said_with_what_it_is(monkeypatch: pytest.Monkey
     first, second = knowing(None)  # type: ignore[arg-type]
     assert (
         first
-        == "What somebody learns who knows how the levels were chosen is not computed: some values of ill are missing."
+        == (
+            "What somebody learns who knows how the levels were chosen is not computed: some "
+            "values of ill are missing."
+        )
         and second == told[1]
+    )
+
+
+def test_beside_what_is_out_the_page_says_undecided_and_writes_only_if_somebody_insists(
+    plan: Path,
+) -> None:
+    plan.write_text(
+        plan.read_text("utf-8").replace(
+            "releases:\n", "releases:\n  seen: {table: inpatients}\n", 1
+        )
+        + "\npublished: [seen]\n",
+        "utf-8",
+    )
+    found = search(plan)
+    assert isinstance(found, Solved) and {one.status for one in found.told.answers} == {"undecided"}
+    refused = written_by(plan, "out.csv", None)
+    assert (
+        isinstance(refused, Unsolved)
+        and "cannot judge it together with what is out already" in refused.because
+    )
+    assert (
+        any("seen is public already" in one.story for one in refused.answers)
+        and not (plan.parent / "out.csv").exists()
+    )
+    insisted = tasks_generalize.write(
+        Job(), str(plan), str(plan.parent), "april", Wanted(), None, "out.csv", False, "d", True
+    )
+    assert (
+        isinstance(insisted, Written)
+        and (plan.parent / "out.csv").exists()
+        and "because you insisted" in insisted.html
     )

@@ -17,15 +17,15 @@ from typing import Any
 import httpx
 import pytest
 
-from server.live import PLAN, add_user, write_plan
+from gateway.live import PLAN, add_user, write_plan
 from tacit.errors import EngineError, MissingExtra, ParameterError, PlanError, TacitError
-from tacit.server.serve import Options, serve
+from tacit.workbench.serve import Options, serve
 
 WARDS = {"sql": "SELECT ward FROM wards"}
 SCRIPT = """
 import sys
 from pathlib import Path
-from tacit.server.serve import serve
+from tacit.workbench.serve import serve
 if __name__ == "__main__":
     serve(Path(sys.argv[1]), port=0, deciders=1, **eval(sys.argv[2]))
     print("ended", file=sys.stderr)
@@ -126,7 +126,10 @@ def test_data_in_files_are_read_again_when_told(tmp_path: Path) -> None:
     (tmp_path / "wards.csv").write_text("ward\nA\n")
     plan = write_plan(
         tmp_path,
-        "version: 1\ntables: {wards: {columns: {ward: text}}, w: {columns: {a: text}, rows: [[x]]}}\nsecrets: {s: 'S(a) :- w(a)'}\nroles: {nurses: {default: allow, deny: [s]}}\n",
+        "version: 1\n"
+        "tables: {wards: {columns: {ward: text}}, w: {columns: {a: text}, rows: [[x]]}}\n"
+        "secrets: {s: 'S(a) :- w(a)'}\n"
+        "roles: {nurses: {default: allow, deny: [s]}}\n",
     )
     token = add_user(plan, "ann", ["nurses"])
     with served(tmp_path, plan) as gateway:
@@ -194,7 +197,7 @@ def test_a_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.M
         "find_spec",
         lambda name, *more: None if name == "httptools" else find(name, *more),
     )
-    with pytest.raises(MissingExtra, match=r"tacit\[gateway\]"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[gateway\]'"):
         serve(write_plan(tmp_path), port=0)
 
 

@@ -1,11 +1,13 @@
-"""Sessions: a link works once, a session ends when nobody uses it, and nothing that is kept opens anything."""
+"""Sessions: a link works once, a session ends when nobody uses it, and
+nothing that is kept opens anything.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from tacit.web.sessions import LINK_SECONDS, MOST_LINKS, MOST_SESSIONS, Sessions
-from web.asking import Clock
+from tacit.workbench.app.sessions import LINK_SECONDS, MOST_LINKS, MOST_SESSIONS, Sessions
+from workbench.asking import Clock
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
-"""The page Start without a browser: what is stored, what is looked at, and a draft that stays in step."""
+"""The page Start without a browser: what is stored, what is looked
+at, and a draft that stays in step.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +17,24 @@ import pytest
 pytest.importorskip("nicegui")
 
 from tacit.errors import DataError, EngineError, InputError, TacitError
-from tacit.jobs import Cancelled, Job
+from tacit.model.jobs import Cancelled, Job
 from tacit.model.schema import RangeHierarchy
-from tacit.plan.load import load_plan
-from tacit.plan.wishes.checks import AddCheck, AddRole, SetCheck
-from tacit.plan.wishes.releases import AddRelease
-from tacit.plan.wishes.tables import SetHierarchy, SetRole
+from tacit.plan.edit.wishes.checks import AddCheck, AddRole, SetCheck
+from tacit.plan.edit.wishes.releases import AddRelease
+from tacit.plan.edit.wishes.tables import SetHierarchy, SetRole
+from tacit.plan.read.load import load_plan
 from tacit.starter.previews import file_height
 from tacit.starter.profile import profile_data
-from tacit.web import drafts, tasks_start, uploads
-from tacit.web.bench import Bench
-from tacit.web.mounting import not_found
-from tacit.web.pages.start_checks import OFFERED, read_number
-from tacit.web.pages.start_columns import Columns
-from tacit.web.pages.start_hierarchies import read_units, read_widths
-from tacit.web.pages.start_pictures import large, small
-from tacit.web.pages.start_views import secret_wish, view_wish
+from tacit.workbench import drafts
+from tacit.workbench.app import uploads
+from tacit.workbench.app.mounting import not_found
+from tacit.workbench.bench import Bench
+from tacit.workbench.pages.start.checks import OFFERED, read_number
+from tacit.workbench.pages.start.columns import Columns
+from tacit.workbench.pages.start.hierarchies import read_units, read_widths
+from tacit.workbench.pages.start.pictures import large, small
+from tacit.workbench.pages.start.views import secret_wish, view_wish
+from tacit.workbench.tasks import start as tasks_start
 
 CSV = b"name,zip,age,condition\n" + b"".join(
     b"p%d,1305%d,%d,%s\n" % (n, n % 4, 20 + n, [b"flu", b"cold", b"ulcer"][n % 3])

@@ -1,4 +1,6 @@
-"""The page Start in Chromium: a file is dropped, roles are corrected, the text follows and leads, and the plan runs."""
+"""The page Start in Chromium: a file is dropped, roles are corrected, the text follows and
+leads, and the plan runs.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tacit.plan.load import load_plan
+from tacit.plan.read.load import load_plan
 
 CHROMIUM = "/usr/bin/chromium"
 if not os.path.exists(CHROMIUM):
@@ -32,7 +34,9 @@ ROWS = "name,zip,age,condition\n" + "".join(
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str, list[str]]]:
-    """`tacit serve` for the demo in a folder of its own: the folder, the link, and what is printed."""
+    """`tacit serve` for the demo in a folder of its own:
+    the folder, the link, and what is printed.
+    """
     folder = tmp_path_factory.mktemp("start")
     for file in DEMO.glob("*.[cy]*"):
         (folder / file.name).write_bytes(file.read_bytes())
@@ -72,7 +76,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
 
 @pytest.fixture(scope="module")
 def context(served: tuple[Path, str, list[str]]) -> Iterator[Any]:
-    """A browser that came in by the link; what it asks for is kept, and must all be on this machine."""
+    """A browser that came in by the link;
+    what it asks for is kept, and must all be on this machine.
+    """
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         made = browser.new_context(viewport={"width": 1280, "height": 900})
@@ -156,7 +162,10 @@ def test_an_error_stands_at_its_line_and_the_page_follows_the_hand(
     page.get_by_text("k=1 protects nobody").wait_for()
     assert page.locator(".editor .lines .wrong").inner_text() == str(line)
     page.get_by_role("button", name=f"Go to line {line}").click()
-    chosen = "(() => { const area = document.querySelector('[data-testid=plan-text]'); return area.value.slice(area.selectionStart, area.selectionEnd); })()"
+    chosen = (
+        "(() => { const area = document.querySelector('[data-testid=plan-text]'); return "
+        "area.value.slice(area.selectionStart, area.selectionEnd); })()"
+    )
     page.wait_for_function(f"{chosen}.includes('k: 1')")
 
     page.get_by_test_id("plan-text").fill(

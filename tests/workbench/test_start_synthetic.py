@@ -1,4 +1,6 @@
-"""The form for synthetic releases on the page Start, without a browser: from the form to the plan and back, and errors at their fields."""
+"""The form for synthetic releases on the page Start, without a browser:
+from the form to the plan and back, and errors at their fields.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +14,15 @@ import pytest
 
 pytest.importorskip("nicegui")
 
-from tacit.plan.editing import rewritten
-from tacit.plan.load import load_plan
-from tacit.plan.wishes.releases import RemoveRelease, SetSynthetic
-from tacit.plan.wishes.tables import SetDomain
-from tacit.web import drafts
-from tacit.web.bench import Bench
-from tacit.web.drafts import Draft
-from tacit.web.pages.start_synthetic import columns_of
-from tacit.web.pages.start_synthetic_fields import (
+from tacit.plan.edit.editing import rewritten
+from tacit.plan.edit.wishes.releases import RemoveRelease, SetSynthetic
+from tacit.plan.edit.wishes.tables import SetDomain
+from tacit.plan.read.load import load_plan
+from tacit.workbench import drafts
+from tacit.workbench.bench import Bench
+from tacit.workbench.drafts import Draft
+from tacit.workbench.pages.start.synthetic import columns_of
+from tacit.workbench.pages.start.synthetic_fields import (
     EMPTY,
     Fields,
     doubt,
@@ -64,9 +66,21 @@ releases:
 checks:
   - probabilistic-dp: {release: near}
   - differential-privacy: {releases: [near, again], epsilon: 9, delta: 1e-4}
-"""
-COMMUTES = "workplace,home,jobs\nHarbour,Harbour,120\nHarbour,Old Town,310\nStation,Station,150\nStation,Harbour,33\n"
-DISTRICTS = "district,latitude,longitude\nHarbour,51.452,-2.602\nOld Town,51.454,-2.591\nStation,51.449,-2.580\nUpton,51.540,-2.418\n"
+"""  # noqa: E501
+COMMUTES = (
+    "workplace,home,jobs\n"
+    "Harbour,Harbour,120\n"
+    "Harbour,Old Town,310\n"
+    "Station,Station,150\n"
+    "Station,Harbour,33\n"
+)
+DISTRICTS = (
+    "district,latitude,longitude\n"
+    "Harbour,51.452,-2.602\n"
+    "Old Town,51.454,-2.591\n"
+    "Station,51.449,-2.580\n"
+    "Upton,51.540,-2.418\n"
+)
 
 
 @pytest.fixture
@@ -122,9 +136,9 @@ def test_the_form_becomes_a_plan_that_the_commands_read(
     drafts.save(draft, book)
     assert draft.text.startswith(PLAN)  # comments and all
     assert (
-        "    synthetic: {group: workplace, value: home, count: jobs, epsilon: 2, delta: 0.00001, domain: districts.csv}"
-        in draft.text
-    )
+        "    synthetic: {group: workplace, value: home, count: jobs, epsilon: 2, delta: "
+        "0.00001, domain: districts.csv}"
+    ) in draft.text
     assert [one.kind for one in load_plan(book.path).checks] == ["differential-privacy"]
     monkeypatch.chdir(book.folder)
     for words in (["check"], ["synthesize", "homes", "-o", "homes.csv", "--workers", "1"]):
@@ -167,7 +181,8 @@ def test_what_is_changed_in_the_form_leaves_the_rest_of_the_text() -> None:
         RICH, "again", guarantee="pdp", mechanism="geometric", delta="1e-6"
     ) == RICH.replace(
         "delta: 0, domain: districts.csv, coarsen: districts.csv",
-        "delta: 0.000001, domain: districts.csv, coarsen: districts.csv, guarantee: pdp, mechanism: geometric",
+        "delta: 0.000001, domain: districts.csv, coarsen: districts.csv, guarantee: pdp, "
+        "mechanism: geometric",
     )
 
 
@@ -195,9 +210,18 @@ def test_a_release_is_renamed_everywhere_and_removed_everywhere() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "releases: {x: {table: t, synthetic: {group: a, value: b, epsilon: 1, delta: 0, domian: f.csv}}}",
-        "releases: {x: {table: t, synthetic: {group: a, value: b, epsilon: 1, delta: 0, domain: [a, b]}}}",
-        "releases: {x: {table: t, synthetic: {group: a, value: b, epsilon: 1, delta: 0, shrink: {miles: 5}}}}",
+        (
+            "releases: {x: {table: t, synthetic: {group: a, value: b, epsilon: 1, delta: 0, "
+            "domian: f.csv}}}"
+        ),
+        (
+            "releases: {x: {table: t, synthetic: {group: a, value: b, epsilon: 1, delta: 0, "
+            "domain: [a, b]}}}"
+        ),
+        (
+            "releases: {x: {table: t, synthetic: {group: a, value: b, epsilon: 1, delta: 0, "
+            "shrink: {miles: 5}}}}"
+        ),
         "releases: {x: {table: t, synthetic: 5}}",
         "releases: {x: {table: t}}",
         "releases: [x]",
@@ -334,9 +358,9 @@ def test_whatever_is_accepted_loads_and_opens_again_as_it_was_written(bench: Ben
 def test_what_is_protected_is_said_plainly() -> None:
     said = in_words(form())
     assert said[0] == "Protected: each person's home in commutes."
-    assert (
-        said[1]
-        == "Not protected: their workplace, how many people each workplace has, and that they are in the file."
+    assert said[1] == (
+        "Not protected: their workplace, how many people each workplace has, and that "
+        "they are in the file."
     )
     assert "jobs counts is one person" in said[2]
     assert all(

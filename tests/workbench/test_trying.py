@@ -1,4 +1,6 @@
-"""Trying queries: what a page keeps between visits, and how parameters are read. The page itself: tests/browser."""
+"""Trying queries: what a page keeps between visits, and how parameters are read.
+The page itself: tests/browser.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +14,24 @@ import pytest
 
 pytest.importorskip("nicegui")
 
-from server.gateway_plans import HOSPITAL, policy
+from gateway.gateway_plans import HOSPITAL, policy
 from tacit.errors import InputError
-from tacit.plan.load import load_plan
-from tacit.server.explaining import Explainer
-from tacit.server.trial import Prepared
-from tacit.web.bench import Bench, Visit
-from tacit.web.pages import trying, trying_result
-from tacit.web.pages.trying import MOST_TRIES, Desk, Parameter, Query, desk_of, trial_of, values_of
-from tacit.web.pages.trying_roles import proposal
+from tacit.gateway.policy.explaining import Explainer
+from tacit.gateway.trial import Prepared
+from tacit.plan.read.load import load_plan
+from tacit.workbench.bench import Bench, Visit
+from tacit.workbench.pages.trying import page as trying
+from tacit.workbench.pages.trying import result as trying_result
+from tacit.workbench.pages.trying.page import (
+    MOST_TRIES,
+    Desk,
+    Parameter,
+    Query,
+    desk_of,
+    trial_of,
+    values_of,
+)
+from tacit.workbench.pages.trying.roles import proposal
 
 
 def visit(folder: Path, name: str = "s") -> Visit:
@@ -144,8 +155,14 @@ tables:
   "my order": {rows: [[Ann, 30, flu], [Bob, 40, cancer]], columns: {name: text, age: integer, condition: text}, identifiers: [name], quasi-identifiers: [age], sensitive: [condition]}
 releases:
   raw: {table: my order}
-"""
-NO_SENSITIVE = "version: 1\ntables:\n  wards: {columns: {ward: text}, rows: [[A]]}\nreleases:\n  raw: {table: wards}\n"
+"""  # noqa: E501
+NO_SENSITIVE = (
+    "version: 1\n"
+    "tables:\n"
+    "  wards: {columns: {ward: text}, rows: [[A]]}\n"
+    "releases:\n"
+    "  raw: {table: wards}\n"
+)
 WITHOUT = HOSPITAL.split("roles:")[0]
 
 

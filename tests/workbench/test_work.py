@@ -1,4 +1,6 @@
-"""Work runs in a process of its own: it tells how far it is, ends when it is told to, and leaves nothing behind."""
+"""Work runs in a process of its own: it tells how far it is, ends when it
+is told to, and leaves nothing behind.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ import pytest
 pytest.importorskip("nicegui")
 
 from tacit.errors import InputError
-from tacit.web.parts.working import told as told_of
-from tacit.web.work import Work, Works
-from web import long_work
+from tacit.workbench.parts.working import told as told_of
+from tacit.workbench.work import Work, Works
+from workbench import long_work
 
 SECONDS = 60.0
 

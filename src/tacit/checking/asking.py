@@ -6,21 +6,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.definitions.registry import OF_OVERLAPS, OF_SYNTHETIC, OF_WORLDS
+from tacit.families.queries.datalog.dependencies import read_constraint
+from tacit.families.queries.dependency import joined
+from tacit.families.registry import OF_OVERLAPS, OF_SYNTHETIC, OF_WORLDS
 from tacit.model.release import Constraint
-from tacit.queries.dependencies import read_constraint
-from tacit.queries.dependency import joined
 
 if TYPE_CHECKING:
-    from tacit.holdings.desk import Desk
-    from tacit.holdings.holdings import Hand, Holdings
+    from tacit.checking.desk import Desk
+    from tacit.checking.holdings.holdings import Hand, Holdings
+    from tacit.families.queries.question import QueryQuestion
+    from tacit.families.worlds.question import SafetyQuestion
     from tacit.plan.plan import Check
-    from tacit.queries.question import QueryQuestion
-    from tacit.worlds.question import SafetyQuestion
 
 
 def question_for(check: Check, hand: Hand, desk: Desk) -> Any:
-    """What a definition about queries, views or mechanisms is asked for one adversary: what is out comes first."""
+    """What a definition about queries, views or mechanisms is asked for one adversary:
+    what is out comes first.
+    """
     together = replace(check, releases=(*hand.names, *hand.new))
     if check.kind in OF_WORLDS:
         return desk.views.question(
@@ -34,7 +36,9 @@ def question_for(check: Check, hand: Hand, desk: Desk) -> Any:
 
 
 def about_queries(check: Check, desk: Desk) -> QueryQuestion:
-    """A question of perfect privacy; rules that are out tie tables together as those do that everybody knows."""
+    """A question of perfect privacy; rules that are out tie tables
+    together as those do that everybody knows.
+    """
     plan = desk.plan
     rules = [name for name in check.releases if isinstance(plan.releases[name], Constraint)]
     views = tuple(name for name in check.releases if name not in rules)
@@ -58,14 +62,29 @@ def tied_by(rules: list[str], desk: Desk) -> Iterator[set[str]]:
 
 
 def all_cases(check: Check, holdings: Holdings, desk: Desk) -> SafetyQuestion:
-    """The question of view safety for all adversaries, as far as what they hold can be judged; for those who explain it."""
-    questions: list[SafetyQuestion] = [
-        question_for(check, hand, desk) for hand in holdings.hands(check)
-    ]
+    """The question of view safety for all adversaries, as far as what they hold can be judged;
+    what could not be is said.
+    """
+    hands = holdings.hands(check)
+    questions: list[SafetyQuestion] = [question_for(check, hand, desk) for hand in hands]
     given = dict.fromkeys(name for one in questions for name in one.given)
+    assumed = dict.fromkeys(
+        [
+            *(one for each in questions for one in each.assumptions),
+            *(one for hand in hands for one in hand.assumptions),
+        ]
+    )
+    warned = dict.fromkeys(
+        [
+            *desk.views.warnings([*given, *check.releases]),
+            *(one.text.rstrip(".") for hand in hands for one in hand.problems),
+        ]
+    )
     return replace(
         questions[0],
         releases=check.releases,
         given=tuple(given),
         cases=tuple(case for one in questions for case in one.cases),
+        assumptions=tuple(assumed),
+        warnings=tuple(warned),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -9,8 +10,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tacit.definitions.asking import answer_with
-from tacit.definitions.registry import (
+from tacit.engines.open import open_engine
+from tacit.errors import InputError, PlanError, TacitError, did_you_mean, raise_all
+from tacit.families.microdata.definitions.asking import answer_with
+from tacit.families.microdata.reading.source import Source, nobody
+from tacit.families.queries.reading.readings import Readings
+from tacit.families.registry import (
     MICRODATA,
     OF_OVERLAPS,
     OF_QUERIES,
@@ -18,41 +23,40 @@ from tacit.definitions.registry import (
     OF_WORLDS,
     define,
 )
-from tacit.engines.open import open_engine
-from tacit.errors import InputError, PlanError, did_you_mean, raise_all
-from tacit.holdings.concerning import concerns, lies_beside
-from tacit.jobs import Job
-from tacit.model.verdict import Audience, Verdict, subject_text
-from tacit.plan.load import not_built
-from tacit.readings import Readings
-from tacit.source import Source, nobody
+from tacit.model.jobs import Cancelled, Job
+from tacit.model.verdict import Audience, Reason, Verdict, subject_text
+from tacit.plan.known_tables import KEYS_IGNORED
+from tacit.plan.read.load import not_built
 
 if TYPE_CHECKING:
-    from tacit.definitions.base import Definition
+    from tacit.checking.holdings.holdings import Hand, Holdings
     from tacit.engines.base import Engine
-    from tacit.holdings.holdings import Hand, Holdings
-    from tacit.overlap.memberships import Seats
-    from tacit.overlap.question import OverlapQuestion
-    from tacit.overlap.stages import Stages
-    from tacit.overlap_asking.questions import OverlapQuestions
+    from tacit.families.definition import Definition
+    from tacit.families.microdata.microdata import MicrodataQuestion
+    from tacit.families.microdata.portrait import Portrait
+    from tacit.families.overlaps.memberships import Seats
+    from tacit.families.overlaps.question import OverlapQuestion
+    from tacit.families.overlaps.reading.questions import OverlapQuestions
+    from tacit.families.overlaps.stages import Stages
+    from tacit.families.queries.question import QueryQuestion
+    from tacit.families.synthetic.reading.questions import SyntheticQuestions
+    from tacit.families.worlds.reading.questions import ViewQuestions
     from tacit.plan.plan import Check, Plan
-    from tacit.queries.question import QueryQuestion
-    from tacit.synthesis_asking.questions import SyntheticQuestions
-    from tacit.tables.microdata import MicrodataQuestion
-    from tacit.tables.portrait import Portrait
-    from tacit.view_asking.questions import ViewQuestions
 
 GAMMA = "gamma-privacy"
 EXIT_STATUS = {"breached": 1, "undecided": 3}
+INTERNAL, WENT_WRONG = "internal", 70
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
     """The answers to a plan's checks, in the plan's order, and the questions behind them.
 
-    `portraits` has, by release, what a report draws; it is empty unless it was asked for. So are `stages`: by the releases that
-    gamma-privacy judged together, everybody's beliefs after each of them; and `seats`: who is in which of the releases that were judged together. `people` says how many people of a table were
-    judged by overlapping views. `queries` has what perfect privacy was asked about, by the secret and the views: a report draws them.
+    `portraits` has, by release, what a report draws; it is empty unless it was asked for. So are
+    `stages`: by the releases that gamma-privacy judged together, everybody's beliefs after each of
+    them; and `seats`: who is in which of the releases that were judged together. `people` says how
+    many people of a table were judged by overlapping views. `queries` has what perfect privacy was
+    asked about, by the secret and the views: a report draws them.
     """
 
     plan: str
@@ -67,7 +71,14 @@ class Assessment:
 
     @property
     def exit_status(self) -> int:
-        """0 all hold, 1 some check is breached, 3 nothing breached but something undecided."""
+        """0 all hold, 1 some check is breached, 3 nothing breached but something undecided;
+        70 before them, where Tacit itself went wrong.
+        """
+        if any(
+            verdict.reason is not None and verdict.reason.code == INTERNAL
+            for verdict in self.verdicts
+        ):
+            return WENT_WRONG
         found = {verdict.status for verdict in self.verdicts}
         return next((EXIT_STATUS[status] for status in EXIT_STATUS if status in found), 0)
 
@@ -113,9 +124,10 @@ def assess(
 ) -> Assessment:
     """Answer the checks of a plan.
 
-    `only` picks checks by name, kind or release; `portraits` also computes what a report draws, `stages` only what the terminal
-    tells of a breach: beliefs release by release, where they are quick to count. `new_answers` are keyed hashes of what is about to go
-    out, for the ledger. Raises TacitError where the input is wrong.
+    `only` picks checks by name, kind or release; `portraits` also computes what a report draws,
+    `stages` only what the terminal tells of a breach: beliefs release by release, where they are
+    quick to count. `new_answers` are keyed hashes of what is about to go out, for the ledger.
+    Raises TacitError where the input is wrong.
     """
     begun = time.perf_counter()
     job = job or Job()
@@ -126,8 +138,7 @@ def assess(
         for number, check in enumerate(checks):
             job.step(f"{check.kind} of {', '.join(check.releases)}", number / len(checks))
             verdicts.append(answer(check, desk))
-        asked = desk.source.questions if "source" in vars(desk) else {}
-        pictures = draw(asked, verdicts, job) if portraits else {}
+        pictures = draw(desk.asked, verdicts, job) if portraits else {}
         followed = (
             follow(desk.overlapping, verdicts, job, everything=portraits)
             if portraits or stages
@@ -136,7 +147,7 @@ def assess(
         seated = seat(desk.overlapping) if portraits else {}
         job.step("done", 1.0)
         # Witnesses and examples were looked up while the engine was open; nobody is from here on.
-        questions = {name: replace(question, find=nobody) for name, question in asked.items()}
+        questions = {name: replace(question, find=nobody) for name, question in desk.asked.items()}
     seconds = time.perf_counter() - begun
     return Assessment(
         plan.file,
@@ -155,7 +166,7 @@ def draw(
     questions: Mapping[str, MicrodataQuestion], verdicts: Sequence[Verdict], job: Job
 ) -> dict[str, Portrait]:
     """What a report shows of the releases: their groups, and who is exposed."""
-    from tacit.tables.portrait import portraits
+    from tacit.families.microdata.portrait import portraits
 
     job.step("looking for who is exposed", 1.0)
     return portraits(questions, verdicts)
@@ -168,8 +179,10 @@ def follow(
     *,
     everything: bool,
 ) -> dict[str, Stages]:
-    """Everybody's beliefs release by release, where gamma-privacy was asked; not `everything`: where it is breached, and quickly."""
-    from tacit.overlap.stages import BRIEFLY, SECONDS, stages
+    """Everybody's beliefs release by release, where gamma-privacy was asked;
+    not `everything`: where it is breached, and quickly.
+    """
+    from tacit.families.overlaps.stages import BRIEFLY, SECONDS, stages
 
     breached = {
         subject_text(verdict.subject)
@@ -184,8 +197,10 @@ def follow(
 
 
 def seat(questions: Mapping[tuple[str, str], OverlapQuestion]) -> dict[str, Seats]:
-    """Who is in which of the releases that were judged together; of those whom some release could show, where gamma-privacy was asked."""
-    from tacit.overlap.memberships import seats
+    """Who is in which of the releases that were judged together;
+    of those whom some release could show, where gamma-privacy was asked.
+    """
+    from tacit.families.overlaps.memberships import seats
 
     gamma_last = sorted(questions.items(), key=lambda one: one[0][0] == GAMMA)
     return {name: seats(question) for (_, name), question in gamma_last}
@@ -218,7 +233,9 @@ def selected(plan: Plan, only: Sequence[str]) -> list[Check]:
 
 
 class Desk:
-    """Where a plan's checks are answered. The source is opened when the first of them needs it: some need no data."""
+    """Where a plan's checks are answered. The source is opened when the first of them needs it:
+    some need no data.
+    """
 
     def __init__(
         self, plan: Plan, job: Job | None = None, new_answers: Mapping[str, str] | None = None
@@ -228,6 +245,7 @@ class Desk:
         self.new_answers = new_answers or {}  # keyed hashes of what is about to go out, by release
         self.overlapping: dict[tuple[str, str], OverlapQuestion] = {}  # by check and releases
         self.queries: dict[tuple[str, ...], QueryQuestion] = {}  # by secret and views
+        self._source: Source | None = None
         self._stack = ExitStack()
 
     def __enter__(self) -> Desk:
@@ -241,10 +259,17 @@ class Desk:
         """Where the rows live."""
         return self._stack.enter_context(open_engine(self.plan.source, self.plan.folder))
 
-    @cached_property
+    @property
     def source(self) -> Source:
         """The plan's tables, counted."""
-        return Source(self.plan, self.engine)
+        if self._source is None:
+            self._source = Source(self.plan, self.engine)
+        return self._source
+
+    @property
+    def asked(self) -> Mapping[str, MicrodataQuestion]:
+        """The questions about microdata so far; none, with no source opened, where no check had."""
+        return {} if self._source is None else self._source.questions
 
     @cached_property
     def readings(self) -> Readings:
@@ -253,8 +278,8 @@ class Desk:
 
     def question(self, check: Check) -> Any:
         """The question that a check asks about some views."""
-        if check.kind in OF_WORLDS and concerns(check, self.plan):
-            from tacit.holdings.asking import all_cases
+        if check.kind in OF_WORLDS:
+            from tacit.checking.asking import all_cases
 
             return all_cases(check, self.holdings, self)
         if check.kind in OF_OVERLAPS:
@@ -264,28 +289,26 @@ class Desk:
             return question
         if check.kind in OF_SYNTHETIC:
             return self.synthetic.question(check)
-        return (
-            self.views.question(check) if check.kind in OF_WORLDS else self.readings.question(check)
-        )
+        return self.readings.question(check)
 
     @cached_property
     def overlaps(self) -> OverlapQuestions:
         """The plan's questions about several views of one table."""
-        from tacit.overlap_asking.questions import OverlapQuestions
+        from tacit.families.overlaps.reading.questions import OverlapQuestions
 
         return OverlapQuestions(self.plan, self.readings, lambda: self.engine, self.job)
 
     @cached_property
     def synthetic(self) -> SyntheticQuestions:
         """The plan's questions about synthetic releases, and what they are made of."""
-        from tacit.synthesis_asking.questions import SyntheticQuestions
+        from tacit.families.synthetic.reading.questions import SyntheticQuestions
 
         return SyntheticQuestions(self.plan, self.engine, self.job)
 
     @cached_property
     def holdings(self) -> Holdings:
         """What is out by the ledger, and who has it."""
-        from tacit.holdings.holdings import Holdings
+        from tacit.checking.holdings.holdings import Holdings
 
         found = Holdings(self, self.new_answers)
         self._stack.callback(found.close)
@@ -294,36 +317,82 @@ class Desk:
     @cached_property
     def views(self) -> ViewQuestions:
         """The plan's questions about view safety."""
-        from tacit.view_asking.questions import ViewQuestions
+        from tacit.families.worlds.reading.questions import ViewQuestions
 
         return ViewQuestions(self.plan, self.readings, lambda: self.engine)
 
 
 def answer(check: Check, desk: Desk) -> Verdict:
-    """Ask the definition that a check names about the release, or the queries, that it names, and about all that is out beside it."""
+    """Ask the definition that a check names about the release, or the queries, that it names, and
+    about all that is out beside it.
+
+    A mistake of ours takes no other check with it: this one is undecided then.
+    """
     begun = time.perf_counter()
     definition = define(check.kind, check.parameters)
-    verdict = (
-        with_holdings(check, definition, desk)
-        if desk.holdings.has_beside(check)
-        else by_itself(check, definition, desk)
-    )
+    try:
+        verdict = (
+            with_holdings(check, definition, desk)
+            if desk.holdings.has_beside(check)
+            else by_itself(check, definition, desk)
+        )
+        verdict = with_left_out(check, verdict, desk)
+    except Exception as error:
+        if not is_mistake(error) or os.environ.get("TACIT_DEBUG"):
+            raise
+        verdict = went_wrong(check, definition, error)
+    ignored = (KEYS_IGNORED,) if desk.plan.source_keys == "ignore" else ()
     return replace(
         verdict,
         name=check.name,
-        warnings=(*verdict.warnings, *not_asked(check, desk)),
+        assumptions=(*verdict.assumptions, *ignored),
         seconds=time.perf_counter() - begun,
     )
 
 
-def not_asked(check: Check, desk: Desk) -> tuple[str, ...]:
-    """What is published about tied tables, and what a ledger that lies beside the plan says, where the check was not asked about it."""
-    tied = desk.holdings.beside(check) if concerns(check, desk.plan) else ()
-    if not lies_beside(desk.plan):
-        return tied
-    from tacit.holdings.unasked import unasked
+def is_mistake(error: Exception) -> bool:
+    """Is an error a mistake of ours, and not wrong input, a full
+    disk, or somebody who wants to stop?
+    """
+    stopped = isinstance(error, RuntimeError) and "interrupted" in str(
+        error
+    )  # as DuckDB says it of Ctrl-C
+    return not stopped and not isinstance(error, TacitError | Cancelled | OSError)
 
-    return (*tied, *unasked(check, desk.holdings))
+
+def went_wrong(check: Check, definition: Definition, error: Exception) -> Verdict:
+    """What a check comes to where Tacit itself went wrong.
+    The error's own words are left out: they may hold values of people.
+    """
+    named: dict[str, Any] = (
+        {"release": check.releases[0]}
+        if len(check.releases) == 1
+        else {"releases": list(check.releases)}
+    )
+    text = (
+        f"Tacit itself went wrong: {type(error).__name__}. Please report it; TACIT_DEBUG=1 "
+        "shows where."
+    )
+    return Verdict(
+        check=check.kind,
+        label=definition.label,
+        subject={**({"secret": check.secret} if check.secret else {}), **named},
+        status="undecided",
+        because="Tacit itself went wrong",
+        evidence=Reason(INTERNAL, text),
+        protects=definition.place.protects,
+        against=definition.place.against,
+        measure=definition.place.measured,
+    )
+
+
+def with_left_out(check: Check, verdict: Verdict, desk: Desk) -> Verdict:
+    """The verdict, which says what is out and is left out by `given` of its check."""
+    if check.given is None:
+        return verdict
+    from tacit.checking.judging import with_left_out as noted
+
+    return noted(check, verdict, desk.holdings)
 
 
 def by_itself(check: Check, definition: Definition, desk: Desk) -> Verdict:
@@ -348,9 +417,11 @@ def judged_by(check: Check, definition: Definition, question: Any, desk: Desk) -
 
 
 def with_holdings(check: Check, definition: Definition, desk: Desk) -> Verdict:
-    """The verdict for everybody who gets what a check names, together with what they hold; the worst one counts."""
-    from tacit.holdings.asking import question_for
-    from tacit.holdings.judging import judged
+    """The verdict for everybody who gets what a check names, together with what they hold;
+    the worst one counts.
+    """
+    from tacit.checking.asking import question_for
+    from tacit.checking.judging import judged
 
     asked: dict[tuple[str, ...], OverlapQuestion] = {}
 

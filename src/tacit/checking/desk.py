@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
-    from tacit.overlap_asking.questions import OverlapQuestions
+    from tacit.families.microdata.reading.source import Source
+    from tacit.families.overlaps.reading.questions import OverlapQuestions
+    from tacit.families.queries.reading.readings import Readings
+    from tacit.families.synthetic.reading.questions import SyntheticQuestions
+    from tacit.families.worlds.reading.questions import ViewQuestions
     from tacit.plan.plan import Plan
-    from tacit.readings import Readings
-    from tacit.source import Source
-    from tacit.synthesis_asking.questions import SyntheticQuestions
-    from tacit.view_asking.questions import ViewQuestions
 
 
 class Desk(Protocol):

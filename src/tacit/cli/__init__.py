@@ -1,6 +1,7 @@
 """The command line: reads arguments, calls the functions that do the work, prints what they return.
 
-One module for each family of commands; `commands` lists them all, `ending` turns whatever happens into an exit status.
+One module for each family of commands;
+`commands` lists them all, `ending` turns whatever happens into an exit status.
 """
 
 from tacit.cli.checking import next_steps

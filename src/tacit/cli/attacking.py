@@ -12,7 +12,7 @@ from tacit.cli.options import as_json, for_audience, plan_option, to_report
 from tacit.cli.printing import chosen, print_json, progress, say, screen, waiting
 
 if TYPE_CHECKING:
-    from tacit.attacks.stories import Attack
+    from tacit.families.microdata.attacks.stories import Attack
     from tacit.model.verdict import Audience
 
 
@@ -57,14 +57,14 @@ def attack(
 ) -> int:
     """Attack RELEASE of the plan: what somebody believes before and after.
 
-    Tries homogeneity, background knowledge, linking, proximity and minimality. Exit status: 0 when done,
-    2 the input is wrong.
+    Tries homogeneity, background knowledge, linking, proximity and minimality.
+    Exit status: 0 when done, 2 the input is wrong.
     """
-    from tacit.attacks.attack import attack as carry_out
-    from tacit.attacks.attack import read_threshold
-    from tacit.jobs import Job
-    from tacit.plan.load import load_plan
+    from tacit.families.microdata.runs.attack import attack as carry_out
+    from tacit.families.microdata.runs.attack import read_threshold
+    from tacit.model.jobs import Job
     from tacit.plan.owned import refuse_report
+    from tacit.plan.read.load import load_plan
 
     share, loaded = read_threshold(threshold), load_plan(plan)
     refuse_report(report, loaded)
@@ -102,9 +102,9 @@ def show_all_minimal(
     plan: Any, release: str, sensitive: str | None, threshold: Fraction, *, as_json: bool
 ) -> int:
     """Print how many of the minimal tables give people away."""
-    from tacit.attacks.all_minimal import show
-    from tacit.attacks.attack import attack_all_minimal
-    from tacit.jobs import Job
+    from tacit.families.microdata.attacks.all_minimal import show
+    from tacit.families.microdata.runs.attack import attack_all_minimal
+    from tacit.model.jobs import Job
 
     with progress() as tell:
         found = attack_all_minimal(

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import as_json, for_audience, to_report
-from tacit.cli.printing import chosen, print_json, screen, waiting, warn
+from tacit.cli.options import as_json, for_audience, output_formats, to_report
+from tacit.cli.printing import chosen, print_json, screen, waiting, warn, write_out
 
 if TYPE_CHECKING:
-    from tacit.assess import Assessment
+    from tacit.checking.assess import Assessment
     from tacit.model.verdict import Audience
+    from tacit.plan.plan import Plan
+
+UNDECIDED = 3  # the exit status
 
 
 @click.command()
@@ -25,22 +28,55 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Only this check, kind of check or release. Repeatable.",
 )
+@click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    metavar="F[=FILE]",
+    callback=output_formats,
+    help=(
+        "Also for other programs: sarif, junit, github or markdown, to FILE or instead of the "
+        "text. Repeatable. Never with personal values."
+    ),
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["breached", "undecided"]),
+    default="undecided",
+    help="breached: what is undecided alone exits with 0 (default: undecided, which is both).",
+)
 @as_json
 @to_report
 @for_audience
 def check(
-    plan: Path, only: tuple[str, ...], as_json: bool, report: Path | None, audience: str | None
+    plan: Path,
+    only: tuple[str, ...],
+    formats: Mapping[str, Path | None],
+    fail_on: str,
+    as_json: bool,
+    report: Path | None,
+    audience: str | None,
 ) -> int:
     """Answer every check of PLAN (default: tacit.yaml).
 
-    Exit status: 0 all hold, 1 some check is breached, 2 the input is wrong, 3 something is undecided.
+    Exit status: 0 all hold, 1 some check is breached, 2 the input is wrong, 3 something is
+    undecided, 70 Tacit itself went wrong.
     """
-    from tacit.plan.load import load_plan
     from tacit.plan.owned import refuse_report
+    from tacit.plan.read.load import load_plan
 
+    refuse_two_texts(formats, as_json=as_json)
     loaded = load_plan(plan, need_checks=True)
-    refuse_report(report, loaded)
-    assessment = run_checks(loaded, only, portraits=report is not None, stages=not as_json)
+    outputs = [path for path in (report, *formats.values()) if path is not None]
+    for number, path in enumerate(outputs):
+        refuse_report(path, loaded, beside=outputs[:number])
+    quiet = as_json or None in formats.values()
+    assessment = run_checks(loaded, only, portraits=report is not None, stages=not quiet)
+    if formats:
+        write_formats(formats, loaded, only, assessment, fail_on)
+    if None in formats.values():
+        write_page(assessment, report, chosen(audience))
+        return exit_status(assessment, fail_on)
     present(
         assessment,
         as_json=as_json,
@@ -49,7 +85,47 @@ def check(
         plan=plan,
         kinds=[check.kind for check in loaded.checks],
     )
-    return assessment.exit_status
+    return exit_status(assessment, fail_on)
+
+
+def refuse_two_texts(formats: Mapping[str, Path | None], *, as_json: bool) -> None:
+    """Standard output has room for one text."""
+    without_file = [name for name, path in formats.items() if path is None]
+    if without_file and (as_json or len(without_file) > 1):
+        other = "--json" if as_json else f"--format {without_file[1]}"
+        raise click.UsageError(
+            f"--format {without_file[0]} and {other} both print to standard output. Give one of "
+            f"them a file: --format {without_file[0]}=FILE."
+        )
+
+
+def exit_status(assessment: Assessment, fail_on: str) -> int:
+    """The exit status of the checks; 0 for what is undecided where only a breach counts."""
+    status = assessment.exit_status
+    return 0 if status == UNDECIDED and fail_on == "breached" else status
+
+
+def write_formats(
+    formats: Mapping[str, Path | None],
+    plan: Plan,
+    only: tuple[str, ...],
+    assessment: Assessment,
+    fail_on: str,
+) -> None:
+    """The findings for other programs: to files, whole or not at all, or to standard output."""
+    from tacit.checking.assess import selected
+    from tacit.report.formats import render
+    from tacit.report.formats.findings import FAILS_ON, find
+    from tacit.report.html.pages import write_page
+
+    fails = FAILS_ON[fail_on]
+    findings = find(plan, selected(plan, only), assessment.verdicts, fails, assessment.seconds)
+    for name, path in formats.items():
+        text = render(name, findings)
+        if path is None:
+            write_out(text.removesuffix("\n"))
+        else:
+            write_page(text, path)
 
 
 @click.command()
@@ -65,11 +141,13 @@ def check(
 def demo(folder: Path, as_json: bool, report: Path | None, audience: str | None) -> int:
     """Write the hospital example to DIR (default: tacit-demo) and check it."""
     from tacit import demo as example
-    from tacit.plan.load import load_plan
+    from tacit.errors import install_command
     from tacit.plan.owned import refuse_report
+    from tacit.plan.read.load import load_plan
 
     example.write(folder)
-    plan, page = folder / "tacit.yaml", report or folder / "report.html"
+    plan = folder / "tacit.yaml"
+    page = report or (folder / "report.html" if can_draw() else None)
     loaded = load_plan(plan, need_checks=True)
     refuse_report(page, loaded)
     assessment = run_checks(loaded, (), portraits=True)
@@ -79,7 +157,7 @@ def demo(folder: Path, as_json: bool, report: Path | None, audience: str | None)
         report=page,
         audience=chosen(audience),
         plan=plan,
-        more=[f"tacit serve {plan}"],
+        more=[*([] if can_draw() else [install_command("web")]), f"tacit serve {plan}"],
     )
     return 0
 
@@ -120,12 +198,19 @@ def init(data: str, plan: Path, table: str | None, as_json: bool) -> int:
     return 0
 
 
+def can_draw() -> bool:
+    """Is the extra here that draws the pictures of reports?"""
+    from importlib.util import find_spec
+
+    return find_spec("vl_convert") is not None
+
+
 def run_checks(
     plan: Any, only: tuple[str, ...], *, portraits: bool, stages: bool = False
 ) -> Assessment:
     """Answer the checks, with a line of progress where somebody is watching."""
-    from tacit.assess import assess
-    from tacit.jobs import Job
+    from tacit.checking.assess import assess
+    from tacit.model.jobs import Job
 
     with waiting("reading the tables") as tell:
         job = Job(lambda text, share: tell(f"{text} ({share:.0%})"))
@@ -144,9 +229,10 @@ def present(
 ) -> None:
     """Show the verdicts: JSON or text on standard output, and the HTML report where asked.
 
-    `more` are further steps to name. `kinds` are those of all checks of the plan, also of those that were not asked.
+    `more` are further steps to name. `kinds` are those of all checks of the plan, also of those
+    that were not asked.
     """
-    from tacit.report import terminal
+    from tacit.report.terminal import answers as terminal
 
     if as_json:
         write_page(assessment, report, audience)
@@ -162,7 +248,7 @@ def present(
 def write_page(assessment: Assessment, report: Path | None, audience: Audience) -> None:
     """The HTML report, where asked."""
     if report is not None:
-        from tacit.report.html import write_report
+        from tacit.report.html.page import write_report
 
         write_report(assessment, report, audience)
 
@@ -170,8 +256,10 @@ def write_page(assessment: Assessment, report: Path | None, audience: Audience) 
 def next_steps(
     assessment: Assessment, plan: Path, report: Path | None, *, kinds: Sequence[str] = ()
 ) -> list[str]:
-    """What to do after a check; `kinds` are those of all checks of the plan, where not all were asked."""
-    from tacit.definitions.registry import MICRODATA
+    """What to do after a check; `kinds` are those of all checks of the
+    plan, where not all were asked.
+    """
+    from tacit.families.registry import MICRODATA
     from tacit.report.crowds import is_restorable
 
     # Other checks of microdata judge it as views: no search for levels asks them.
@@ -180,10 +268,17 @@ def next_steps(
         for verdict in assessment.verdicts
         if verdict.status == "breached" and verdict.check in MICRODATA
     )
+    # Nothing is written beside what is out already and cannot be judged with it.
+    beside = {
+        str(verdict.subject.get("release"))
+        for verdict in assessment.verdicts
+        if verdict.subject.get("given")
+    }
     coarser = [
         name
         for name in breached
         if name in assessment.questions
+        and name not in beside
         and any(
             column in assessment.questions[name].table.hierarchies
             for column in assessment.questions[name].quasi
@@ -211,7 +306,7 @@ def next_steps(
 
 def explainable(assessment: Assessment) -> str | None:
     """How to call the first breached check whose possible databases can be shown."""
-    from tacit.definitions.registry import OF_WORLDS
+    from tacit.families.registry import OF_WORLDS
 
     about = [verdict for verdict in assessment.verdicts if verdict.check in OF_WORLDS]
     nameless = [verdict.check for verdict in about if not verdict.name]

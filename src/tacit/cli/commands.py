@@ -15,11 +15,12 @@ from tacit.cli.users import user
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="tacit")
+@click.version_option(package_name="tacit-privacy")
 def cli() -> None:
     """Tacit tells a data owner what a release would disclose.
 
-    It proves that a release meets what you require of it, or shows the attack. Begin with: tacit demo
+    It proves that a release meets what you require of it, or shows the attack.
+    Begin with: tacit demo
     """
 
 

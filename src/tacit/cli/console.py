@@ -1,4 +1,6 @@
-"""The console of the command line: shows what is in the data without obeying it, and goes on when its reader has left."""
+"""The console of the command line: shows what is in the data without obeying it, and goes on
+when its reader has left.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ from tacit.report.escaping import CONTROL, escaped
 class CarefulConsole(Console):
     """A console for texts that others wrote.
 
-    A value of the data may hold what a terminal obeys: codes that go back and write another verdict over this one.
-    Brackets and colons in it are no markup either.
+    A value of the data may hold what a terminal obeys: codes that go back and write another verdict
+    over this one. Brackets and colons in it are no markup either.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -39,7 +41,9 @@ class CarefulConsole(Console):
             super().print(*objects, **options)
 
     def on_broken_pipe(self) -> None:
-        """Go on: the report is still to be written, and the exit status is that of the verdicts (rich would end with 1)."""
+        """Go on: the report is still to be written, and the exit status is that of the verdicts
+        (rich would end with 1).
+        """
         self.quiet = True
         hang_up(self.file)
 

@@ -63,7 +63,8 @@ def run() -> int:
             error
         ):  # as DuckDB says it when Ctrl-C ends a statement
             return interrupted()
-        # A mistake of ours must not look like an answer: exit status 1 means that something is breached.
+        # A mistake of ours must not look like an answer:
+        # exit status 1 means that something is breached.
         if os.environ.get("TACIT_DEBUG"):
             raise
         words = f"Tacit itself went wrong: {type(error).__name__}: {error}"
@@ -91,7 +92,9 @@ def tell(error: TacitError) -> int:
 
 
 def left(ending: SystemExit) -> int:
-    """How it ends where a pipe broke: click then leaves with 1, which would mean that something is breached."""
+    """How it ends where a pipe broke:
+    click then leaves with 1, which would mean that something is breached.
+    """
     from tacit.errors import EngineError
 
     if ending.code != 1:

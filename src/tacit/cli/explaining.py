@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 @click.option(
     "--worlds",
     is_flag=True,
-    help="For a check of view safety: the possible databases and plausible secrets before and after.",
+    help=(
+        "For a check of view safety: the possible databases and plausible secrets before and after."
+    ),
 )
 @click.option(
     "--templates",
@@ -37,7 +39,10 @@ if TYPE_CHECKING:
     "--case",
     type=int,
     metavar="N",
-    help="Which adversary and value of the secret's parameters (default: the first that is breached).",
+    help=(
+        "Which adversary and value of the secret's parameters (default: the first that is "
+        "breached)."
+    ),
 )
 @as_json
 @to_report
@@ -55,10 +60,11 @@ def explain(
 ) -> int:
     """Print how a query was read: its subgoals, its class, and what was not read exactly.
 
-    NAME is a secret or a view of the plan; or give a QUERY over its tables, in quotes. With --worlds or --templates
-    it is a CHECK of view safety: its name, or its kind where there is one such check.
+    NAME is a secret or a view of the plan; or give a QUERY over its tables, in quotes. With
+    --worlds or --templates it is a CHECK of view safety: its name, or its kind where there is one
+    such check.
     """
-    from tacit.plan.load import load_plan
+    from tacit.plan.read.load import load_plan
 
     if worlds or templates:
         return explain_worlds(
@@ -72,7 +78,7 @@ def explain(
             report=report,
             audience=chosen(audience),
         )
-    from tacit.assess import Desk
+    from tacit.checking.assess import Desk
     from tacit.errors import InputError
 
     if sample is not None or case is not None or report is not None:
@@ -93,8 +99,8 @@ def explain(
 
 def refuse_check(plan: Any, name: str) -> None:
     """A check is no query: say how it is explained."""
-    from tacit.definitions.registry import OF_WORLDS
     from tacit.errors import InputError
+    from tacit.families.registry import OF_WORLDS
 
     is_check = any(
         check.kind in OF_WORLDS and name in (check.name, check.kind) for check in plan.checks
@@ -118,9 +124,9 @@ def explain_worlds(
     audience: Audience,
 ) -> int:
     """Print the possible worlds of a check, before and after."""
-    from tacit.explained_worlds import SAMPLE
-    from tacit.explained_worlds import explain_worlds as carry_out
-    from tacit.jobs import Job
+    from tacit.families.worlds.runs.explain import SAMPLE
+    from tacit.families.worlds.runs.explain import explain_worlds as carry_out
+    from tacit.model.jobs import Job
     from tacit.plan.owned import refuse_report
 
     refuse_report(report, plan)

@@ -39,9 +39,11 @@ def ledger() -> None:
 @plan_option
 @as_json
 def begin(plan: Path, as_json: bool) -> int:
-    """Begin an empty ledger. The first release or user does that too, but not where a key without a ledger is found."""
-    from tacit.holdings.ledgers import begin as carry_out
-    from tacit.holdings.ledgers import place_of
+    """Begin an empty ledger. The first release or user does that too, but not where a key
+    without a ledger is found.
+    """
+    from tacit.checking.holdings.ledgers import begin as carry_out
+    from tacit.checking.holdings.ledgers import place_of
     from tacit.ledger.key import key_file
 
     place = place_of(plan)
@@ -49,7 +51,7 @@ def begin(plan: Path, as_json: bool) -> int:
     if as_json:
         print_json({"ledger": place.ledger, "head": head})
     else:
-        from tacit.report import ledger as report
+        from tacit.report.terminal import ledger as report
 
         report.show_begun(place.ledger, key_file(place.folder), head, screen(), plan)
     return 0
@@ -72,7 +74,7 @@ def begin(plan: Path, as_json: bool) -> int:
 @as_json
 def list_entries(to: str | None, release: str | None, last: int, plan: Path, as_json: bool) -> int:
     """List the entries, the oldest first."""
-    from tacit.holdings.ledgers import ledger_of, place_of
+    from tacit.checking.holdings.ledgers import ledger_of, place_of
 
     place = place_of(plan)
     with ledger_of(place) as opened:
@@ -87,7 +89,7 @@ def list_entries(to: str | None, release: str | None, last: int, plan: Path, as_
             }
         )
     else:
-        from tacit.report import ledger as report
+        from tacit.report.terminal import ledger as report
 
         report.show_entries(entries, screen(), plan, is_cut=is_cut, release=release, to=to)
     return 0
@@ -99,14 +101,14 @@ def list_entries(to: str | None, release: str | None, last: int, plan: Path, as_
 @as_json
 def show(number: int, plan: Path, as_json: bool) -> int:
     """Show the entry with this NUMBER: its verdicts, its hashes, its note."""
-    from tacit.holdings.ledgers import ledger_of, place_of
+    from tacit.checking.holdings.ledgers import ledger_of, place_of
 
     with ledger_of(place_of(plan)) as opened:
         entry = opened.entry(number)
     if as_json:
         print_json(entry.to_json())
     else:
-        from tacit.report import ledger as report
+        from tacit.report.terminal import ledger as report
 
         report.show_entry(entry, screen())
     return 0
@@ -131,7 +133,9 @@ def show(number: int, plan: Path, as_json: bool) -> int:
     help="Where to write the answer, once it is recorded.",
 )
 @click.option(
-    "--out-already", is_flag=True, help="It is out: record it even if its checks do not hold."
+    "--out-already",
+    is_flag=True,
+    help="It is out: record it even if its checks do not hold. Nothing is written.",
 )
 @with_note
 @plan_option
@@ -152,17 +156,17 @@ def record(
 ) -> int:
     """Check RELEASE of the plan and, if all its checks hold, record that it goes out.
 
-    Several releases that go out at once are judged and recorded together. A check of a list is asked for those that go
-    out now: the others may never follow, and what went out before is in the ledger. Rows are written in an order of
-    their own.
+    Several releases that go out at once are judged and recorded together. A check of a list is
+    asked for those that go out now: the others may never follow, and what went out before is in the
+    ledger. Rows are written in an order of their own.
 
-    Exit status: 0 recorded, 1 refused because a check is breached, 2 the input is wrong, 3 refused because a check is
-    undecided. What is refused is neither recorded nor written.
+    Exit status: 0 recorded, 1 refused because a check is breached, 2 the input is wrong, 3 refused
+    because a check is undecided. What is refused is neither recorded nor written.
     """
+    from tacit.checking.recording.record import record as carry_out
     from tacit.errors import InputError
-    from tacit.holdings.recording import record as carry_out
-    from tacit.jobs import Job
-    from tacit.plan.load import load_plan
+    from tacit.model.jobs import Job
+    from tacit.plan.read.load import load_plan
 
     if public and to:
         raise InputError(
@@ -185,9 +189,108 @@ def record(
     if as_json:
         print_json(found.to_json(chosen(audience)))
     else:
-        from tacit.report import ledger as report
+        from tacit.report.terminal import ledger as report
 
         report.show_recorded(found, screen(), chosen(audience), plan)
+    return found.exit_status
+
+
+@ledger.command()
+@click.argument("release")
+@click.option(
+    "--wrong", required=True, metavar="TEXT", help="What was wrong. No personal values, please."
+)
+@click.option(
+    "--to",
+    multiple=True,
+    metavar="CLIENT",
+    help="Who gets the correction (default: all who have the old one). Repeatable.",
+)
+@click.option("--public", is_flag=True, help="The correction goes to everybody.")
+@by_whom
+@click.option(
+    "--answer",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The very file that goes out now; needed for synthetic data.",
+)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Where to write the new answer, once it is recorded.",
+)
+@click.option(
+    "--unjudged",
+    is_flag=True,
+    help="Record it also where what the old and the new one tell together could not be decided.",
+)
+@click.option(
+    "--out-already",
+    is_flag=True,
+    help="It is out: record it even if its checks do not hold. Nothing is written.",
+)
+@with_note
+@plan_option
+@as_json
+@for_audience
+def correct(
+    release: str,
+    wrong: str,
+    to: tuple[str, ...],
+    public: bool,
+    by: str | None,
+    answer: Path | None,
+    output: Path | None,
+    unjudged: bool,
+    out_already: bool,
+    note: str,
+    plan: Path,
+    as_json: bool,
+    audience: str | None,
+) -> int:
+    """Record that RELEASE as it is now takes the place of what went out
+    under its name, which was wrong.
+
+    Whoever has the old one still knows it. The checks are asked for those who have both, with both:
+    the old one as it was recorded, the new one as the plan and the data give it today.
+
+    Exit status: 0 recorded, 1 refused because a check is breached, 2 the input is wrong, 3 refused
+    because a check is undecided (--unjudged records it then). What is refused is neither recorded
+    nor written.
+    """
+    from tacit.checking.recording.correcting import correct as carry_out
+    from tacit.errors import InputError
+    from tacit.model.jobs import Job
+    from tacit.plan.read.load import load_plan
+
+    if public and to:
+        raise InputError(
+            "--public and --to exclude each other: everybody includes them.",
+            hint="Leave one of them out.",
+        )
+    loaded = load_plan(plan)
+    with progress() as tell:
+        found = carry_out(
+            loaded,
+            release,
+            wrong,
+            to=() if public else to or None,
+            by=by,
+            answer=answer,
+            output=output,
+            unjudged=unjudged,
+            out_already=out_already,
+            note=note,
+            job=Job(tell),
+        )
+    if as_json:
+        print_json(found.to_json(chosen(audience)))
+    else:
+        from tacit.report.terminal import ledger as report
+
+        report.show_corrected(found, screen(), chosen(audience), plan)
     return found.exit_status
 
 
@@ -206,17 +309,48 @@ def record(
 def withdraw(
     release: str, to: tuple[str, ...], by: str | None, note: str, plan: Path, as_json: bool
 ) -> int:
-    """Record that RELEASE is given out no more. Whoever has it still knows it, and later checks count with that."""
-    from tacit.holdings.recording import withdraw as carry_out
-    from tacit.plan.load import load_plan
+    """Record that RELEASE is given out no more.
+    Whoever has it still knows it, and later checks count with that.
+    """
+    from tacit.checking.recording.record import withdraw as carry_out
+    from tacit.plan.read.load import load_plan
 
     found = carry_out(load_plan(plan), release, to=to or None, by=by, note=note)
     if as_json:
         print_json(found.to_json())
     else:
-        from tacit.report import ledger as report
+        from tacit.report.terminal import ledger as report
 
         report.show_withdrawn(found, screen(), plan)
+    return found.exit_status
+
+
+@ledger.command()
+@plan_option
+@as_json
+@for_audience
+def recheck(plan: Path, as_json: bool, audience: str | None) -> int:
+    """Ask the checks of everything that was recorded again, and name what
+    no longer stands, with the reason.
+
+    Each release that is out is judged for all who have it, with all else that they hold, by the
+    plan, the data and the Tacit of today.
+
+    Exit status: 0 all of it stands, 1 some check is breached, 2 the input is wrong, 3 nothing is
+    breached, but something is undecided or no check is about it.
+    """
+    from tacit.checking.recording.rechecking import recheck as carry_out
+    from tacit.model.jobs import Job
+    from tacit.plan.read.load import load_plan
+
+    with progress() as tell:
+        found = carry_out(load_plan(plan), Job(tell))
+    if as_json:
+        print_json(found.to_json(chosen(audience)))
+    else:
+        from tacit.report.terminal import ledger as report
+
+        report.show_rechecked(found, screen(), chosen(audience), plan)
     return found.exit_status
 
 
@@ -224,7 +358,10 @@ def withdraw(
 @click.option(
     "--expect",
     metavar="HASH",
-    help="The hash of the last entry as you noted it: finds that the whole ledger was put back to an older one.",
+    help=(
+        "The hash of the last entry as you noted it: finds that the whole ledger was put back "
+        "to an older one."
+    ),
 )
 @click.option(
     "--expect-users",
@@ -240,10 +377,10 @@ def verify(expect: str | None, expect_users: int, plan: Path, as_json: bool) -> 
 
     Exit status: 0 nothing was changed, 1 something was, 2 the ledger or its key cannot be read.
     """
-    from tacit.holdings.ledgers import ledger_of, place_of
-    from tacit.jobs import Job
+    from tacit.checking.holdings.ledgers import ledger_of, place_of
     from tacit.ledger.reading import Changed
     from tacit.ledger.verify import Fault, Verified
+    from tacit.model.jobs import Job
 
     try:
         with ledger_of(place_of(plan)) as opened, progress() as tell:
@@ -253,7 +390,7 @@ def verify(expect: str | None, expect_users: int, plan: Path, as_json: bool) -> 
     if as_json:
         print_json(found.to_json())
     else:
-        from tacit.report import ledger as report
+        from tacit.report.terminal import ledger as report
 
         report.show_verified(found, screen(), plan, expect=expect)
     return 0 if found.intact else 1

@@ -26,15 +26,37 @@ plan_option = click.option(
 for_audience = click.option(
     "--audience",
     type=click.Choice(["owner", "shared"]),
-    help="owner shows personal values, shared leaves them out (default: owner; shared where CI is set).",
+    help=(
+        "owner shows personal values, shared leaves them out (default: owner; shared where "
+        "CI is set)."
+    ),
 )
+
+
+def output_formats(
+    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> dict[str, Path | None]:
+    """FORMAT or FORMAT=FILE, each format once."""
+    from tacit.report.formats import FORMATS
+
+    found: dict[str, Path | None] = {}
+    for one in given:
+        name, mark, file = one.partition("=")
+        if name not in FORMATS:
+            raise click.BadParameter(f"{name!r} is none of {', '.join(FORMATS)}.")
+        if mark and not file:
+            raise click.BadParameter(f"{one!r} names no file. Write --format {name}=FILE.")
+        if name in found:
+            raise click.BadParameter(f"{name} is given twice.")
+        found[name] = Path(file) if mark else None
+    return found
 
 
 def percentage(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> Fraction | None:
     """A share of the rows, such as 5%."""
-    from tacit.plan.values import UnfitError, share
+    from tacit.plan.read.values import UnfitError, share
 
     if value is None:
         return None

@@ -109,7 +109,9 @@ def warn(text: str, label: str = "") -> None:
 
 @contextmanager
 def arriving(stream: IO[str]) -> Iterator[None]:
-    """Write to a stream. A reader that has left (`| head -1`) stops nothing; Unheard where the disk is full."""
+    """Write to a stream. A reader that has left (`| head -1`) stops nothing;
+    Unheard where the disk is full.
+    """
     try:
         yield
     except BrokenPipeError:
@@ -122,7 +124,9 @@ def arriving(stream: IO[str]) -> Iterator[None]:
 
 
 def hang_up(stream: IO[str]) -> None:
-    """Send the rest of a stream nowhere, also what Python still holds and would write when it ends."""
+    """Send the rest of a stream nowhere, also what Python still
+    holds and would write when it ends.
+    """
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

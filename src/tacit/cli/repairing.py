@@ -63,7 +63,10 @@ from tacit.cli.printing import chosen, print_json, progress, screen
 @click.option(
     "--aware",
     is_flag=True,
-    help="Accept only levels from which one who knows that no lower level passes learns nothing more.",
+    help=(
+        "Accept only levels from which one who knows that no lower level passes learns "
+        "nothing more."
+    ),
 )
 @click.option("--relaxed", is_flag=True, help="Mondrian may split equal values.")
 @click.option(
@@ -79,6 +82,11 @@ from tacit.cli.printing import chosen, print_json, progress, screen
 )
 @click.option(
     "--replace", is_flag=True, help="Replace a table of the source that is there already."
+)
+@click.option(
+    "--unjudged",
+    is_flag=True,
+    help="Write it also where a check cannot judge it together with what is out already.",
 )
 @as_json
 @to_report
@@ -97,6 +105,7 @@ def anonymize(
     seconds: float | None,
     explore: bool,
     replace: bool,
+    unjudged: bool,
     as_json: bool,
     report: Path | None,
     audience: str | None,
@@ -104,12 +113,13 @@ def anonymize(
     """Generalize the table of RELEASE until all its checks hold, at the least loss, and write it.
 
     Levels that the plan names for RELEASE are ignored. Exit status: 0 written, 1 proved impossible,
-    2 the input is wrong, 3 nothing was found.
+    2 the input is wrong, 3 nothing was found, or a check cannot judge it together with what is out
+    already.
     """
     from tacit.errors import InputError
-    from tacit.jobs import Job
-    from tacit.plan.load import load_plan
+    from tacit.model.jobs import Job
     from tacit.plan.owned import refuse_report
+    from tacit.plan.read.load import load_plan
 
     given = {
         "method": method,
@@ -134,11 +144,11 @@ def anonymize(
     with progress() as tell:
         job = Job(tell)
         if explore:
-            from tacit.anonymization.explore import explore as look
+            from tacit.families.microdata.runs.explore import explore as look
 
             explored = look(loaded, release, options=options, job=job)
         else:
-            from tacit.anonymization.run import anonymize as carry_out
+            from tacit.families.microdata.runs.anonymize import anonymize as carry_out
 
             found = carry_out(
                 loaded,
@@ -149,10 +159,11 @@ def anonymize(
                 relaxed=relaxed,
                 seconds=seconds,
                 replace_output=replace,
+                unjudged=unjudged,
                 portrait=report is not None,
                 job=job,
             )
-    from tacit.report import anonymized
+    from tacit.report.terminal import anonymized
 
     if explore:
         print_json(explored.to_json()) if as_json else anonymized.show_explored(explored, screen())
@@ -217,14 +228,15 @@ def restore(
 ) -> int:
     """Find further truthful views with which a gamma-privacy CHECK of the plan holds again.
 
-    CHECK is its name (default: the only one). Exit status: 0 restored, or it holds already, 1 proved impossible,
-    2 the input is wrong, 3 nothing was found (with --aware also: not against one who knows the search).
+    CHECK is its name (default: the only one). Exit status: 0 restored, or it holds already, 1
+    proved impossible, 2 the input is wrong, 3 nothing was found (with --aware also: not against one
+    who knows the search).
     """
-    from tacit.jobs import Job
-    from tacit.plan.load import load_plan
+    from tacit.families.overlaps.runs.restore import VIEWS
+    from tacit.families.overlaps.runs.restore import restore as carry_out
+    from tacit.model.jobs import Job
     from tacit.plan.owned import refuse_report
-    from tacit.restoration.run import VIEWS
-    from tacit.restoration.run import restore as carry_out
+    from tacit.plan.read.load import load_plan
 
     loaded = load_plan(plan, need_checks=True)
     refuse_report(report, loaded, output)

@@ -1,4 +1,6 @@
-"""`tacit serve` and `tacit grants`: answer what a role may know, by the gateway or by the database itself."""
+"""`tacit serve` and `tacit grants`: answer what a role may know, by the
+gateway or by the database itself.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ import click
 from tacit.cli.options import as_json, plan_option
 from tacit.cli.printing import print_json, warn, write_out
 
-METRICS_TOKEN = "TACIT_METRICS_TOKEN"  # by the environment: everybody on the machine can read the arguments of a command
+# by the environment: everybody on the machine can read the arguments of a command
+METRICS_TOKEN = "TACIT_METRICS_TOKEN"
 
 seconds = click.FloatRange(min=0, min_open=True)
 positive = click.IntRange(min=1)
@@ -22,7 +25,10 @@ positive = click.IntRange(min=1)
 @click.option(
     "--host",
     metavar="ADDRESS",
-    help="Where to listen (default: 127.0.0.1, this machine only; for others put a TLS proxy in front).",
+    help=(
+        "Where to listen (default: 127.0.0.1, this machine only; for others put a TLS proxy "
+        "in front)."
+    ),
 )
 @click.option(
     "--port",
@@ -83,12 +89,14 @@ positive = click.IntRange(min=1)
 @click.option(
     "--proxies",
     metavar="A,B",
-    help="Addresses of the proxies whose word about a caller's address is believed (default: none).",
+    help=(
+        "Addresses of the proxies whose word about a caller's address is believed (default: none)."
+    ),
 )
 @click.option(
     "--workbench/--no-workbench",
     default=None,
-    help="Pages for the owner too, or not (default: where tacit[web] is installed).",
+    help="Pages for the owner too, or not (default: where the extra web is installed).",
 )
 @click.option(
     "--folder",
@@ -118,16 +126,18 @@ positive = click.IntRange(min=1)
 )
 @as_json
 def serve(plan: Path, as_json: bool, allow_superuser: bool, **given: Any) -> int:
-    """Open the workbench for PLAN (default: tacit.yaml), and answer its roles' queries over HTTP, until you stop it.
+    """Open the workbench for PLAN (default: tacit.yaml), and answer its roles' queries over HTTP,
+    until you stop it.
 
-    The workbench is pages in the browser for the owner; a link to them is printed. A query is answered if it says nothing
-    about what its role must not know. Who may ask: tacit user. It stops with Ctrl-C; SIGHUP reads the plan again. Exit
-    status: 0 when stopped, 2 when it cannot start. With a workbench it starts also with a plan that cannot be used yet.
+    The workbench is pages in the browser for the owner; a link to them is printed. A query is
+    answered if it says nothing about what its role must not know. Who may ask: tacit user. It stops
+    with Ctrl-C; SIGHUP reads the plan again. Exit status: 0 when stopped, 2 when it cannot start.
+    With a workbench it starts also with a plan that cannot be used yet.
     """
     options = {name: value for name, value in given.items() if value is not None}
     if token := os.environ.get(METRICS_TOKEN):
         options["metrics_token"] = token
-    from tacit.server.serve import serve as answer
+    from tacit.workbench.serve import serve as answer
 
     answer(plan, tell=warn, allow_superuser=allow_superuser, **options)
     if as_json:
@@ -142,11 +152,12 @@ def serve(plan: Path, as_json: bool, allow_superuser: bool, **given: Any) -> int
 def grants(role: str, plan: Path, as_json: bool) -> int:
     """Print SQL that gives ROLE its views, for a PostgreSQL that is to do it without the gateway.
 
-    CREATE VIEW and GRANT statements for the views of the role that disclose nothing that it must not know; the others
-    are named with the reason. Nothing is run: read them, then give them to the database.
+    CREATE VIEW and GRANT statements for the views of the role that disclose nothing that it must
+    not know; the others are named with the reason. Nothing is run: read them, then give them to the
+    database.
     """
-    from tacit.plan.load import load_plan
-    from tacit.server.granting import grants as grants_of
+    from tacit.gateway.policy.granting import grants as grants_of
+    from tacit.plan.read.load import load_plan
 
     found = grants_of(load_plan(plan), role)
     if as_json:

@@ -59,16 +59,18 @@ def synthesize(
     report: Path | None,
     audience: str | None,
 ) -> int:
-    """Draw synthetic people for RELEASE with the least noise that its guarantee allows, and write them.
+    """Draw synthetic people for RELEASE with the least noise that its
+    guarantee allows, and write them.
 
-    A run that was interrupted goes on where it stopped. Exit status: 0 written, 1 a check of the release is breached,
-    2 the input is wrong, 3 a check is undecided; nothing is written unless all checks hold.
+    A run that was interrupted goes on where it stopped. Exit status: 0 written, 1 a check of the
+    release is breached, 2 the input is wrong, 3 a check is undecided; nothing is written unless all
+    checks hold.
     """
-    from tacit.jobs import Job
-    from tacit.plan.load import load_plan
+    from tacit.families.synthetic.runs.synthesize import synthesize as carry_out
+    from tacit.families.synthetic.runs.synthesize import the_release
+    from tacit.model.jobs import Job
     from tacit.plan.owned import refuse_report
-    from tacit.synthesizing.run import synthesize as carry_out
-    from tacit.synthesizing.run import the_release
+    from tacit.plan.read.load import load_plan
 
     loaded = load_plan(plan)
     refuse_report(report, loaded, output)
@@ -100,7 +102,9 @@ def synthesize(
 
 
 def refuse_areas(areas: Path | None, report: Path | None, output: str) -> None:
-    """Raise an error if the file of areas is of no use, or would be replaced: asked before the work starts."""
+    """Raise an error if the file of areas is of no use, or would be replaced:
+    asked before the work starts.
+    """
     from tacit.errors import InputError
 
     if areas is None:
@@ -109,17 +113,19 @@ def refuse_areas(areas: Path | None, report: Path | None, output: str) -> None:
         raise InputError("--areas is for the maps of the report.", hint="Add --report FILE.html.")
     if areas.resolve() in (report.resolve(), Path(output).resolve()):
         raise InputError(f"{areas} would be replaced.", hint="Write to another file.")
-    from tacit.report.geojson import read_features
+    from tacit.report.charts.geojson import read_features
 
     read_features(areas)
 
 
 def areas_of(found: Any, areas: Path | None) -> Any:
-    """The areas of the values that were drawn, where asked; the output is written, so names that do not fit are no error any more."""
+    """The areas of the values that were drawn, where asked;
+    the output is written, so names that do not fit are no error any more.
+    """
     if areas is None or found.picture is None:
         return None
     from tacit.errors import TacitError
-    from tacit.report.geojson import read_areas
+    from tacit.report.charts.geojson import read_areas
 
     try:
         return read_areas(areas, found.picture.synthetic.values)

@@ -12,13 +12,15 @@ from tacit.cli.options import as_json, plan_option
 from tacit.cli.printing import print_json, say, screen
 
 if TYPE_CHECKING:
-    from tacit.holdings.ledgers import Place
+    from tacit.checking.holdings.ledgers import Place
     from tacit.plan.plan import Plan
 
 
 @click.group()
 def user() -> None:
-    """Who may ask the gateway: people or programs, each with a token and some roles of the plan; and owners, who may open the workbench."""
+    """Who may ask the gateway: people or programs, each with a token and some roles of the plan;
+    and owners, who may open the workbench.
+    """
 
 
 @user.command()
@@ -38,10 +40,12 @@ def user() -> None:
 @plan_option
 @as_json
 def add(name: str, roles: tuple[str, ...], owner: bool, plan: Path, as_json: bool) -> int:
-    """Let NAME ask the gateway, or open the workbench. Their token is shown once, here; only a hash of it is kept."""
-    from tacit.holdings.ledgers import ledger_of
+    """Let NAME ask the gateway, or open the workbench.
+    Their token is shown once, here; only a hash of it is kept.
+    """
+    from tacit.checking.holdings.ledgers import ledger_of
     from tacit.ledger.users import Users
-    from tacit.plan.load import load_plan
+    from tacit.plan.read.load import load_plan
 
     if not roles and not owner:
         raise click.UsageError(
@@ -56,7 +60,7 @@ def add(name: str, roles: tuple[str, ...], owner: bool, plan: Path, as_json: boo
     if as_json:
         print_json({"name": name, "roles": list(roles), "owner": owner, "token": token})
     else:
-        from tacit.report import ledger as report
+        from tacit.report.terminal import ledger as report
 
         report.show_token(name, roles, token, screen(), plan, owner=owner)
     return 0
@@ -67,7 +71,7 @@ def add(name: str, roles: tuple[str, ...], owner: bool, plan: Path, as_json: boo
 @as_json
 def list_users(plan: Path, as_json: bool) -> int:
     """List who may ask the gateway or open the workbench, and whose token was revoked."""
-    from tacit.holdings.ledgers import ledger_of, place_of
+    from tacit.checking.holdings.ledgers import ledger_of, place_of
     from tacit.ledger.users import Users
 
     place = place_of(plan)
@@ -77,7 +81,7 @@ def list_users(plan: Path, as_json: bool) -> int:
     if as_json:
         print_json({"users": [one.to_json() for one in users]})
     else:
-        from tacit.report import ledger as report
+        from tacit.report.terminal import ledger as report
 
         report.show_users(users, place.roles, screen(), plan)
     return 0
@@ -88,8 +92,10 @@ def list_users(plan: Path, as_json: bool) -> int:
 @plan_option
 @as_json
 def revoke(name: str, plan: Path, as_json: bool) -> int:
-    """Take NAME's token back. A gateway that runs refuses it at once, and closes the workbench to it."""
-    from tacit.holdings.ledgers import ledger_of, place_of
+    """Take NAME's token back. A gateway that runs refuses it at once,
+    and closes the workbench to it.
+    """
+    from tacit.checking.holdings.ledgers import ledger_of, place_of
     from tacit.ledger.users import Users
 
     place = place_of(plan)
@@ -103,15 +109,16 @@ def revoke(name: str, plan: Path, as_json: bool) -> int:
         print_json(revoked.to_json())
     else:
         say(
-            f"{name} can ask no more: the token {'was revoked before' if again else 'is refused from now on'}."
+            f"{name} can ask no more: the token "
+            f"{'was revoked before' if again else 'is refused from now on'}."
         )
     return 0
 
 
 def refuse_without_ledger(place: Place) -> None:
     """Raise an error where there are no users because there is no ledger."""
+    from tacit.checking.holdings.ledgers import is_begun
     from tacit.errors import InputError
-    from tacit.holdings.ledgers import is_begun
 
     if not is_begun(place):
         raise InputError(
@@ -122,13 +129,18 @@ def refuse_without_ledger(place: Place) -> None:
 
 
 def refuse_roles(plan: Plan, roles: Sequence[str]) -> None:
-    """Raise an error where a role is not in the plan: such a user could ask nothing, and nobody would notice why."""
+    """Raise an error where a role is not in the plan:
+    such a user could ask nothing, and nobody would notice why.
+    """
     from tacit.errors import PlanError, did_you_mean, raise_all
 
     if not plan.roles:
         raise PlanError(
             f"{plan.file} has no roles.",
-            hint="Add one, for example: roles: {nurses: {default: deny, deny: [a secret], allow: [a view]}}",
+            hint=(
+                "Add one, for example: roles: {nurses: {default: deny, deny: [a secret], "
+                "allow: [a view]}}"
+            ),
         )
     raise_all(
         PlanError(

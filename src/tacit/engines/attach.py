@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.engines import shapes_text
 from tacit.engines.base import SQL_TYPES
+from tacit.engines.files import CsvShape, cannot_read
+from tacit.engines.sql import shapes_text
 from tacit.errors import DataError, Mark
-from tacit.files import CsvShape, cannot_read
+from tacit.model.schema import ColumnType, Table
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
-    from tacit.model.schema import ColumnType, Table
 
 PARQUET = (".parquet", ".pq")
+PLAIN_DECIMAL = (38, 10)  # `decimal` and no more, where the digits must not come from rows
 MOST_DIGITS_BEFORE, MOST_DIGITS = 18, 20  # the point: what DECIMAL(38, 20) holds
+
+NUMBERS = "Write numbers as 1234 or 1234.5, without separators"
+FORMS: Mapping[str, str] = {
+    "integer": NUMBERS,
+    "decimal": NUMBERS,
+    "date": "Write dates as 2024-02-29, without a time",
+    "timestamp": (
+        "Write times as 2024-02-29 13:05:59, without a time zone and with at most six digits "
+        "after the point"
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +48,67 @@ class Values:
 def text_types(engine: Engine, raw: str, table: Table) -> dict[str, str]:
     """The SQL type of each column of a file that `engine` holds as text under the name `raw`."""
     names = list(engine.native_types(raw))
-    found = next(engine.rows(shapes_text.kinds_of_text(raw, names)))
-    return {
-        name: type_of_text(table, name, *found[4 * i : 4 * i + 4]) for i, name in enumerate(names)
+    declared = by_plan(table, names) if engine.types_by_plan else table
+    facts = next(
+        engine.rows(
+            shapes_text.kinds_of_text(raw, {name: declared.columns.get(name) for name in names})
+        )
+    )
+    found = {name: facts[5 * i : 5 * i + 5] for i, name in enumerate(names)}
+    if engine.types_by_plan:
+        untyped = [name for name in names if not table.columns.get(name)]
+        engine.look_like[table.name] = {
+            name: type_of_text(Table(table.name), name, *(*found[name][:4], None))
+            for name in untyped
+        }
+    return {name: type_of_text(declared, name, *found[name]) for name in names}
+
+
+def by_plan(table: Table, names: Iterable[str]) -> Table:
+    """The table with a type for each column that no row has a say in:
+    for answers to strangers, whom types would tell of rows.
+
+    What the plan gives no type is of the type of its domain, else text.
+    Decimals have as many digits behind the point as declared, else 10.
+    """
+    kinds: dict[str, ColumnType | None] = {
+        name: table.columns.get(name)
+        or kind_of_values(table.name, name, list(table.domains.get(name, ())))
+        for name in names
     }
+    digits = {
+        name: table.digits.get(name, PLAIN_DECIMAL)
+        for name, kind in kinds.items()
+        if kind == "decimal"
+    }
+    return replace(table, columns=kinds, digits=digits)
 
 
 def type_of_text(
-    table: Table, name: str, values: int, integers: int, decimals: int, digits: int | None
+    table: Table,
+    name: str,
+    values: int,
+    integers: int,
+    decimals: int,
+    digits: int | None,
+    in_form: int | None,
 ) -> str:
     """The SQL type of a text column: as declared, else what all its values look like."""
     declared = table.columns.get(name)
-    fitting = {"integer": integers, "decimal": decimals}.get(declared or "", values)
+    fitting = {"integer": integers, "decimal": decimals}.get(
+        declared or "", values if in_form is None else in_form
+    )
     if fitting < values:
         raise DataError(
             f"column {name!r} of table {table.name} is declared {declared}, but "
             f"{values - fitting} of its {values} values are not.",
-            hint=f"Write numbers as 1234 or 1234.5, without separators, or declare the column as text: columns: {{{name}: text}}.",
+            hint=(
+                f"{FORMS[declared or '']}, or declare the column as text: columns: {{{name}: "
+                f"text}}."
+            ),
         )
+    if name in table.digits:
+        return declared_decimal(table, name, digits or 0)
     if declared not in (None, "decimal"):
         return SQL_TYPES[declared]
     if declared is None and 0 < values == integers:
@@ -59,6 +116,35 @@ def type_of_text(
     if 0 < values == decimals:
         return f"DECIMAL(38, {digits})"
     return SQL_TYPES[declared or "text"]
+
+
+def declared_decimal(table: Table, name: str, most: int) -> str:
+    """The SQL type of a decimal with declared digits;
+    `most` is how many its values have behind the point. Nothing is rounded.
+    """
+    digits, behind = table.digits[name]
+    if most > behind:
+        raise DataError(
+            f"column {name!r} of table {table.name} has values with {most} digits behind the "
+            f"point, and is declared to have {behind} at most.",
+            hint=(
+                f"Declare more: columns: {{{name}: "
+                f'"decimal({min(38, digits + most - behind)}, {most})"}}.'
+            ),
+        )
+    return f"DECIMAL({digits}, {behind})"
+
+
+def stored_values(engine: Engine, table: Table) -> Values:
+    """The rows that stand in a plan, in the types that they have on this engine."""
+    if not engine.types_by_plan:
+        return values_of(table)
+    untyped = [name for name, kind in table.columns.items() if not kind]
+    with suppress(DataError):  # a mix of types, which is text then
+        engine.look_like[table.name] = {
+            name: kind for name, kind in values_of(table).sql_types.items() if name in untyped
+        }
+    return values_of(by_plan(table, table.columns))
 
 
 def values_of(table: Table) -> Values:
@@ -79,7 +165,9 @@ def values_of(table: Table) -> Values:
         given = [row[i] for row in rows]
         kind = declared or kind_of_values(table.name, name, given)
         columns.append([converted(table.name, name, kind, value) for value in given])
-        sql_types[name] = decimal_type(columns[-1]) if kind == "decimal" else SQL_TYPES[kind]
+        sql_types[name] = (
+            decimal_type(table, name, columns[-1]) if kind == "decimal" else SQL_TYPES[kind]
+        )
     return Values(sql_types, tuple(zip(*columns, strict=True)) if rows else ())
 
 
@@ -101,7 +189,8 @@ def kind_of_values(table: str, name: str, values: list[Any]) -> ColumnType:
     if kinds == {dict}:
         return "distribution"
     raise DataError(
-        f"column {name!r} of table {table} mixes {' and '.join(sorted(kind.__name__ for kind in kinds))}.",
+        f"column {name!r} of table {table} mixes "
+        f"{' and '.join(sorted(kind.__name__ for kind in kinds))}.",
         hint='Put the numbers in quotes ("1") to make it a column of text.',
     )
 
@@ -145,7 +234,11 @@ def digits_after_point(number: Decimal) -> int:
 
 
 def moment(value: Any) -> datetime:
-    """A time; one with a time zone becomes its UTC time."""
+    """A time; one with a time zone becomes its UTC time.
+    Python would drop digits beyond microseconds.
+    """
+    if re.search(r"[.,][0-9]{7}", str(value)):
+        raise ValueError(value)
     time = datetime.fromisoformat(str(value))
     return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
 
@@ -181,14 +274,28 @@ CONVERSIONS: Mapping[ColumnType, Callable[[Any], Any]] = {
 }
 
 
-def decimal_type(values: list[Decimal | None]) -> str:
-    """The SQL type that holds the values exactly.
+def decimal_type(table: Table, name: str, values: list[Decimal | None]) -> str:
+    """The SQL type that holds the values exactly:
+    as declared, else with as many digits as they need.
 
-    >>> decimal_type([Decimal("1.25"), None, Decimal("3")])
+    >>> from tacit.model.schema import Table
+    >>> decimal_type(Table("t"), "dose", [Decimal("1.25"), None, Decimal("3")])
     'DECIMAL(38, 2)'
     """
-    digits = max((digits_after_point(value) for value in values if value is not None), default=0)
-    return f"DECIMAL(38, {digits})"
+    there = [value for value in values if value is not None]
+    most = max(map(digits_after_point, there), default=0)
+    if name not in table.digits:
+        return f"DECIMAL(38, {most})"
+    digits, behind = table.digits[name]
+    if wide := next(
+        (value for value in there if value and value.adjusted() >= digits - behind), None
+    ):
+        raise DataError(
+            f"{wide} in column {name!r} of table {table.name} is not of type decimal({digits}, "
+            f"{behind}).",
+            hint="Declare more digits.",
+        )
+    return declared_decimal(table, name, most)
 
 
 def find_file(table: Table, folder: Path) -> tuple[Path, str]:
@@ -211,7 +318,8 @@ def find_file(table: Table, folder: Path) -> tuple[Path, str]:
         path.name for path in folder.glob("*.parquet")
     )
     raise DataError(
-        f"there is no file for table {table.name}: neither {table.name}.csv nor {table.name}.parquet is in the source folder.",
+        f"there is no file for table {table.name}: neither {table.name}.csv nor "
+        f"{table.name}.parquet is in the source folder.",
         hint=f"Name it with file: ... (there are: {', '.join(others[:5])})"
         if others
         else "Name it with file: ...",
@@ -219,7 +327,9 @@ def find_file(table: Table, folder: Path) -> tuple[Path, str]:
 
 
 def ragged_line(path: Path, shown: str, shape: CsvShape) -> DataError | None:
-    """The first row of a CSV file that has more or fewer values than columns, looked for line by line."""
+    """The first row of a CSV file that has more or fewer values than
+    columns, looked for line by line.
+    """
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=shape.separator)
         for row in reader:

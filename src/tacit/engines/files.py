@@ -5,11 +5,14 @@ from __future__ import annotations
 import codecs
 import csv
 import shlex
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tacit.errors import DataError, Mark
 
+csv.field_size_limit(sys.maxsize)  # of Python's reader, which would stop at 131,072 characters
 SEPARATORS = (",", ";", "\t", "|")
 SAMPLE_LINES = 20
 UTF8_MARK = "\ufeff"
@@ -19,6 +22,18 @@ MARKS = {
     codecs.BOM_UTF32_BE: "UTF-32",
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
+}
+LINE_ENDS = {"\n": "LF", "\r\n": "CR LF", "\r": "CR"}
+PACKED = {
+    b"\x1f\x8b": ("compressed by gzip", "Unpack it first: gunzip -c {0} > unpacked.csv"),
+    b"BZh": ("compressed by bzip2", "Unpack it first: bunzip2 -c {0} > unpacked.csv"),
+    b"\xfd7zXZ": ("compressed by xz", "Unpack it first: xz -dc {0} > unpacked.csv"),
+    b"\x28\xb5\x2f\xfd": ("compressed by zstd", "Unpack it first: zstd -dc {0} > unpacked.csv"),
+    b"PK\x03\x04": (
+        "a ZIP archive, perhaps an Excel workbook",
+        "Unpack it, or save it as CSV (UTF-8) in the program that made it.",
+    ),
+    b"PAR1": ("a Parquet file", "Give it a name that ends in .parquet."),
 }
 
 
@@ -30,13 +45,17 @@ class CsvShape:
     header: tuple[str, ...]
 
 
-def csv_shape(path: Path, shown: str | None = None) -> CsvShape:
-    """Look at the first lines of a CSV file with a header; raise a DataError that says what is wrong.
+def csv_shape(path: Path, shown: str | None = None, *, by_header: bool = False) -> CsvShape:
+    """Look at the first lines of a CSV file with a header;
+    raise a DataError that says what is wrong.
 
     `shown` is the file's name as the user wrote it.
+    `by_header`: the separator is that of the first line, whatever the rows are like.
     """
     name = shown or str(path)
     lines = first_lines(path, name)
+    if error := packed(path, name):
+        raise error
     if not lines:
         raise DataError(
             f"{name} is empty.",
@@ -45,14 +64,15 @@ def csv_shape(path: Path, shown: str | None = None) -> CsvShape:
         )
     if "\0" in lines[0] and other_encoding(path):
         raise not_utf8(path, name)
-    separator = likely_separator(lines)
+    separator = likely_separator(lines[:1] if by_header else lines)
     header = tuple(cell.strip() for cell in next(csv.reader(lines[:1], delimiter=separator)))
-    check_header(header, name, lines[0])
+    check_names(header, name, "Give every column a name in line 1.", Mark(name, 1))
     return CsvShape(separator, header)
 
 
 def likely_separator(lines: list[str]) -> str:
-    """The separator that splits the lines into the most columns of equal number; a comma if none does.
+    """The separator that splits the lines into the most columns of equal number;
+    a comma if none does.
 
     >>> likely_separator(["zip;age", "13053;28"])
     ';'
@@ -71,20 +91,17 @@ def likely_separator(lines: list[str]) -> str:
     return best if widths(best)[0] > 1 else ","
 
 
-def check_header(header: tuple[str, ...], name: str, line: str) -> None:
-    """Each column has a name of its own."""
-    mark = Mark(name, 1)
-    for position, column in enumerate(header, 1):
+def check_names(names: Sequence[str], shown: str, hint: str, mark: Mark | None = None) -> None:
+    """Each column has a name of its own; `hint` is for one that has none."""
+    mark = mark or Mark(shown)
+    folded = [one.casefold() for one in names]
+    for position, column in enumerate(names, 1):
         if not column:
-            raise DataError(
-                f"column {position} of {name} has no name.",
-                hint="Give every column a name in line 1.",
-                mark=mark,
-            )
-        first = [one.casefold() for one in header].index(column.casefold()) + 1
+            raise DataError(f"column {position} of {shown} has no name.", hint=hint, mark=mark)
+        first = folded.index(column.casefold()) + 1
         if first != position:  # engines do not tell Zip from zip
             raise DataError(
-                f"{name} has two columns named {column!r} (columns {first} and {position}).",
+                f"{shown} has two columns named {column!r} (columns {first} and {position}).",
                 hint="Rename one of them.",
                 mark=mark,
             )
@@ -102,14 +119,16 @@ def first_lines(path: Path, name: str) -> list[str]:
                 if len(lines) == SAMPLE_LINES:
                     break
     except UnicodeDecodeError:
-        raise not_utf8(path, name) from None
+        raise packed(path, name) or not_utf8(path, name) from None
     except OSError as error:
         raise cannot_read(name, error) from None
     return lines
 
 
 def read_rows(path: Path, shown: str | None = None) -> list[tuple[int, list[str]]]:
-    """The rows of a small CSV file without header, each with its line number; separator detected."""
+    """The rows of a small CSV file without header, each with its line number;
+    separator detected.
+    """
     name = shown or str(path)
     lines = first_lines(path, name)
     separator = likely_separator(lines) if lines else ","
@@ -121,6 +140,52 @@ def read_rows(path: Path, shown: str | None = None) -> list[tuple[int, list[str]
         raise not_utf8(path, name) from None
     except csv.Error as error:
         raise DataError(f"{name} cannot be read as CSV: {error}.", mark=Mark(name)) from None
+
+
+def mixed_line_ends(path: Path, name: str) -> DataError | None:
+    """The first line of a file that ends in another way than the first does;
+    line ends inside quotes are values.
+    """
+    first, line, inside = "", 0, False
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        for text in file:
+            inside ^= text.count('"') % 2 == 1
+            end = text[len(text.rstrip("\r\n")) :]
+            line += 1
+            if inside or not end:
+                continue
+            first = first or end
+            if end != first:
+                return DataError(
+                    f"{name} mixes line ends: line 1 ends with {LINE_ENDS.get(first, first)}, and "
+                    f"line {line} with {LINE_ENDS.get(end, end)}.",
+                    hint="Save it with one kind of line end."
+                    if "\r" in (first, end)
+                    else (
+                        "Make them all the same, for example: tr -d '\\r' < "
+                        f"{shlex.quote(name)} > converted.csv"
+                    ),
+                    mark=Mark(name, line),
+                )
+    return None
+
+
+def packed(path: Path, name: str) -> DataError | None:
+    """What a file is that is no text, by its first bytes."""
+    with path.open("rb") as file:
+        first = file.read(max(map(len, PACKED)))
+    found = next(
+        ((what, hint) for mark, (what, hint) in PACKED.items() if first.startswith(mark)), None
+    )
+    return (
+        None
+        if found is None
+        else DataError(
+            f"{name} is {found[0]}, and no CSV.",
+            hint=found[1].format(shlex.quote(name)),
+            mark=Mark(name),
+        )
+    )
 
 
 def not_utf8(path: Path, name: str) -> DataError:
@@ -146,7 +211,9 @@ def not_utf8(path: Path, name: str) -> DataError:
 
 
 def other_encoding(path: Path) -> str | None:
-    """The encoding that the first bytes of a file tell: by their mark, or as every other one is zero."""
+    """The encoding that the first bytes of a file tell:
+    by their mark, or as every other one is zero.
+    """
     with path.open("rb") as file:
         first = file.read(4)
     marked = next((encoding for mark, encoding in MARKS.items() if first.startswith(mark)), None)
@@ -157,7 +224,10 @@ def other_encoding(path: Path) -> str | None:
 
 def conversion(encoding: str, name: str) -> str:
     """How to make a file UTF-8."""
-    return f"Convert it first, for example: iconv -f {encoding} -t UTF-8 {shlex.quote(name)} > converted.csv"
+    return (
+        f"Convert it first, for example: iconv -f {encoding} -t UTF-8 {shlex.quote(name)} > "
+        "converted.csv"
+    )
 
 
 def cannot_read(name: str, error: OSError) -> DataError:

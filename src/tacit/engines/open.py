@@ -20,21 +20,35 @@ def open_engine(source: str, folder: Path) -> Engine:
     """The engine for a plan's `source`; paths are relative to `folder`, where the plan lies.
 
     >>> open_engine(".", Path("."))  # doctest: +ELLIPSIS
-    <tacit.engines.duckdb.DuckDB object at ...>
+    <tacit.engines.duckdb.engine.DuckDB object at ...>
     >>> open_engine("mysql://host/db", Path("."))
     Traceback (most recent call last):
     tacit.errors.DataError: source: 'mysql://...' is not a place that Tacit knows. ...
     """
     if source.startswith(("postgresql://", "postgres://")):
-        from tacit.engines.postgres import Postgres
+        from tacit.engines.postgres.engine import Postgres
 
         refuse_password(source)
         return Postgres(source)
-    if source == "spark" or SPARK_MASTER.fullmatch(source):
-        from tacit.engines.spark import Spark
+    if is_spark(source):
+        from tacit.engines.spark.engine import Spark
 
         return Spark(None if source == "spark" else source, folder=folder)
     return open_files(source, folder)
+
+
+def is_spark(source: str) -> bool:
+    """Does a source mean Spark?"""
+    return source == "spark" or bool(SPARK_MASTER.fullmatch(source))
+
+
+def is_folder(source: str, folder: Path) -> bool:
+    """Does a source mean files in a folder?
+
+    >>> is_folder(".", Path(".")), is_folder("spark", Path("."))
+    (True, False)
+    """
+    return not is_spark(source) and "://" not in source and (folder / source).is_dir()
 
 
 def refuse_password(url: str) -> None:
@@ -48,13 +62,16 @@ def refuse_password(url: str) -> None:
     if PASSWORD.search(url):
         raise DataError(
             "the source in the plan holds a password.",
-            hint="Take it out, and give it in PGPASSWORD, in ~/.pgpass or in a service file (PGSERVICE).",
+            hint=(
+                "Take it out, and give it in PGPASSWORD, in ~/.pgpass or in a service file "
+                "(PGSERVICE)."
+            ),
         )
 
 
 def open_files(source: str, folder: Path) -> Engine:
     """DuckDB over a folder of files or over its own database file."""
-    from tacit.engines.duckdb import DuckDB
+    from tacit.engines.duckdb.engine import DuckDB
 
     path = folder / source
     if path.is_dir():
@@ -74,7 +91,7 @@ def unknown_source(source: str) -> DataError:
     return DataError(
         f"source: {shown!r} is not a place that Tacit knows.",
         hint=(
-            "Use a folder with CSV or Parquet files (source: .), a DuckDB file (source: data.duckdb), "
-            "postgresql://host/database, spark, or spark://host:7077."
+            "Use a folder with CSV or Parquet files (source: .), a DuckDB file (source: "
+            "data.duckdb), postgresql://host/database, spark, or spark://host:7077."
         ),
     )

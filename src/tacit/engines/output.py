@@ -1,4 +1,6 @@
-"""Where a release is written: a file that is whole or not there at all, or a table of the source."""
+"""Where a release is written: a file that is whole or not there
+at all, or a table of the source.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,7 @@ def file_of(target: str) -> Path | None:
     >>> file_of("april.xlsx")
     Traceback (most recent call last):
     tacit.errors.DataError: april.xlsx: Tacit does not write .xlsx files. Write to a name that ends in .csv or .parquet.
-    """
+    """  # noqa: E501
     path = Path(target)
     ending = path.suffix.lower()
     if ending in FORMATS:
@@ -122,9 +124,11 @@ def check_file(path: Path, sources: Collection[Path]) -> None:
 
 
 def final_place(path: Path) -> Path:
-    """The file that a path leads to, so that a link keeps pointing where it does; an error where it leads to a folder, a pipe or a device.
+    """The file that a path leads to, so that a link keeps pointing where it does;
+    an error where it leads to a folder, a pipe or a device.
 
-    A file that is written beside its place would replace those: for root even the machine's /dev/null.
+    A file that is written beside its place would replace those:
+    for root even the machine's /dev/null.
     """
     try:
         final = path.resolve()
@@ -148,10 +152,12 @@ def trial(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def beside(path: Path) -> Iterator[Path]:
-    """A place for a file (or a folder with one) beside its final one, which it takes when all went well.
+    """A place for a file (or a folder with one) beside its final one,
+    which it takes when all went well.
 
-    What was there stays until then, and whatever goes wrong, also Ctrl-C, leaves it as it was. Only a
-    process that is killed leaves the temporary file behind; nobody reads it, and it can be deleted.
+    What was there stays until then, and whatever goes wrong, also Ctrl-C, leaves it as it was. Only
+    a process that is killed leaves the temporary file behind; nobody reads it, and it can be
+    deleted.
     """
     with refusing(path):
         final = final_place(path)

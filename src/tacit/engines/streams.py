@@ -1,4 +1,6 @@
-"""Stream: the answer to one query as Arrow's record batches, made while they are read, and stopped from outside."""
+"""Stream: the answer to one query as Arrow's record batches, made while they are read, and
+stopped from outside.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from typing import Any
 
 from tacit.errors import EngineError, MissingExtra
 
-BATCH_ROWS = 40_960  # a few megabytes of most tables; a third of a part of DuckDB's tables, so that batches of whole ones are even by themselves
+# a few megabytes of most tables; a third of a part of DuckDB's tables, so that batches of whole
+# ones are even by themselves
+BATCH_ROWS = 40_960
 NUMBER = {
     b"tacit": b"number"
 }  # marks a column of text that holds numbers: they have more digits than Arrow's have
@@ -20,6 +24,21 @@ class Stopped(EngineError):
 
     def __init__(self) -> None:
         super().__init__("the query was stopped.")
+
+
+class FailsOnRows(EngineError):
+    """A query that fails on a row of its answer. On which of them the database failed first
+    depends on how it works, and so on all rows: no value is shown.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "an expression of the query fails on a row of its answer.",
+            hint=(
+                "Ask only for rows on which it can be computed: divide by no zero, convert "
+                "what can be converted."
+            ),
+        )
 
 
 class Stream(ABC):
@@ -42,16 +61,22 @@ class Stream(ABC):
 
     @abstractmethod
     def __iter__(self) -> Iterator[Any]:
-        """The batches, each with at least one row; an EngineError where the engine fails, Stopped after `stop`."""
+        """The batches, each with at least one row;
+        an EngineError where the engine fails, Stopped after `stop`.
+        """
 
     def csv(self, most: int) -> Iterator[tuple[bytes | bytearray, int]]:
-        """Lines of CSV without a header as the engine itself writes them, with their number; one part ends after `most` rows."""
+        """Lines of CSV without a header as the engine itself writes them, with their number;
+        one part ends after `most` rows.
+        """
         raise NotImplementedError
 
     def stop(self) -> None:
-        """Have the engine give up at once; safe at any time, also before it began and after it ended.
+        """Have the engine give up at once;
+        safe at any time, also before it began and after it ended.
 
-        Where the engine is between two steps it may not hear it: to be called again until the reading has ended.
+        Where the engine is between two steps it may not hear it:
+        to be called again until the reading has ended.
         """
         self._stopped = True
         self._interrupt()
@@ -80,6 +105,11 @@ class Stream(ABC):
             if self._stopped:
                 raise Stopped from None
             raise
+
+
+def is_number(field: Any) -> bool:
+    """Is it a column of text that holds numbers?"""
+    return bool(field.metadata) and field.metadata.get(b"tacit") == NUMBER[b"tacit"]
 
 
 def arrow() -> Any:

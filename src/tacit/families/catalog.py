@@ -126,7 +126,9 @@ def view_safety(name: str) -> CheckKind:
 
 
 def synthetic(name: str) -> CheckKind:
-    """A check of one mechanism or of several together; without parameters those of the releases count."""
+    """A check of one mechanism or of several together;
+    without parameters those of the releases count.
+    """
     required = Parameter("epsilon", "epsilon", "4.6"), number("delta", "1e-5")
     return together(name, (Synthetic,), *optional(*required))
 

@@ -1,4 +1,6 @@
-"""Definition: secret, adversary and measure with their parameters; what every one of them offers."""
+"""Definition: secret, adversary and measure with their parameters;
+what every one of them offers.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,9 @@ class Place:
     """Where a definition stands among the others: a row of docs/definitions/overview.md.
 
     `protects`, `against` and `measured` are the three parts in words. `risks` are those of the
-    regulators (Article 29 Working Party, Opinion 05/2014, WP216) that it addresses, `disclosures` the
-    kinds it limits. `composes`: two releases that meet it meet, taken together, a weaker form of it.
+    regulators (Article 29 Working Party, Opinion 05/2014, WP216) that it addresses, `disclosures`
+    the kinds it limits. `composes`: two releases that meet it meet, taken together, a weaker form
+    of it.
     """
 
     protects: str
@@ -34,10 +37,10 @@ class Place:
 class Definition(ABC):
     """A privacy definition with its parameters: one `check`, and facts about it as data.
 
-    `monotone`: a release that is generalized further still meets it, where each row is one person and
-    groups do not overlap (`is_monotone_for` looks). `monotone_with_suppression`: so too when whole
-    groups may be dropped. `simulatable`: the other side could compute the decision
-    without the rows, so refusing by it tells nothing. `place`: where it stands among the others.
+    `monotone`: a release that is generalized further still meets it, where each row is one person
+    and groups do not overlap (`is_monotone_for` looks). `monotone_with_suppression`: so too when
+    whole groups may be dropped. `simulatable`: the other side could compute the decision without
+    the rows, so refusing by it tells nothing. `place`: where it stands among the others.
     """
 
     __slots__ = ()
@@ -53,8 +56,24 @@ class Definition(ABC):
     def label(self) -> str:
         """What is asked, in a few words."""
 
+    @property
+    def strictest_is_worst(self) -> bool:
+        """Is it worst where doubtful values count as no diversity at all? Then no other reading
+        has to be tried.
+        """
+        return False
+
+    @property
+    def extreme_spellings_suffice(self) -> bool:
+        """Is it worst where all spellings of a value are one, or all are apart? Then what lies
+        between need not be tried.
+        """
+        return False
+
     def with_files(self, read: Callable[[str], Sequence[tuple[int, Sequence[str]]]]) -> Self:
-        """The same definition with the files that it names read, by their numbered lines; most name none."""
+        """The same definition with the files that it names read, by their numbered lines;
+        most name none.
+        """
         return self
 
     @abstractmethod
@@ -89,6 +108,7 @@ MISSING_UNKNOWN = Assumption(
 )
 SEVERAL_VALUES = Assumption(
     "several-values",
-    "people with several values in a group count with the most frequent ones, which may refuse what is private",
+    "people with several values in a group count with the most frequent ones, which may refuse "
+    "what is private",
     "yes",
 )

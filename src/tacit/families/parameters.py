@@ -1,4 +1,6 @@
-"""Parameters of definitions: exact numbers within their range, or an error that says what to use."""
+"""Parameters of definitions: exact numbers within their range, or
+an error that says what to use.
+"""
 
 from __future__ import annotations
 

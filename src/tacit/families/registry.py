@@ -6,39 +6,39 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
 from typing import Any
 
-from tacit.definitions.base import Definition
+from tacit.families.definition import Definition
 
 # Each check with the module and the class of its definition.
 OF_MICRODATA = {
-    "k-anonymity": "k_anonymity.KAnonymity",
-    "l-diversity": "l_diversity.LDiversity",
-    "risk": "risk.Risk",
-    "rho1-rho2": "rho1_rho2.Rho1Rho2",
-    "semantic": "semantic.Semantic",
-    "t-closeness": "t_closeness.TCloseness",
-    "alpha-k": "alpha_k.AlphaK",
-    "k-e": "k_e.KE",
-    "variance": "variance.Variance",
-    "eps-m": "eps_m.EpsM",
-    "dissimilarity": "dissimilarity.Dissimilarity",
-    "c-k-safety": "c_k_safety.CKSafety",
-    "skyline": "skyline.Skyline",
+    "k-anonymity": "microdata.definitions.k_anonymity.KAnonymity",
+    "l-diversity": "microdata.definitions.l_diversity.LDiversity",
+    "risk": "microdata.definitions.risk.Risk",
+    "rho1-rho2": "microdata.definitions.rho1_rho2.Rho1Rho2",
+    "semantic": "microdata.definitions.semantic.Semantic",
+    "t-closeness": "microdata.definitions.t_closeness.TCloseness",
+    "alpha-k": "microdata.definitions.alpha_k.AlphaK",
+    "k-e": "microdata.definitions.k_e.KE",
+    "variance": "microdata.definitions.variance.Variance",
+    "eps-m": "microdata.definitions.eps_m.EpsM",
+    "dissimilarity": "microdata.definitions.dissimilarity.Dissimilarity",
+    "c-k-safety": "microdata.definitions.c_k_safety.CKSafety",
+    "skyline": "microdata.definitions.skyline.Skyline",
 }
 OF_QUERIES = {
-    "perfect-privacy": "perfect_privacy.PerfectPrivacy",
+    "perfect-privacy": "queries.definitions.perfect_privacy.PerfectPrivacy",
 }
 OF_WORLDS = {
-    "g-safety": "g_safety.GSafety",
-    "e-safety": "e_safety.ESafety",
+    "g-safety": "worlds.definitions.g_safety.GSafety",
+    "e-safety": "worlds.definitions.e_safety.ESafety",
 }
 OF_OVERLAPS = {
-    "gamma-privacy": "gamma_privacy.GammaPrivacy",
-    "k-sind": "k_sind.KSind",
-    "k-rsind": "k_rsind.KRsind",
+    "gamma-privacy": "overlaps.definitions.gamma_privacy.GammaPrivacy",
+    "k-sind": "overlaps.definitions.k_sind.KSind",
+    "k-rsind": "overlaps.definitions.k_rsind.KRsind",
 }
 OF_SYNTHETIC = {
-    "differential-privacy": "differential_privacy.DifferentialPrivacy",
-    "probabilistic-dp": "probabilistic_dp.ProbabilisticDp",
+    "differential-privacy": "synthetic.definitions.differential_privacy.DifferentialPrivacy",
+    "probabilistic-dp": "synthetic.definitions.probabilistic_dp.ProbabilisticDp",
 }
 
 
@@ -54,8 +54,8 @@ class Registry(MutableMapping[str, type[Definition]]):
 
     def __getitem__(self, name: str) -> type[Definition]:
         if name not in self._loaded:
-            module, _, kind = self._homes[name].partition(".")
-            self._loaded[name] = getattr(import_module(f"tacit.definitions.{module}"), kind)
+            module, _, kind = self._homes[name].rpartition(".")
+            self._loaded[name] = getattr(import_module(f"tacit.families.{module}"), kind)
         return self._loaded[name]
 
     def __setitem__(self, name: str, definition: type[Definition]) -> None:

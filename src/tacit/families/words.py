@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tacit.model.numbers import percent
-from tacit.tables.hierarchy import value_text
-from tacit.tables.microdata import Person
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.microdata import Person
+from tacit.model.numbers import percent, percents
 
 # How people say a column's value; a column that matches none is "whose <column> is <value>".
 SAYINGS: tuple[tuple[str, str], ...] = (
@@ -132,25 +132,24 @@ def again(person: Person) -> str:
     return name_of(person) if person.identity else "this person"
 
 
-def belief(part: int, whole: int) -> str:
-    """A share as percent and as the counts behind it.
+def beliefs(before: tuple[int, int], after: tuple[int, int]) -> str:
+    """A belief before and after, as percent and as the counts behind it.
 
-    >>> belief(5, 12)
-    '42 % (5/12)'
+    >>> beliefs((5, 12), (2, 3))
+    'Belief 41 % (5/12) -> 67 % (2/3)'
     """
-    return f"{percent(Fraction(part, whole))} ({part}/{whole})"
+    first, second = percents(Fraction(*before), Fraction(*after))
+    return f"Belief {first} ({before[0]}/{before[1]}) -> {second} ({after[0]}/{after[1]})"
 
 
 def change(before: Fraction, after: Fraction) -> str:
-    """A belief before and after, both rounded alike: one that stayed does not look as if it had moved.
+    """A belief before and after.
 
     >>> change(Fraction(1, 7), Fraction(4, 9)), change(Fraction(4, 9), Fraction(4, 9))
-    ('14 % -> 44 %', '44 % as before')
+    ('14 % -> 45 %', '45 % as before')
     """
     return (
-        f"{percent(before)} -> {percent(after)}"
-        if before != after
-        else f"{percent(after)} as before"
+        " -> ".join(percents(before, after)) if before != after else f"{percent(after)} as before"
     )
 
 

@@ -1,4 +1,6 @@
-"""The audit log: who asked what and what was decided, one JSON object a line, written before an answer leaves."""
+"""The audit log: who asked what and what was decided, one JSON object a
+line, written before an answer leaves.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import EngineError
-from tacit.server.refusals import busy
+from tacit.gateway.policy.refusals import busy
 
 MOST_WAITING = 10_000  # lines
 RETRY_SECONDS = 0.5
@@ -26,9 +28,11 @@ Line = tuple[bytes, "asyncio.Future[None] | None"]
 
 
 class Audit:
-    """A log that is appended to by a thread of its own. While it cannot be written the gateway must not answer.
+    """A log that is appended to by a thread of its own.
+    While it cannot be written the gateway must not answer.
 
-    A line that could not be written is kept and written later, in order; nothing is left out in silence.
+    A line that could not be written is kept and written later, in order;
+    nothing is left out in silence.
     """
 
     def __init__(self, path: Path, tell: Callable[[str], None] = lambda text: None) -> None:
@@ -116,14 +120,16 @@ class Audit:
             except (OSError, EngineError) as error:
                 if not self.failing:
                     self._tell(
-                        f"The audit log cannot be written: nothing is answered until it can. {error}"
+                        "The audit log cannot be written: nothing is answered until it "
+                        f"can. {error}"
                     )
                 self.failing = True
                 settle(waiting, OSError("the audit log cannot be written"))
                 waiting = []
                 if self._ending.wait(RETRY_SECONDS):
                     self._tell(
-                        f"The gateway ends, and {rest.count(NEWLINE)} lines of the audit log could not be written."
+                        f"The gateway ends, and {rest.count(NEWLINE)} lines of the audit log could "
+                        "not be written."
                     )
                     return
         if self.failing:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tacit.server.deciding import Decision
+    from tacit.gateway.policy.deciding import Decision
 
 Key = tuple[str, str, str]  # role, query, parameters
 
@@ -25,7 +25,9 @@ class Decided:
 
 
 class Decisions:
-    """The decisions of one policy. They depend on role, query and parameters alone, so they stay true as long as it does."""
+    """The decisions of one policy. They depend on role, query and parameters alone, so they stay
+    true as long as it does.
+    """
 
     def __init__(self, most: int, letters: int = MOST_LETTERS) -> None:
         self._most = most
@@ -47,7 +49,9 @@ class Decisions:
         return found[0]
 
     def keep(self, key: Key, decided: Decided) -> None:
-        """Remember a decision, and forget those that were not used for longest where there is no room."""
+        """Remember a decision, and forget those that were not used for
+        longest where there is no room.
+        """
         size = (
             1_000
             + sum(map(len, key))

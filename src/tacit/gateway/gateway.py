@@ -1,4 +1,6 @@
-"""Gateway: the plan's policy in force, with all that decides, runs and records; replaced as a whole when the plan changes."""
+"""Gateway: the plan's policy in force, with all that decides, runs and records;
+replaced as a whole when the plan changes.
+"""
 
 from __future__ import annotations
 
@@ -12,29 +14,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.engines.open import open_engine
+from tacit.engines.sql import shapes
 from tacit.errors import InputError, TacitError
+from tacit.gateway.audit import Audit
+from tacit.gateway.cache import Decided, Decisions, Key
+from tacit.gateway.http.auth import Door
+from tacit.gateway.http.formats import JsonEncoder
+from tacit.gateway.metrics import Metrics
+from tacit.gateway.options import AUDIT, Options
+from tacit.gateway.policy.deciding import Decision
+from tacit.gateway.policy.policy import ContradictoryRole, Policy, policy_of
+from tacit.gateway.policy.refusals import Refusal, busy
+from tacit.gateway.running import Places, check_powers
+from tacit.gateway.watching import Watch
+from tacit.gateway.workers import DECIDER, Workers
 from tacit.ledger.key import key_file
 from tacit.ledger.ledger import Ledger, NoLedger, open_ledger
 from tacit.ledger.users import Users
-from tacit.plan.load import load_plan
 from tacit.plan.owned import owners_files
-from tacit.server.audit import Audit
-from tacit.server.auth import Door
-from tacit.server.cache import Decided, Decisions, Key
-from tacit.server.deciding import Decision
-from tacit.server.formats import JsonEncoder
-from tacit.server.metrics import Metrics
-from tacit.server.options import AUDIT, Options
-from tacit.server.policy import ContradictoryRole, Policy, policy_of
-from tacit.server.refusals import Refusal, busy
-from tacit.server.running import Places, check_powers
-from tacit.server.watching import Watch
-from tacit.server.workers import DECIDER, Workers
+from tacit.plan.read.load import load_plan
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
+    from tacit.gateway.http.requests import Asked
     from tacit.plan.plan import Plan
-    from tacit.server.requests import Asked
 
 WATCH_SECONDS = 1.0
 CUT_SHORT_SECONDS = 60.0  # how long it is remembered that a decision took too long
@@ -109,10 +112,12 @@ class Gateway:
         self._show_numbers()
 
     async def start(self, *, patient: bool = False) -> None:
-        """Read the plan and start to answer, unless that is done; a TacitError where the plan cannot be used.
+        """Read the plan and start to answer, unless that is done;
+        a TacitError where the plan cannot be used.
 
-        `patient`: a plan that cannot be used yet is waited for, and nothing is answered until it can. Only roles that
-        contradict themselves stop the start all the same: the owner believes that something is denied which is not.
+        `patient`: a plan that cannot be used yet is waited for, and nothing is answered until it
+        can. Only roles that contradict themselves stop the start all the same: the owner believes
+        that something is denied which is not.
         """
         if self._watching is not None:
             return
@@ -123,7 +128,8 @@ class Gateway:
                 raise
             self._said = str(error)
             self.tell(
-                f"No query is answered yet: {' '.join(str(one).partition(chr(10))[0] for one in error)}"
+                "No query is answered yet: "
+                f"{' '.join(str(one).partition(chr(10))[0] for one in error)}"
             )
         self._watching = asyncio.create_task(self._watch())
 
@@ -144,7 +150,9 @@ class Gateway:
         return Loaded(plan, policy, engine, watch)
 
     def now(self) -> InForce:
-        """The policy in force; a Refusal while there is none, or the plan's file is another one already."""
+        """The policy in force; a Refusal while there is none, or the
+        plan's file is another one already.
+        """
         now = self._now
         if now is None or now.watch.glanced():
             if now is not None:
@@ -161,7 +169,9 @@ class Gateway:
             raise busy("policy", "the plan changed meanwhile.")
 
     async def decide(self, now: InForce, role: str, asked: Asked) -> tuple[Decided, bool]:
-        """The decision on a query, and whether it was known already. It depends on role, query and policy alone."""
+        """The decision on a query, and whether it was known already.
+        It depends on role, query and policy alone.
+        """
         key = (role, asked.sql, asked.key)
         found = now.decisions.find(key)
         if found is not None:
@@ -234,6 +244,11 @@ class Gateway:
             raise
         places = Places(options.queries, options.wait, opened, shared=shared)
         door = Door(Users(ledger), far="://" in plan.ledger)
+        if found.policy.said:
+            self.tell(
+                "The source declares, and decisions take into account: "
+                f"{'; '.join(found.policy.said)}."
+            )
         for warning in found.policy.warnings:
             self.tell(f"Warning: {warning}")
         return InForce(
@@ -249,7 +264,9 @@ class Gateway:
             closing.add_done_callback(self._closing.discard)
 
     async def _watch(self) -> None:
-        """Look at the plan every second; read it again when it changed, and as long as it cannot be read."""
+        """Look at the plan every second; read it again when it changed,
+        and as long as it cannot be read.
+        """
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._reload.wait(), WATCH_SECONDS)
@@ -282,7 +299,9 @@ class Gateway:
         self.tell(f"The plan was read again: answering by policy {new.policy.digest}.")
 
     async def _until_changed(self, before: Watch) -> None:
-        """Wait until it is worth to try again: the plan changed, someone asks for it, or half a minute has passed."""
+        """Wait until it is worth to try again:
+        the plan changed, someone asks for it, or half a minute has passed.
+        """
         for _ in range(30):
             if self._reload.is_set() or await asyncio.to_thread(before.changed):
                 return
@@ -339,12 +358,15 @@ def ledger_of_users(plan: Plan) -> Ledger:
 
 
 def prepare(engine: Engine, plan: Plan, seconds: float) -> None:
-    """Make an engine ready for strangers: rows that stand in the plan are stored, then it is locked."""
+    """Make an engine ready for strangers: rows that stand in the
+    plan are stored, then it is locked.
+    """
+    engine.types_by_plan = True
     for table in plan.tables.values():
         if not engine.has(table.name) and (table.rows is not None or engine.dialect != "postgres"):
             engine.attach(table)
     engine.lock(seconds=seconds + STREAM_SECONDS)
-    stream = engine.stream("SELECT 1 AS one")  # it answers, and what is imported late is there
+    stream = engine.stream(shapes.ANYTHING)  # it answers, and what is imported late is there
     try:
         stream.begin()
         encoder = JsonEncoder()
@@ -356,7 +378,9 @@ def prepare(engine: Engine, plan: Plan, seconds: float) -> None:
 
 
 def refusal_of(decision: Decision) -> Refusal:
-    """What a client is told about a query that is not answered: 403 where the policy forbids it, 400 where it is wrong in itself."""
+    """What a client is told about a query that is not answered:
+    403 where the policy forbids it, 400 where it is wrong in itself.
+    """
     status = 403 if decision.is_refusal else 400
     return Refusal(
         status, decision.code, decision.message, hint=decision.hint, secret=decision.secret

@@ -1,4 +1,6 @@
-"""What the gateway counts, for Prometheus: requests, decisions, queries. No names of users, roles or tables."""
+"""What the gateway counts, for Prometheus: requests, decisions, queries.
+No names of users, roles or tables.
+"""
 
 from __future__ import annotations
 

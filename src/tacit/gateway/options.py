@@ -15,13 +15,14 @@ AUDIT = "tacit-audit.jsonl"
 class Options:
     """How a gateway is run; what it answers is up to the plan.
 
-    `timeout` are the seconds that the database may work on one query, `row_limit` the most rows of an answer,
-    `queries` how many run at the same time, `wait` the seconds that others wait for their turn. `deciders` processes
-    decide, each query within `decide_seconds`, and `cache` decisions are remembered. `proxies` are the addresses (with
-    commas) whose word on the client's address is taken. `audit` is the log's file, beside the plan by default.
-    `workbench`: the pages for the owner too (default: where they are installed). They reach files below `folder` (the plan's),
-    answer to the names `workbench_hosts` (with commas; this machine's own are always among them), forget who is idle for
-    `session_minutes`, and take files of up to `upload_bytes`.
+    `timeout` are the seconds that the database may work on one query, `row_limit` the most rows of
+    an answer, `queries` how many run at the same time, `wait` the seconds that others wait for
+    their turn. `deciders` processes decide, each query within `decide_seconds`, and `cache`
+    decisions are remembered. `proxies` are the addresses (with commas) whose word on the client's
+    address is taken. `audit` is the log's file, beside the plan by default. `workbench`: the pages
+    for the owner too (default: where they are installed). They reach files below `folder` (the
+    plan's), answer to the names `workbench_hosts` (with commas; this machine's own are always among
+    them), forget who is idle for `session_minutes`, and take files of up to `upload_bytes`.
     """
 
     host: str = "127.0.0.1"

@@ -1,4 +1,6 @@
-"""Running allowed queries: a few at a time, each in a place of its own, stopped when its time is up or nobody listens."""
+"""Running allowed queries: a few at a time, each in a place of its own, stopped when its time is
+up or nobody listens.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +8,21 @@ import asyncio
 import itertools
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.engines.streams import Stopped, Stream
 from tacit.errors import EngineError, TacitError
-from tacit.server.even import even
-from tacit.server.formats import CsvEncoder, Piece
-from tacit.server.refusals import Refusal, busy
+from tacit.gateway.http.compact import compact
+from tacit.gateway.http.even import even, even_bytes
+from tacit.gateway.http.formats import CsvEncoder, Part, Piece
+from tacit.gateway.policy.refusals import Refusal, busy
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
-    from tacit.server.formats import Encoder
+    from tacit.gateway.http.formats import Encoder
 
 Found = TypeVar("Found")
 
@@ -83,7 +86,9 @@ class Place:
 
 
 class Places:
-    """All places of one policy's source. Who finds none free waits, and is sent away after some time."""
+    """All places of one policy's source. Who finds none free waits,
+    and is sent away after some time.
+    """
 
     def __init__(
         self,
@@ -113,7 +118,9 @@ class Places:
     async def begin(
         self, sql: str, encoder: Encoder, limit: int, seconds: float, gone: asyncio.Future[None]
     ) -> Answer:
-        """Take a place for a query, or raise a Refusal when there is none in time; Gone when the client leaves meanwhile."""
+        """Take a place for a query, or raise a Refusal when there is none in time;
+        Gone when the client leaves meanwhile.
+        """
         if self._closed:
             raise closed()
         self.waiting += 1
@@ -158,7 +165,9 @@ class Places:
         self._closed = True
 
     def close(self) -> None:
-        """Stop what runs, and let the engines go. May take a while, so it is for a thread of its own."""
+        """Stop what runs, and let the engines go.
+        May take a while, so it is for a thread of its own.
+        """
         self.shut()
         for answer in list(self._answers):
             answer.stop()
@@ -182,7 +191,9 @@ class Places:
 
 
 class Answer:
-    """One query and its answer, a piece at a time. `rows` and `truncated` are final when `next` has given None."""
+    """One query and its answer, a piece at a time.
+    `rows` and `truncated` are final when `next` has given None.
+    """
 
     def __init__(
         self,
@@ -216,7 +227,9 @@ class Answer:
             self._working = self.place.do(lambda: next(self._pieces, None))
 
     async def next(self) -> Piece | None:
-        """The next piece, None after the last; a Refusal when the time is up, EngineError, Gone when the client has left."""
+        """The next piece, None after the last; a Refusal when the time is up, EngineError, Gone
+        when the client has left.
+        """
         self.work()
         working = self._working
         assert working is not None
@@ -226,7 +239,8 @@ class Answer:
             await asyncio.wait(
                 both, timeout=max(0.0, self._seconds), return_when=asyncio.FIRST_COMPLETED
             )
-            # What was done while the client took the piece before counts as nothing; what we waited for counts.
+            # What was done while the client took the piece before counts as nothing;
+            # what we waited for counts.
             self._seconds -= time.monotonic() - asked
         if self._gone.done():
             raise Gone
@@ -269,13 +283,16 @@ class Answer:
         return True
 
     def _made(self) -> Generator[Piece, None, None]:
-        """The pieces, made in the place's thread. The end is part of the last one, so that a small answer is one piece."""
+        """The pieces, made in the place's thread. The end is part of the last one, so that a
+        small answer is one piece.
+        """
         stream = self._begun()
         held: Piece = [self._encoder.start(stream.schema)]
-        if stream.writes_csv and isinstance(self._encoder, CsvEncoder):
-            yield from self._passed_on(stream, held)
-            return
-        for number, piece in enumerate(self._encoded(self._wanted(stream))):
+        as_it_is = stream.writes_csv and isinstance(self._encoder, CsvEncoder)
+        pieces: Iterator[Sequence[Part]] = (
+            even_bytes(self._lines(stream)) if as_it_is else self._encoded(self._wanted(stream))
+        )
+        for number, piece in enumerate(pieces):
             if number:
                 yield held
                 held = []
@@ -283,18 +300,22 @@ class Answer:
         yield [*held, self._encoder.end(self.truncated)]
 
     def _wanted(self, stream: Stream) -> Iterator[Any]:
-        """The batches, in small parts, up to the limit."""
-        for batch in (part for whole in even(stream) for part in small(whole)):
+        """The batches up to the limit, in small parts.
+        From here on nothing is left of other rows, so that no encoder can tell of them.
+        """
+        for batch in even(stream):
             wanted = min(batch.num_rows, self._limit - self.rows)
             self.rows += wanted
             if wanted:
-                yield batch if wanted == batch.num_rows else batch.slice(0, wanted)
+                yield from small(compact(batch.slice(0, wanted)))
             if wanted < batch.num_rows:
                 self.truncated = True
                 return
 
     def _encoded(self, batches: Iterator[Any]) -> Iterator[Piece]:
-        """The batches as bytes, in order. After the first, a few are encoded at the same time: Arrow needs no lock of Python."""
+        """The batches as bytes, in order. After the first, a few are encoded at the same time:
+        Arrow needs no lock of Python.
+        """
         for first in itertools.islice(batches, 1 if self._encoder.costly else None):
             yield self._encoder.batch(first)
         with ThreadPoolExecutor(ENCODERS, thread_name_prefix="tacit-encode") as encoders:
@@ -306,18 +327,14 @@ class Answer:
             while begun:
                 yield begun.popleft().result()
 
-    def _passed_on(self, stream: Stream, held: Piece) -> Iterator[Piece]:
-        """The lines that the engine itself writes, with what stands before and after them."""
+    def _lines(self, stream: Stream) -> Iterator[bytes | bytearray]:
+        """The lines that the engine itself writes, up to the limit."""
         for lines, rows in stream.csv(self._limit):
             if self.rows + rows > self._limit:
                 self.truncated = True
-                break
-            if self.rows:
-                yield held
-                held = []
-            held.append(lines)
+                return
             self.rows += rows
-        yield [*held, self._encoder.end(self.truncated)]
+            yield lines
 
     def _begun(self) -> Stream:
         """The query, begun; once more where the database was restarted since the last one."""
@@ -345,11 +362,14 @@ class Answer:
         if self.place.is_broken():
             self.place.forget()
         with suppress(Exception):
-            self._pieces.close()  # ends the threads that encode, here and not in the loop of all clients
+            # ends the threads that encode, here and not in the loop of all clients
+            self._pieces.close()
 
 
 def small(batch: Any) -> Iterator[Any]:
-    """A batch in parts of at most a few megabytes, so that long texts do not fill the memory."""
+    """A compact batch in parts of at most a few megabytes, so that
+    long texts do not fill the memory.
+    """
     parts = min(max(1, batch.num_rows), max(1, -(-batch.nbytes // MOST_BYTES)))
     size = -(-batch.num_rows // parts) if parts > 1 else batch.num_rows
     for start in range(0, batch.num_rows, max(1, size)):
@@ -367,5 +387,8 @@ def check_powers(engine: Engine) -> None:
     if found:
         raise EngineError(
             f"the gateway's user of the database {', '.join(found)}.",
-            hint="Connect as a role that may only SELECT from the plan's tables (see the guide to the gateway), or say --allow-superuser.",
+            hint=(
+                "Connect as a role that may only SELECT from the plan's tables (see the guide "
+                "to the gateway), or say --allow-superuser."
+            ),
         )

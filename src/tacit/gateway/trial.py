@@ -1,4 +1,6 @@
-"""Trial: the roles of a plan made ready for the owner to try queries in them, and an allowed query run for its first rows."""
+"""Trial: the roles of a plan made ready for the owner to try queries in them, and an allowed
+query run for its first rows.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +14,25 @@ from typing import TYPE_CHECKING, Any
 from tacit.engines.open import open_engine
 from tacit.engines.streams import Stopped
 from tacit.errors import EngineError, InputError, PlanError
-from tacit.jobs import Job
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.queries.parameters import parameters as parameters_in
+from tacit.gateway.gateway import prepare
+from tacit.gateway.policy.deciding import Decider, Decision
+from tacit.gateway.policy.policy import contradictions, unchecked_policy
+from tacit.gateway.workers import START_SECONDS, Worker
+from tacit.model.jobs import Job
 from tacit.plan.plan import Role
-from tacit.queries.parameters import parameters as parameters_in
-from tacit.server.deciding import Decider, Decision
-from tacit.server.gateway import prepare
-from tacit.server.policy import contradictions, unchecked_policy
-from tacit.server.workers import START_SECONDS, Worker
-from tacit.tables.hierarchy import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tacit.engines.streams import Stream
+    from tacit.gateway.policy.explaining import Tried
+    from tacit.gateway.policy.policy import Policy
+    from tacit.gateway.policy.values import Parameters
     from tacit.plan.plan import Plan
-    from tacit.server.explaining import Tried
-    from tacit.server.policy import Policy
-    from tacit.server.values import Parameters
 
-EXPLAINER = "tacit.server.explaining:Explainer"
+EXPLAINER = "tacit.gateway.policy.explaining:Explainer"
 ALL = "all secrets"
 MOST_ROWS, MOST_SECONDS = 100, 20.0
 MOST_LETTERS = 500  # of a cell
@@ -39,10 +41,12 @@ STOP_EVERY = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A plan's policy, ready to try queries by. `are_roles`: its roles are those of the plan; else there is one for each secret.
+    """A plan's policy, ready to try queries by.
+    `are_roles`: its roles are those of the plan; else there is one for each secret.
 
-    `contradictions` say which allowed views disclose what the same role is denied, by role: the gateway would not start with them.
-    `left_out` are secrets that stand for many and cannot be tried.
+    `contradictions` say which allowed views disclose what the same role is denied, by role: the
+    gateway would not start with them. `left_out` are secrets that stand for many and cannot be
+    tried.
     """
 
     policy: Policy
@@ -53,7 +57,9 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class FirstRows:
-    """The first rows of an answer as text, None where a value is missing; `more`: there are others."""
+    """The first rows of an answer as text, None where a value is missing;
+    `more`: there are others.
+    """
 
     decision: Decision
     columns: tuple[str, ...]
@@ -63,16 +69,21 @@ class FirstRows:
 
 
 def with_roles(plan: Plan) -> tuple[Plan, tuple[str, ...]]:
-    """The plan itself where it has roles; else with a role for each secret that may ask all but what says something about it.
+    """The plan itself where it has roles; else with a role for each secret that may ask all but
+    what says something about it.
 
-    Also the secrets that are left out: with parameters they stand for many, and the gateway judges one.
+    Also the secrets that are left out:
+    with parameters they stand for many, and the gateway judges one.
     """
     if plan.roles:
         return plan, ()
     left_out = tuple(name for name, text in plan.secrets.items() if parameters_in(text))
     names = [name for name in plan.secrets if name not in left_out]
     if not names:
-        hint = 'Add what must stay secret, and who may ask what: secrets: {cancer: "SELECT name FROM patients WHERE ..."}, roles: {nurses: {default: allow, deny: [cancer]}}.'
+        hint = (
+            'Add what must stay secret, and who may ask what: secrets: {cancer: "SELECT name '
+            'FROM patients WHERE ..."}, roles: {nurses: {default: allow, deny: [cancer]}}.'
+        )
         raise PlanError(
             "the plan has neither roles nor secrets that a query could be tried against.",
             hint=hint,
@@ -86,7 +97,9 @@ def with_roles(plan: Plan) -> tuple[Plan, tuple[str, ...]]:
 
 
 def prepared(plan: Plan, job: Job | None = None) -> Prepared:
-    """The policy to try queries by. The source is asked for its columns and whether what the plan declares is true; no row is shown."""
+    """The policy to try queries by. The source is asked for its columns and whether what the
+    plan declares is true; no row is shown.
+    """
     job = job or Job()
     job.step("reading the tables and the roles", 0.1)
     with_them, left_out = with_roles(plan)
@@ -104,7 +117,9 @@ def prepared(plan: Plan, job: Job | None = None) -> Prepared:
 
 
 class Trial:
-    """A process that holds a policy and explains decisions, so that the next one takes no time to start. `close` ends it."""
+    """A process that holds a policy and explains decisions, so that the next one takes no time
+    to start. `close` ends it.
+    """
 
     def __init__(self, policy: Policy, *, seconds: float = 60.0) -> None:
         self.policy = policy
@@ -119,7 +134,9 @@ class Trial:
             self._started()
 
     def ask(self, role: str, sql: str, parameters: Parameters = ()) -> Tried:
-        """What comes of a query; an EngineError where that takes too long. Blocks: to be asked in a thread."""
+        """What comes of a query; an EngineError where that takes too long.
+        Blocks: to be asked in a thread.
+        """
         self.used = time.monotonic()
         if role not in self.policy.roles:
             raise InputError("the plan has no such role.", hint="Choose one of its roles.")
@@ -129,7 +146,9 @@ class Trial:
                 self._end()
                 raise EngineError(
                     "why this is decided as it is was not found out in time.",
-                    hint="The gateway refuses what it cannot decide in time. Ask something simpler.",
+                    hint=(
+                        "The gateway refuses what it cannot decide in time. Ask something simpler."
+                    ),
                 )
             return answer.decision  # type: ignore[return-value]
 
@@ -163,7 +182,9 @@ def first_rows(
     limit: int = MOST_ROWS,
     seconds: float = MOST_SECONDS,
 ) -> FirstRows:
-    """Decide again by the plan as it is now and, if the role may have it, run the query in a locked engine for its first rows."""
+    """Decide again by the plan as it is now and, if the role may have it, run the query in a
+    locked engine for its first rows.
+    """
     job, begun = job or Job(), time.monotonic()
     job.step("deciding", 0.1)
     with_them, _ = with_roles(plan)
@@ -218,7 +239,9 @@ def as_text(value: Any) -> str | None:
 
 @contextmanager
 def stopped_after(stream: Stream, seconds: float, job: Job) -> Iterator[None]:
-    """Stop a query when its time is up or the job is cancelled; engines hear it only while they work, so they are told again."""
+    """Stop a query when its time is up or the job is cancelled;
+    engines hear it only while they work, so they are told again.
+    """
     done, why = threading.Event(), list[str]()
     until = time.monotonic() + seconds
 

@@ -7,11 +7,18 @@ import os
 import re
 from pathlib import Path
 
-SQL_FILES = re.compile(r"[^\s\"'\[\]{},]+\.sql|[\"'][^\"'\n]+\.sql[\"']")
+# In lists and by themselves, where brackets are letters of a name;
+# what is no file by either does no harm.
+SQL_FILES = (
+    re.compile(r"[^\s\"'\[\]{},]+\.sql|[\"'][^\"'\n]+\.sql[\"']"),
+    re.compile(r"[^\s\"'{},]+\.sql"),
+)
 
 
 class Watch:
-    """The plan's file, and all .sql files that it may read: those that its text names, patterns included."""
+    """The plan's file, and all .sql files that it may read:
+    those that its text names, patterns included.
+    """
 
     def __init__(self, plan: Path) -> None:
         self._plan = plan
@@ -19,7 +26,9 @@ class Watch:
         self._print = self._fingerprint()
 
     def glanced(self) -> bool:
-        """Does the plan's file look changed? Cheap enough for every request; the other files are for `changed`."""
+        """Does the plan's file look changed? Cheap enough for every request;
+        the other files are for `changed`.
+        """
         return glance_of(self._plan) != self._glance
 
     def changed(self) -> bool:
@@ -33,7 +42,11 @@ class Watch:
         found = hashlib.sha256()
         text = content_of(self._plan)
         found.update(text)
-        names = {name.strip("\"'") for name in SQL_FILES.findall(text.decode("utf-8", "replace"))}
+        names = {
+            name.strip("\"'")
+            for form in SQL_FILES
+            for name in form.findall(text.decode("utf-8", "replace"))
+        }
         for path in sorted({path for name in names for path in files_of(self._plan.parent, name)}):
             found.update(str(path).encode() + b"\0" + hashlib.sha256(content_of(path)).digest())
         return found.hexdigest()
@@ -44,13 +57,15 @@ def files_of(folder: Path, pattern: str) -> list[Path]:
     try:
         if Path(pattern).is_absolute():
             return [Path(pattern)]
-        return list(folder.glob(pattern)) or [folder / pattern]
+        return [folder / pattern, *folder.glob(pattern)]
     except (ValueError, NotImplementedError, OSError):
         return []
 
 
 def content_of(path: Path) -> bytes:
-    """What is in a file; a file that cannot be read is as good as empty, and reading the plan will say why."""
+    """What is in a file; a file that cannot be read is as good as empty, and reading the plan
+    will say why.
+    """
     try:
         return path.read_bytes()
     except OSError:

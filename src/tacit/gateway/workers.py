@@ -1,4 +1,6 @@
-"""Decisions in processes of their own: a query that is hard to judge holds up nobody and is cut short at its time."""
+"""Decisions in processes of their own: a query that is hard to judge holds up nobody and is cut
+short at its time.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,13 @@ from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import EngineError
-from tacit.server.refusals import busy
+from tacit.gateway.policy.refusals import busy
 
 if TYPE_CHECKING:
-    from tacit.server.deciding import Decision
-    from tacit.server.policy import Policy
+    from tacit.gateway.policy.deciding import Decision
+    from tacit.gateway.policy.policy import Policy
 
-DECIDER = "tacit.server.deciding:Decider"
+DECIDER = "tacit.gateway.policy.deciding:Decider"
 START_SECONDS = 60.0
 MOST_WAITING = 1_000
 MOST_MEMORY = (
@@ -34,7 +36,9 @@ READY = "ready"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a process answers: the decision (None where it was cut short), and the query as a log may show it."""
+    """What a process answers: the decision (None where it was cut short), and the query as a log
+    may show it.
+    """
 
     decision: Decision | None
     redacted: str
@@ -76,7 +80,9 @@ class Workers:
     async def judge(
         self, role: str, sql: str, parameters: Sequence[Any] | Mapping[str, Any]
     ) -> Judged:
-        """Have a free process decide; `decision` is None where it took too long, or died of the query."""
+        """Have a free process decide; `decision` is None where it took
+        too long, or died of the query.
+        """
         if self._waiting >= MOST_WAITING or self._closed:
             raise busy("busy", "too many queries wait for a decision.")
         self._waiting += 1
@@ -174,14 +180,15 @@ def work(line: Connection, policy: Policy, decider: str) -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
     module, _, name = decider.partition(":")
     decide = getattr(importlib.import_module(module), name)(policy)
-    from tacit.server.redacting import known_names, redact
+    from tacit.engines.sql import shapes
+    from tacit.gateway.policy.redacting import known_names, redact
 
     names = known_names(policy.relations, policy.views)
     limit_memory()
     for role in list(policy.roles)[
         :1
     ]:  # what is imported late is imported before somebody waits for it
-        decide.decide(role, "SELECT 1 AS one", ())
+        decide.decide(role, shapes.ANYTHING, ())
     line.send(READY)
     while True:
         try:

@@ -1,4 +1,6 @@
-"""Digests: one keyed hash for an answer, whatever the order of its rows and whichever engine gave them."""
+"""Digests: one keyed hash for an answer, whatever the order of its
+rows and whichever engine gave them.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +13,30 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from tacit.engines.files import cannot_read
 from tacit.errors import DataError
-from tacit.files import cannot_read
 from tacit.ledger.entries import canonical
 from tacit.ledger.key import Key
 
 SPACE = 1 << 256
 PIECE = 1 << 20  # bytes of a file at a time
-PLAIN_BITS = 10_000  # whole numbers above are written by way of Decimal: Python limits how many digits str() makes
+# whole numbers above are written by way of Decimal: Python limits how many digits str() makes
+PLAIN_BITS = 10_000
 
 
 class AnswerDigest:
     """The keyed hash of a multiset of rows: streaming, in constant memory.
 
-    Each row gets a keyed hash and these are added up modulo 2^256, so that order does not matter and
-    repeated rows count. Without the key nobody can look for other rows with the same sum. Values are
-    hashed by what they are: 3, 3.0 and Decimal("3.00") are one number, a date is its midnight.
+    Each row gets a keyed hash and these are added up modulo 2^256, so that order does not matter
+    and repeated rows count. Without the key nobody can look for other rows with the same sum.
+    Values are hashed by what they are: 3, 3.0 and Decimal("3.00") are one number, a date is its
+    midnight.
 
     >>> one, two = AnswerDigest(Key(bytes(32)), ["n"]), AnswerDigest(Key(bytes(32)), ["N"])
     >>> one.add((1,))
-    ... one.add(("x",))
-    ... two.add(("x",))
-    ... two.add((Decimal("1.0"),))
+    >>> one.add(("x",))
+    >>> two.add(("x",))
+    >>> two.add((Decimal("1.0"),))
     >>> one.hex() == two.hex()
     True
     """
@@ -48,14 +52,17 @@ class AnswerDigest:
         """Count one more row in."""
         if len(row) != len(self.columns):
             raise DataError(
-                f"a row of the answer has {len(row)} values, but there are {len(self.columns)} columns."
+                f"a row of the answer has {len(row)} values, but there are "
+                f"{len(self.columns)} columns."
             )
         hashed = hmac.digest(self._for_rows, b"".join(map(value_bytes, row)), "sha256")
         self._sum = (self._sum + int.from_bytes(hashed, "big")) % SPACE
         self.rows += 1
 
     def hex(self) -> str:
-        """The hash of what was added so far. Engines do not tell Zip from zip, so neither does it."""
+        """The hash of what was added so far.
+        Engines do not tell Zip from zip, so neither does it.
+        """
         said = canonical(
             [[column.casefold() for column in self.columns], self.rows, f"{self._sum:064x}"]
         )
@@ -109,7 +116,8 @@ def _decimal(value: Decimal) -> bytes:
 
 
 def _float(value: float) -> bytes:
-    # A column of decimals is a float on one engine and exact on another: the shortest way to write it is both.
+    # A column of decimals is a float on one engine and exact on another:
+    # the shortest way to write it is both.
     return _decimal(Decimal(repr(value))) if math.isfinite(value) else _special(value)
 
 
@@ -169,7 +177,9 @@ WRITERS: dict[type, Callable[[Any], bytes]] = {
 
 
 def _writer(value: Any) -> Callable[[Any], bytes]:
-    """For classes that are not listed: numbers of NumPy, and those that descend from a listed one."""
+    """For classes that are not listed:
+    numbers of NumPy, and those that descend from a listed one.
+    """
     numbers = "datetime64", "timedelta64"  # whose item() may be a bare number of nanoseconds
     if (
         callable(plain := getattr(value, "item", None))

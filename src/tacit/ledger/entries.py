@@ -9,11 +9,14 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from tacit.errors import InputError
 
-Kind = Literal["release", "withdrawal"]
+Kind = Literal["release", "withdrawal", "correction"]
+GIVES: frozenset[Kind] = frozenset(
+    {"release", "correction"}
+)  # kinds by which somebody gets something
 Shape = Literal["view", "microdata", "synthetic", "constraint"]
 
 MOST_LETTERS = 200  # of a name
@@ -31,14 +34,26 @@ class Judged:
     certainty: str
 
 
+class Tie(NamedTuple):
+    """What tells a table whatever a plan calls it:
+    a keyed hash of its file, its bytes, its place in a database or its people.
+    """
+
+    table: str
+    by: str
+    hash: str
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """What is to be recorded. `to` lists the recipients, nobody means the public.
 
     `plan`, `definition` and `answer` are keyed hashes: of the plan file, of the release as the plan
-    writes it, and of what was handed out; so is `people`, of who is in the table and what everybody knows of them (None: not
-    compared). `spent` is what a synthetic release costs, written exactly:
-    {"epsilon": "23/5", "delta": "1/100000", "guarantee": "dp"}.
+    writes it, and of what was handed out; so is `people`, of who is in the table and what everybody
+    knows of them (None: not compared). `spent` is what a synthetic release costs, written exactly:
+    {"epsilon": "23/5", "delta": "1/100000", "guarantee": "dp"}. `version` is the Tacit that judged
+    it (None: one that did not say so yet). A correction says what was `wrong`, and which entries it
+    `corrects`. `ties` tell its tables under other names.
     """
 
     kind: Kind
@@ -54,11 +69,17 @@ class Draft:
     spent: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     people: str | None = None
+    version: str | None = None
+    corrects: tuple[int, ...] = ()
+    wrong: str = ""
+    ties: tuple[Tie, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry(Draft):
-    """What was recorded: the draft, its number and time, the hash of the entry before it and its own."""
+    """What was recorded: the draft, its number and time, the hash of
+    the entry before it and its own.
+    """
 
     number: int
     at: datetime
@@ -81,6 +102,8 @@ def content(entry: Entry) -> dict[str, Any]:
         **plain,
         "tables": list(entry.tables),
         "to": list(entry.to),
+        "corrects": list(entry.corrects),
+        "ties": [list(one) for one in entry.ties],
         "verdicts": judged,
         "spent": dict(entry.spent),
         "at": time_text(entry.at),
@@ -97,13 +120,22 @@ def canonical(value: object) -> str:
 
 
 def parsed(body: str, own: str) -> Entry:
-    """The entry that was written as canonical JSON; `own` is its hash, checked by the caller."""
+    """The entry that was written as canonical JSON; `own` is its hash, checked by the caller.
+    Older ones say less.
+    """
     said = json.loads(body)
+    if unknown := sorted(said.keys() - Entry.__dataclass_fields__.keys()):
+        raise InputError(
+            f"entry {said.get('number')} was written by a newer Tacit: it says {unknown[0]}.",
+            hint="Use the Tacit that wrote it, or a newer one.",
+        )
     return Entry(
         **{
             **said,
             "tables": tuple(said["tables"]),
             "to": tuple(said["to"]),
+            "corrects": tuple(said.get("corrects", ())),
+            "ties": tuple(Tie(*one) for one in said.get("ties", ())),
             "verdicts": tuple(Judged(**one) for one in said["verdicts"]),
             "at": datetime.fromisoformat(said["at"]),
         },
@@ -142,7 +174,9 @@ def identity(entry: Draft) -> str:
 
 
 def checked(draft: Draft) -> Draft:
-    """The draft with tables and recipients in order; an InputError where it could not be kept or found again."""
+    """The draft with tables and recipients in order;
+    an InputError where it could not be kept or found again.
+    """
     if draft.kind not in get_args(Kind) or draft.shape not in get_args(Shape):
         raise InputError(
             f"the ledger has no entries of kind {draft.kind!r} and shape {draft.shape!r}.",
@@ -168,6 +202,11 @@ def checked(draft: Draft) -> Draft:
                 f"the hash of the {what} is not one that the owner's key made.",
                 hint="Pass what Key.mac returns.",
             )
+    if (draft.kind == "correction") != bool(draft.corrects and draft.wrong.strip()):
+        raise InputError(
+            "a correction says what was wrong, and which entries it corrects.",
+            hint="Write --wrong TEXT.",
+        )
     _check_texts(draft)
     return replace(
         draft,
@@ -183,7 +222,7 @@ def check_name(what: str, name: object) -> None:
     >>> check_name("release", "april\\n")
     Traceback (most recent call last):
     tacit.errors.InputError: 'april\\n' cannot be the name of a release. Write a line of at most 200 letters, without spaces around it.
-    """
+    """  # noqa: E501
     if not (
         isinstance(name, str)
         and 0 < len(name) <= MOST_LETTERS
@@ -198,7 +237,8 @@ def check_name(what: str, name: object) -> None:
 
 
 def is_plain(text: str) -> bool:
-    """Can every database keep it in a line? No control characters, no ends of lines, no halves of letters.
+    """Can every database keep it in a line? No control characters, no
+    ends of lines, no halves of letters.
 
     >>> is_plain("naïve\u00a0name"), is_plain("a\\0b")
     (True, False)
@@ -209,17 +249,24 @@ def is_plain(text: str) -> bool:
 def _check_texts(draft: Draft) -> None:
     """Nothing but text, so that what is read again is what was written."""
     judged = [getattr(verdict, one.name) for verdict in draft.verdicts for one in fields(verdict)]
+    ties = [text for one in draft.ties for text in one]
     texts = [
         *draft.spent,
         *draft.spent.values(),
         *(one for one in judged if one is not None),
         draft.note,
+        draft.wrong,
+        *ties,
+        draft.version or "",
     ]
     if not all(isinstance(one, str) for one in texts):
         raise InputError(
             "verdicts, what is spent and the note are texts.", hint="Write numbers as '23/5'."
         )
-    if len(draft.note) > MOST_NOTE or not all(map(is_plain, draft.note.split("\n"))):
+    if any(
+        len(text) > MOST_NOTE or not all(map(is_plain, text.split("\n")))
+        for text in (draft.note, draft.wrong)
+    ):
         raise InputError(
             f"a note is a text of at most {MOST_NOTE:,} letters.",
             hint="Say it shorter, without control characters and without personal values.",

@@ -1,4 +1,6 @@
-"""What is held: the releases that are out about some tables, found by index and never by reading the whole ledger."""
+"""What is held: the releases that are out about some tables, found by index and never by reading
+the whole ledger.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tacit.ledger.entries import Entry, Shape, identity, is_plain, time_text
+from tacit.ledger.entries import Entry, Shape, Tie, identity, is_plain, time_text
 from tacit.ledger.reading import ANY, Book, changed, concerned, rows_to_entries
 from tacit.ledger.store import Ask, chunks
 from tacit.model.recipients import folded
 
-# The latest entry of each thing that was given. The index is walked from one thing to the next, so that a release
-# that is recorded every night for years costs one step and not thousands.
+# The latest entry of each thing that was given. The index is walked from one thing to the next, so
+# that a release that is recorded every night for years costs one step and not thousands.
 LATEST = """
     WITH RECURSIVE seen (identity) AS (
         SELECT MIN(identity) FROM tacit_concerns WHERE name = ?
@@ -22,7 +24,7 @@ LATEST = """
         FROM seen WHERE seen.identity IS NOT NULL
     )
     SELECT seen.identity, (SELECT MAX(c.number) FROM tacit_concerns c WHERE c.name = ? AND c.identity = seen.identity)
-    FROM seen WHERE seen.identity IS NOT NULL"""
+    FROM seen WHERE seen.identity IS NOT NULL"""  # noqa: E501
 
 NAMES = """
     WITH RECURSIVE seen (name) AS (
@@ -30,14 +32,19 @@ NAMES = """
         UNION ALL
         SELECT (SELECT MIN(c.name) FROM tacit_concerns c WHERE c.name > seen.name) FROM seen WHERE seen.name IS NOT NULL
     )
-    SELECT name FROM seen WHERE name IS NOT NULL"""
+    SELECT name FROM seen WHERE name IS NOT NULL"""  # noqa: E501
 
-WITHDRAWN = "SELECT number, body, hash FROM tacit_entries WHERE kind = 'withdrawal' AND release IN ({marks}) ORDER BY number"
+WITHDRAWN = (
+    "SELECT number, body, hash FROM tacit_entries WHERE kind = 'withdrawal' AND release IN "
+    "({marks}) ORDER BY number"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A release that some have: `to` lists them, nobody means the public. What was withdrawn is known to them still."""
+    """A release that some have: `to` lists them, nobody means the public.
+    What was withdrawn is known to them still.
+    """
 
     release: str
     shape: Shape
@@ -50,6 +57,8 @@ class Holding:
     withdrawn: datetime | None
     spent: Mapping[str, str]
     people: str | None = None
+    ties: tuple[Tie, ...] = ()
+    corrected: int | None = None  # the number of the entry that corrects it
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -64,6 +73,7 @@ class Holding:
             "to": list(self.to),
             "tables": list(self.tables),
             "spent": dict(self.spent),
+            "ties": [list(one) for one in self.ties],
         }
 
 
@@ -95,7 +105,8 @@ def _latest(ask: Ask, tables: Collection[str] | None) -> dict[int, set[tuple[str
 
 def _entries(ask: Ask, book: Book, numbers: Collection[int]) -> Iterator[Entry]:
     rows = ask(
-        f"SELECT number, body, hash FROM tacit_entries WHERE number IN ({_marks(numbers)}) ORDER BY number",
+        f"SELECT number, body, hash FROM tacit_entries WHERE number IN ({_marks(numbers)}) ORDER "
+        "BY number",
         *numbers,
     )
     yield from rows_to_entries(book, rows)
@@ -103,6 +114,12 @@ def _entries(ask: Ask, book: Book, numbers: Collection[int]) -> Iterator[Entry]:
 
 def _told(ask: Ask, book: Book, entries: list[Entry]) -> Iterator[Holding]:
     withdrawals = _withdrawals(ask, book, sorted({entry.release for entry in entries}))
+    corrected = {
+        number: entry.number
+        for entry in entries
+        if entry.kind == "correction"
+        for number in entry.corrects
+    }
     for entry in entries:
         at = next((one.at for one in withdrawals.get(entry.release, ()) if _ends(one, entry)), None)
         yield Holding(
@@ -117,6 +134,8 @@ def _told(ask: Ask, book: Book, entries: list[Entry]) -> Iterator[Holding]:
             at,
             entry.spent,
             entry.people,
+            entry.ties,
+            corrected.get(entry.number),
         )
 
 

@@ -1,4 +1,6 @@
-"""The owner's key: 32 random bytes in a file of its own, without which no hash of the ledger can be made or checked."""
+"""The owner's key: 32 random bytes in a file of its own, without which no hash of the ledger can
+be made or checked.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 class Key:
-    """A secret that makes keyed hashes (HMAC-SHA256); it is never printed and does not leave the process.
+    """A secret that makes keyed hashes (HMAC-SHA256);
+    it is never printed and does not leave the process.
 
     Answers are often small (one count, one yes): a plain hash of them is undone by trying them all.
 
@@ -47,7 +50,8 @@ class Key:
         raise TypeError("a key is not sent anywhere; send where its file is")
 
     def mac(self, purpose: str, data: bytes) -> str:
-        """HMAC-SHA256 of the purpose, a zero byte and the data, in hex: hashes of different kinds never meet.
+        """HMAC-SHA256 of the purpose, a zero byte and the data, in hex:
+        hashes of different kinds never meet.
 
         >>> len(Key(bytes(32)).mac("answer", b""))
         64
@@ -66,7 +70,9 @@ def key_file(folder: Path) -> Path:
 
 
 def read_key(folder: Path) -> Key:
-    """The owner's key, for the ledger of a plan in this folder; an InputError where there is none or others can read it."""
+    """The owner's key, for the ledger of a plan in this folder;
+    an InputError where there is none or others can read it.
+    """
     path = key_file(folder)
     try:
         with path.open("rb") as file:
@@ -83,15 +89,20 @@ def read_key(folder: Path) -> Key:
         ) from None
     if os.name == "posix" and mode & OTHERS:
         raise InputError(
-            f"the key of the ledger, {path}, is open to other users (mode {stat.S_IMODE(mode):04o}).",
-            hint=f"Run: chmod 600 {path}. Who has read it can forge entries and guess small answers.",
+            f"the key of the ledger, {path}, is open to other users (mode "
+            f"{stat.S_IMODE(mode):04o}).",
+            hint=(
+                f"Run: chmod 600 {path}. Who has read it can forge entries and guess small answers."
+            ),
             mark=Mark(str(path)),
         )
     return _parsed(path, written)
 
 
 def owners_key(folder: Path) -> Key:
-    """The owner's key; it is made where there is none. Two processes that begin at once end up with the same one."""
+    """The owner's key; it is made where there is none.
+    Two processes that begin at once end up with the same one.
+    """
     path = key_file(folder)
     if not path.exists():
         _create(path)
@@ -119,7 +130,9 @@ def _parsed(path: Path, written: bytes) -> Key:
 
 
 def _create(path: Path) -> None:
-    """Write a new key beside its place and link it there: it is whole or not there, and never replaces another."""
+    """Write a new key beside its place and link it there:
+    it is whole or not there, and never replaces another.
+    """
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,4 +1,6 @@
-"""The ledger: entries are recorded, listed, looked up by table, and checked from the first to the last."""
+"""The ledger: entries are recorded, listed, looked up by table, and
+checked from the first to the last.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,6 @@ from pathlib import Path
 from typing import Self
 
 from tacit.errors import InputError
-from tacit.jobs import Job
 from tacit.ledger.entries import (
     Draft,
     Entry,
@@ -39,6 +40,7 @@ from tacit.ledger.schema import FORMAT
 from tacit.ledger.store import Ask, Store
 from tacit.ledger.users import NOBODY, list_seal
 from tacit.ledger.verify import Fault, Verified, faults, verify
+from tacit.model.jobs import Job
 from tacit.model.recipients import is_among
 
 __all__ = ["Holding", "Ledger", "Verified", "ledger_exists", "open_ledger"]
@@ -81,14 +83,16 @@ class Ledger:
         return self.book.id
 
     def record(self, draft: Draft, *, follows: str | None = None) -> Entry:
-        """Add an entry; it is on the disk when this returns. Order is by number, whatever the clock says."""
+        """Add an entry; it is on the disk when this returns.
+        Order is by number, whatever the clock says.
+        """
         return self.record_all([draft], follows=follows)[0]
 
     def record_all(self, drafts: Iterable[Draft], *, follows: str | None = None) -> list[Entry]:
         """Add entries, all or none of them.
 
-        `follows` is the hash of the last entry that their verdicts know of (empty: they know of none). If others were
-        added since, nothing is recorded and Grown is raised.
+        `follows` is the hash of the last entry that their verdicts know of (empty:
+        they know of none). If others were added since, nothing is recorded and Grown is raised.
         """
         said, entries = [checked(draft) for draft in drafts], []
         with self.store.writing() as ask:
@@ -96,8 +100,8 @@ class Ledger:
             if follows is not None and follows != (before if number else ""):
                 raise Grown
             for place, draft in enumerate(said, number + 1):
-                if draft.kind == "withdrawal":
-                    self._check_known(ask, draft.release)
+                if draft.kind != "release":
+                    self._check_known(ask, draft)
                 entry = self._sealed(draft, place, before)
                 append(ask, self.book, entry)
                 entries.append(entry)
@@ -107,7 +111,9 @@ class Ledger:
     def entries(
         self, *, release: str | None = None, to: str | None = None, last: int | None = None
     ) -> Iterator[Entry]:
-        """Entries in their order: those of a release, those that reached a client (also by way of the public), the last few."""
+        """Entries in their order: those of a release, those that reached a client (also by way
+        of the public), the last few.
+        """
         if last is not None:
             return iter([*islice(self._walk(release, to, newest=True), max(0, last))][::-1])
         return self._walk(release, to, newest=False)
@@ -133,12 +139,13 @@ class Ledger:
             return next(rows_to_entries(self.book, rows))
 
     def held(self, tables: Collection[str] | None = None) -> list[Holding]:
-        """What is out about these tables (all, if None), in the order of its entries, also what was withdrawn.
+        """What is out about these tables (all, if None), in the order of its
+        entries, also what was withdrawn.
 
         Entries that gave the same to the same recipients are told once, with the latest number. An
         entry that names no table may be about any and is always told. Only entries that concern the
-        tables are read, and each one's hash is checked; a ledger of up to 1,000 entries is checked whole,
-        so that also what is missing is seen. In a larger one, only `verify` sees that.
+        tables are read, and each one's hash is checked; a ledger of up to 1,000 entries is checked
+        whole, so that also what is missing is seen. In a larger one, only `verify` sees that.
         """
         with self.store.reading() as ask:
             if self._end(ask)[0] <= SMALL:
@@ -151,9 +158,9 @@ class Ledger:
     ) -> Verified:
         """Was anything changed, put in another order, taken out or cut off since it was recorded?
 
-        Who puts a whole older copy of the ledger in its place goes unseen, unless `expect` is a hash
-        (of any entry, or `head()`) that was noted elsewhere: it has to be part of the chain. `users` is a version of the
-        list of users that was noted elsewhere: it must not be older.
+        Who puts a whole older copy of the ledger in its place goes unseen, unless `expect` is a
+        hash (of any entry, or `head()`) that was noted elsewhere: it has to be part of the chain.
+        `users` is a version of the list of users that was noted elsewhere: it must not be older.
         """
         with self.store.reading() as ask:
             found = verify(ask, self.book, expect, job, users=users)
@@ -161,7 +168,9 @@ class Ledger:
         return replace(found, faults=(*found.faults, *unlike))
 
     def head(self) -> str:
-        """The hash of the last entry, or of the empty ledger. Note it elsewhere and give it to `verify` later."""
+        """The hash of the last entry, or of the empty ledger.
+        Note it elsewhere and give it to `verify` later.
+        """
         with self.store.reading() as ask:
             return self._end(ask)[1]
 
@@ -189,7 +198,8 @@ class Ledger:
         while True:
             with self.store.reading() as ask:
                 rows = ask(
-                    f"SELECT number, body, hash FROM tacit_entries WHERE number {sign} ? {only} ORDER BY number {order} LIMIT {PAGE}",
+                    f"SELECT number, body, hash FROM tacit_entries WHERE number {sign} ? {only} "
+                    f"ORDER BY number {order} LIMIT {PAGE}",
                     place,
                     *values,
                 )
@@ -200,12 +210,20 @@ class Ledger:
                 return
             place = rows[-1][0]
 
-    def _check_known(self, ask: Ask, release: str) -> None:
-        if not ask(
-            "SELECT 1 FROM tacit_entries WHERE release = ? AND kind = 'release' LIMIT 1", release
-        ):
+    def _check_known(self, ask: Ask, draft: Draft) -> None:
+        """What is withdrawn or corrected went out before, under that name."""
+        known = {
+            row[0]
+            for row in ask(
+                "SELECT number FROM tacit_entries WHERE release = ? AND kind <> 'withdrawal'",
+                draft.release,
+            )
+        }
+        if not known or not known.issuperset(draft.corrects):
+            done = "withdrawn" if draft.kind == "withdrawal" else "corrected"
             raise InputError(
-                f"the release {release!r} is not in the ledger {self.where}, so it cannot be withdrawn.",
+                f"the release {draft.release!r} is not in the ledger {self.where}, so it cannot "
+                f"be {done}.",
                 hint="tacit ledger list says what is out.",
             )
 
@@ -241,10 +259,11 @@ def append(ask: Ask, book: Book, entry: Entry) -> None:
 def open_ledger(
     where: str, folder: Path, *, key: Key | None = None, create: bool = False
 ) -> Ledger:
-    """The ledger that a plan names: a SQLite file (relative to the plan's folder) or postgresql://...
+    """The ledger that a plan names:
+    a SQLite file (relative to the plan's folder) or postgresql://...
 
-    Where there is none yet it is made if `create` says so, with a key if there is none either. A ledger
-    that is there and whose key is lost is never continued with a new one.
+    Where there is none yet it is made if `create` says so, with a key if there is none either.
+    A ledger that is there and whose key is lost is never continued with a new one.
     """
     store = store_of(where, folder)
     try:
@@ -252,7 +271,8 @@ def open_ledger(
             return Ledger(store, key or read_key(folder))
         if not create:
             raise no_ledger(where)
-        # The key is made once the file is there: a key without a ledger looks like a ledger that was lost.
+        # The key is made once the file is there:
+        # a key without a ledger looks like a ledger that was lost.
         store.create(lambda ask: begin(ask, key or owners_key(folder)))
         return Ledger(store, key or read_key(folder))
     except BaseException:

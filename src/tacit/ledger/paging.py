@@ -1,4 +1,6 @@
-"""Paging: a few entries of a long ledger by their place, without reading those before; and which entries reached a client."""
+"""Paging: a few entries of a long ledger by their place, without reading those before;
+and which entries reached a client.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tacit.jobs import Job
 from tacit.ledger.entries import Entry, is_plain
 from tacit.ledger.reading import changed, rows_to_entries
 from tacit.ledger.store import chunks
+from tacit.model.jobs import Job
 from tacit.model.recipients import is_among
 
 if TYPE_CHECKING:
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
 STEP = 5_000  # rows that are looked at between two words about progress
 
-# Both stand once in a body: within texts JSON writes a quotation mark as \", and no other key has a list of texts behind it.
+# Both stand once in a body: within texts JSON writes a quotation mark as \", and no other key has a
+# list of texts behind it.
 TO, AFTER = '"to":[', '],"verdicts":['
 
 
@@ -37,16 +40,19 @@ def size(ledger: Ledger, release: str | None = None) -> int:
 def page(
     ledger: Ledger, offset: int, limit: int, *, release: str | None = None, newest: bool = True
 ) -> list[Entry]:
-    """The entries from a place on, the newest first (or the oldest). Each one's hash is checked, and that none is missing between them.
+    """The entries from a place on, the newest first (or the oldest).
+    Each one's hash is checked, and that none is missing between them.
 
-    Without a release the place says the number; with one the index is walked along. A million entries are no matter.
+    Without a release the place says the number; with one the index is walked along.
+    A million entries are no matter.
     """
     order = "DESC" if newest else "ASC"
     with ledger.store.reading() as ask:
         if release is not None:
             rows = (
                 ask(
-                    f"SELECT number FROM tacit_entries WHERE release = ? ORDER BY number {order} LIMIT ? OFFSET ?",
+                    f"SELECT number FROM tacit_entries WHERE release = ? ORDER BY number {order} "
+                    "LIMIT ? OFFSET ?",
                     release,
                     limit,
                     offset,
@@ -77,10 +83,21 @@ def those(ledger: Ledger, numbers: Sequence[int]) -> list[Entry]:
     return [found[number] for number in numbers]
 
 
+def beginnings(ledger: Ledger) -> dict[str, tuple[int, int]]:
+    """By identity the first entry about something, and how many there are."""
+    with ledger.store.reading() as ask:
+        rows = ask(
+            "SELECT identity, MIN(number), COUNT(DISTINCT number) FROM tacit_concerns GROUP BY "
+            "identity"
+        )
+    return {own: (first, many) for own, first, many in rows}
+
+
 def reaching(
     ledger: Ledger, client: str, *, release: str | None = None, job: Job | None = None
 ) -> array[int]:
-    """The numbers of the entries that reached a client, also by way of the public, the oldest first.
+    """The numbers of the entries that reached a client, also by way
+    of the public, the oldest first.
 
     All entries are looked at once; their hashes are checked when they are shown.
     """
@@ -101,7 +118,8 @@ def _recipients(ledger: Ledger, release: str | None, job: Job) -> Iterator[tuple
         job.step(f"looking at entry {place + 1:,}", min(1.0, place / last))
         with ledger.store.reading() as ask:
             rows = ask(
-                f"SELECT number, body FROM tacit_entries WHERE number > ? {only} ORDER BY number LIMIT {STEP}",
+                f"SELECT number, body FROM tacit_entries WHERE number > ? {only} ORDER BY number "
+                f"LIMIT {STEP}",
                 place,
                 *values,
             )
@@ -113,7 +131,8 @@ def _recipients(ledger: Ledger, release: str | None, job: Job) -> Iterator[tuple
 
 
 def recipients_in(body: str, number: int, where: str) -> list[str]:
-    r"""The recipients that the body of an entry names; a body without them is not what was recorded.
+    r"""The recipients that the body of an entry names;
+    a body without them is not what was recorded.
 
     >>> recipients_in('{"note":"\\"to\\":[","tables":[],"to":["a","b"],"verdicts":[]}', 1, "ledger")
     ['a', 'b']

@@ -31,11 +31,14 @@ SESSION = (
 OF_TABLES = "FROM unnest(?::text[]) AS t (name) JOIN pg_class c ON c.oid = to_regclass(t.name)"
 COLUMNS = (
     f"SELECT 'table ' || c.relname, string_agg(a.attname, ', ' ORDER BY a.attnum) {OF_TABLES} "
-    "JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped GROUP BY c.relname"
+    "JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped GROUP BY "
+    "c.relname"
 )
 TRIGGERS = (
-    f"SELECT 'trigger ' || g.tgname, c.relname || ' ' || g.tgenabled::text || ' ' || g.tgtype || ' ' || p.prosrc {OF_TABLES} "
-    "JOIN pg_trigger g ON g.tgrelid = c.oid AND NOT g.tgisinternal JOIN pg_proc p ON p.oid = g.tgfoid"
+    "SELECT 'trigger ' || g.tgname, c.relname || ' ' || g.tgenabled::text || ' ' || g.tgtype || ' "
+    f"' || p.prosrc {OF_TABLES} "
+    "JOIN pg_trigger g ON g.tgrelid = c.oid AND NOT g.tgisinternal JOIN pg_proc p ON p.oid "
+    "= g.tgfoid"
 )
 RULES = (
     f"SELECT 'rule ' || r.rulename, c.relname {OF_TABLES} JOIN pg_rewrite r ON r.ev_class = c.oid"
@@ -46,7 +49,9 @@ GUARD = (
 
 
 class PostgresStore(Store):
-    """Tables named tacit_... in the first schema of the search path; writers take turns by an advisory lock."""
+    """Tables named tacit_... in the first schema of the search path;
+    writers take turns by an advisory lock.
+    """
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
@@ -132,7 +137,8 @@ class PostgresStore(Store):
         except _psycopg().Error:
             if write and (connection.closed or connection.broken):
                 raise EngineError(
-                    "the connection to the ledger broke in the last moment: whether it was recorded is not known.",
+                    "the connection to the ledger broke in the last moment: whether it was "
+                    "recorded is not known.",
                     hint="Look with tacit ledger list before you try again.",
                 ) from None
             raise
@@ -144,7 +150,9 @@ class PostgresStore(Store):
             self.close()
 
     def _begin(self, level: str) -> Any:
-        """A connection with an open transaction; a new connection where the server closed the old one."""
+        """A connection with an open transaction;
+        a new connection where the server closed the old one.
+        """
         psycopg = _psycopg()
         for again in (True, False):
             connection = self._open = self._open or _connect(self.where)
@@ -158,11 +166,12 @@ class PostgresStore(Store):
         raise AssertionError("unreachable")
 
     def _refused(self, error: Any) -> TacitError:
-        from tacit.engines.postgres_session import refused
+        from tacit.engines.postgres.session import refused
 
         if error.sqlstate == "55P03":
             return EngineError(
-                f"another process has been writing to the ledger for more than {WAIT_SECONDS} seconds; nothing was recorded.",
+                f"another process has been writing to the ledger for more than {WAIT_SECONDS} "
+                "seconds; nothing was recorded.",
                 hint="Try again when it is done.",
             )
         if error.sqlstate == "42501":
@@ -179,7 +188,9 @@ def _tables(ask: Ask) -> set[str]:
 
 
 def _marked(statement: str) -> str:
-    """Psycopg's mark for a value is %s; our statements hold no other question marks and no per cent signs."""
+    """Psycopg's mark for a value is %s;
+    our statements hold no other question marks and no per cent signs.
+    """
     return statement.replace("?", "%s")
 
 
@@ -193,7 +204,7 @@ def _psycopg() -> Any:
 
 def _connect(url: str) -> Any:
     psycopg = _psycopg()
-    from tacit.engines.postgres_session import connection_settings, not_connected
+    from tacit.engines.postgres.session import connection_settings, not_connected
 
     try:
         settings = connection_settings(url)

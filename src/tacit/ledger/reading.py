@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tacit.errors import DataError, InputError
-from tacit.ledger.entries import Entry, parsed
+from tacit.ledger.entries import GIVES, Entry, parsed
 from tacit.ledger.key import VARIABLE, Key
 from tacit.ledger.schema import FORMAT
 from tacit.ledger.store import Ask, Row
@@ -23,7 +23,9 @@ class Changed(DataError):
 
 
 class Head(NamedTuple):
-    """The end of the ledger: number and hash of the last entry, and the version of the list of users."""
+    """The end of the ledger: number and hash of the last entry, and
+    the version of the list of users.
+    """
 
     number: int
     hash: str
@@ -89,13 +91,16 @@ def changed(where: str, what: str) -> Changed:
     """Someone without the key was at the ledger."""
     return Changed(
         f"the ledger {where} was changed: {what}",
-        hint="Run: tacit ledger verify. Then put it back from your copy and find out who wrote to it.",
+        hint=(
+            "Run: tacit ledger verify. Then put it back from your copy and find out who "
+            "wrote to it."
+        ),
     )
 
 
 def concerned(entry: Entry) -> tuple[str, ...]:
     """Under which tables an entry is looked up. Withdrawals are found by the release's name."""
-    if entry.kind != "release":
+    if entry.kind not in GIVES:
         return ()
     return entry.tables or (ANY,)
 
@@ -112,7 +117,9 @@ def rows_to_entries(book: Book, rows: Iterable[Row]) -> Iterator[Entry]:
 
 
 def read_book(ask: Ask, key: Key, where: str) -> Book:
-    """The ledger's own row; an InputError where it is of a later format or was begun with another key."""
+    """The ledger's own row; an InputError where it is of a later
+    format or was begun with another key.
+    """
     rows = ask("SELECT format, id, begun, proof FROM tacit_ledger")
     if len(rows) != 1:
         raise changed(where, "its first row is gone.")

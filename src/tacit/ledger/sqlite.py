@@ -26,7 +26,10 @@ REFUSALS = (
     ),
     (
         "SQLITE_BUSY",
-        f"another process has been writing for more than {WAIT_SECONDS} seconds; nothing was recorded",
+        (
+            f"another process has been writing for more than {WAIT_SECONDS} seconds; nothing "
+            "was recorded"
+        ),
         "Try again when it is done.",
     ),
     (
@@ -47,7 +50,10 @@ REFUSALS = (
     ("SQLITE_CORRUPT", "the file is damaged", "Put the ledger back from your copy."),
 )
 
-THINGS = "SELECT type || ' ' || name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite!_stat_' ESCAPE '!' ORDER BY 1"
+THINGS = (
+    "SELECT type || ' ' || name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite!_stat_' "
+    "ESCAPE '!' ORDER BY 1"
+)
 
 # Python fails to decode the words of SQLite's error where a damaged file is quoted in them.
 TROUBLE = (sqlite3.Error, UnicodeDecodeError)
@@ -64,7 +70,9 @@ class SQLiteStore(Store):
         self._own = 0  # SQLite tells us about the changes of others, not about ours
 
     def begun(self) -> bool:
-        """A file that is not there, or is empty as after a crash at its beginning, is no ledger yet."""
+        """A file that is not there, or is empty as after a crash at
+        its beginning, is no ledger yet.
+        """
         if not self.path.exists():
             return False
         with self.reading() as ask:
@@ -175,7 +183,8 @@ class SQLiteStore(Store):
         )
         # Whatever a stranger wrote into a text comes back, and its hash will not fit.
         connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
-        # EXTRA is FULL in write-ahead mode, and does as much where a file system does not know that mode.
+        # EXTRA is FULL in write-ahead mode, and does as much where a file
+        # system does not know that mode.
         try:
             for pragma in (
                 "synchronous = EXTRA",
@@ -190,7 +199,9 @@ class SQLiteStore(Store):
         return connection
 
     def _mode(self) -> str:
-        """Who may only read its folder reads the file: as it is where nobody has it open, for SQLite could not make its own files there."""
+        """Who may only read its folder reads the file:
+        as it is where nobody has it open, for SQLite could not make its own files there.
+        """
         if os.access(self.path.parent, os.W_OK) and os.access(self.path, os.W_OK):
             return "mode=rw"
         return (
@@ -200,7 +211,9 @@ class SQLiteStore(Store):
         )
 
     def _write_ahead(self) -> None:
-        """Readers and a writer at once. Two processes that begin together may meet here, where SQLite does not wait."""
+        """Readers and a writer at once. Two processes that begin together may meet here, where
+        SQLite does not wait.
+        """
         until = time.monotonic() + WAIT_SECONDS
         while True:
             try:

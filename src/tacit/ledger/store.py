@@ -32,7 +32,9 @@ class Store(ABC):
 
     @contextmanager
     def writing(self) -> Iterator[Ask]:
-        """The only writer; what was written is on the disk when the block ends, or nothing of it if it fails."""
+        """The only writer; what was written is on the disk when the block ends, or nothing of it
+        if it fails.
+        """
         with self._lock, self._transaction(write=True) as ask:
             yield ask
 
@@ -42,7 +44,9 @@ class Store(ABC):
 
     @abstractmethod
     def begun(self) -> bool:
-        """Are there the tables of a ledger? An error where other things lie in their place, or some are missing."""
+        """Are there the tables of a ledger? An error where other things lie in their place, or
+        some are missing.
+        """
 
     @abstractmethod
     def create(self, fill: Callable[[Ask], None]) -> None:

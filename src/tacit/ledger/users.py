@@ -1,4 +1,6 @@
-"""Users of the gateway: names, roles and hashed tokens, beside the ledger and sealed with its key."""
+"""Users of the gateway: names, roles and hashed tokens, beside the
+ledger and sealed with its key.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ NOBODY = 0  # the version of a list without users
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Someone who may ask the gateway in some roles of the plan, or open the workbench as an owner, or both."""
+    """Someone who may ask the gateway in some roles of the plan, or open the workbench as an
+    owner, or both.
+    """
 
     name: str
     roles: tuple[str, ...]
@@ -55,7 +59,9 @@ class Kept:
     token: str
 
     def body(self) -> str:
-        """What the seal of the row is made of. Rows from before there were owners do not say `owner`, nor do those that are like them."""
+        """What the seal of the row is made of.
+        Rows from before there were owners do not say `owner`, nor do those that are like them.
+        """
         said = {**self.user.to_json(), "token": self.token}
         if not self.user.owner:
             del said["owner"]
@@ -65,10 +71,11 @@ class Kept:
 class Users:
     """The users of a ledger's gateway.
 
-    Rows are sealed with the owner's key one by one and together, and the head of the ledger knows which list is the last:
-    what someone else wrote, or an older list that was put back to undo a revocation, makes every question fail with a
-    DataError. Only where the head of that time is put back too, and no entry was added since, a new process cannot tell;
-    `verify` can, if it is told the version of the list.
+    Rows are sealed with the owner's key one by one and together, and the head of the ledger knows
+    which list is the last: what someone else wrote, or an older list that was put back to undo a
+    revocation, makes every question fail with a DataError. Only where the head of that time is put
+    back too, and no entry was added since, a new process cannot tell; `verify` can, if it is told
+    the version of the list.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -79,7 +86,9 @@ class Users:
         self._lock = threading.Lock()
 
     def add(self, name: str, roles: Collection[str], *, owner: bool = False) -> str:
-        """Add a user and return the token, which is not kept and cannot be shown again. An owner needs no role."""
+        """Add a user and return the token, which is not kept and cannot be shown again.
+        An owner needs no role.
+        """
         check_name("user", name)
         if isinstance(roles, str) or not (roles or owner):
             raise InputError(
@@ -128,7 +137,9 @@ class Users:
         return user in self._by_token().values()
 
     def version(self) -> object:
-        """Something that changes when users were added or revoked, by whichever process (PostgreSQL: a second later at most)."""
+        """Something that changes when users were added or revoked, by whichever process
+        (PostgreSQL: a second later at most).
+        """
         return self._store.version()
 
     def _by_token(self) -> dict[str, User]:
@@ -151,7 +162,9 @@ class Users:
 
 
 def _refuse_taken(name: str, kept: Mapping[str, Kept]) -> None:
-    """Nobody has this name: also in other letters, which whoever reads the list or the log would take for the same one."""
+    """Nobody has this name: also in other letters, which whoever reads the list or the log would
+    take for the same one.
+    """
     alike = [other for other in kept if folded(other) == folded(name)]
     if used := [other for other in alike if kept[other].user.revoked is None]:
         raise InputError(
@@ -182,7 +195,10 @@ def users_fault(ask: Ask, book: Book) -> str | None:
         return "rows of the list of users were taken out or replaced by older ones."
     head = book.head(ask)
     if head is not None and head.users != heads[0][0]:
-        return f"the list of users is version {heads[0][0]}, and the last one was version {head.users}."
+        return (
+            f"the list of users is version {heads[0][0]}, and the last one was version "
+            f"{head.users}."
+        )
     return None
 
 

@@ -9,11 +9,11 @@ from itertools import islice
 from typing import Any
 
 from tacit.errors import InputError
-from tacit.jobs import Job
 from tacit.ledger.entries import HEX, Entry, identity, parsed, time_text
 from tacit.ledger.reading import NO_HEAD, PAGE, Book, Head, concerned
 from tacit.ledger.store import Ask, Row
 from tacit.ledger.users import NOBODY, users_fault
+from tacit.model.jobs import Job
 
 MOST = 100  # faults that are told
 
@@ -22,7 +22,8 @@ MOST = 100  # faults that are told
 class Fault:
     """One thing that is not as it was recorded; `entry` is where, if it is one entry.
 
-    Codes: `changed`, `missing`, `misplaced`, `cut`, `foreign`, `index`, `head`, `users`, `expected`, `schema`.
+    Codes: `changed`, `missing`, `misplaced`, `cut`, `foreign`, `index`,
+    `head`, `users`, `expected`, `schema`.
     """
 
     code: str
@@ -66,7 +67,9 @@ class Verified:
 
 @dataclass(slots=True)
 class Walk:
-    """Where the walk along the chain is: the entry before, when it was made, and what is worth noting."""
+    """Where the walk along the chain is:
+    the entry before, when it was made, and what is worth noting.
+    """
 
     number: int
     hash: str
@@ -95,7 +98,8 @@ def verify(
             Fault(
                 "users",
                 None,
-                f"the list of users is version {version}, and you have noted version {users}: an older one was put in its place.",
+                f"the list of users is version {version}, and you have noted version {users}: an "
+                "older one was put in its place.",
             )
         )
     if walk.backwards > len(walk.notes):
@@ -116,7 +120,8 @@ def _all(ask: Ask, book: Book, walk: Walk, job: Job | None) -> Iterator[Fault]:
         yield Fault(
             "expected",
             None,
-            "no entry has the expected hash: an older copy was put in the ledger's place, or its end was written anew.",
+            "no entry has the expected hash: an older copy was put in the ledger's place, or its "
+            "end was written anew.",
         )
 
 
@@ -128,7 +133,8 @@ def _chain(ask: Ask, book: Book, walk: Walk, job: Job | None) -> Iterator[Fault]
         walk.expected = 0
     yield from _strays(ask, walk)
     while rows := ask(
-        f"SELECT number, kind, release, body, hash FROM tacit_entries WHERE number > ? ORDER BY number LIMIT {PAGE}",
+        "SELECT number, kind, release, body, hash FROM tacit_entries WHERE number > ? ORDER BY "
+        f"number LIMIT {PAGE}",
         walk.number,
     ):
         if job is not None:
@@ -141,7 +147,8 @@ def _chain(ask: Ask, book: Book, walk: Walk, job: Job | None) -> Iterator[Fault]
             yield from _row(book, walk, row, listed.get(row[0], set()))
     yield from _ending(head, walk, book)
     numbers = ask(
-        "SELECT c.number FROM tacit_concerns c WHERE NOT EXISTS (SELECT 1 FROM tacit_entries e WHERE e.number = c.number) ORDER BY c.number LIMIT 1"
+        "SELECT c.number FROM tacit_concerns c WHERE NOT EXISTS (SELECT 1 FROM tacit_entries e "
+        "WHERE e.number = c.number) ORDER BY c.number LIMIT 1"
     )
     for (number,) in numbers:
         yield Fault("index", number, f"entry {number} is listed for a table, but is not there.")
@@ -201,7 +208,8 @@ def _watch(walk: Walk, entry: Entry) -> None:
         walk.backwards += 1
         if len(walk.notes) < MOST:
             walk.notes.append(
-                f"entry {entry.number} is dated {time_text(entry.at)}, before the entry that it follows ({time_text(walk.at)}): the clock went backwards"
+                f"entry {entry.number} is dated {time_text(entry.at)}, before the entry that it "
+                f"follows ({time_text(walk.at)}): the clock went backwards"
             )
     walk.at = entry.at
 

@@ -1,4 +1,6 @@
-"""Jobs: a long piece of work with progress and cancel, the same for a terminal bar and a web page."""
+"""Jobs: a long piece of work with progress and cancel, the same
+for a terminal bar and a web page.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ class Job:
     >>> job.cancel()
     >>> job.step("next", 0.6)
     Traceback (most recent call last):
-    tacit.jobs.Cancelled
+    tacit.model.jobs.Cancelled
     """
 
     tell: Callable[[str, float], None] = field(default=lambda text, share: None)
@@ -46,7 +48,9 @@ class Job:
         )
 
     def settle(self, text: str) -> None:
-        """The last step at which it can be stopped: what follows is done as a whole, and `settled` tells whoever could stop it."""
+        """The last step at which it can be stopped:
+        what follows is done as a whole, and `settled` tells whoever could stop it.
+        """
         self.step(text, 1.0)
         self.settled()
 

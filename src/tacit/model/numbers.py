@@ -6,11 +6,14 @@ Decimal parameters are decimals: 0.1 means 1/10, never the nearest binary float.
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from fractions import Fraction
 
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?(/\d+)?|[+-]?\d+/\d+")
 
 EXPONENT = re.compile(r"[eE][+-]?(\d+)")
+LEAST_SHARE = Fraction(1, 10**7)  # smaller ones have too many zeros to read
+MOST_DIGITS = 9
 LARGEST_EXPONENT = 400  # a fraction of 1e-999999999 would fill the memory
 
 
@@ -87,29 +90,93 @@ def plain(value: Fraction | int) -> str:
     return str(value)
 
 
-def percent(value: Fraction, *, up: bool = False) -> str:
-    """A share in whole percent, as a person reads it; 0 % and 100 % only when exact. A bound is rounded `up`, and never understated.
+def percent(
+    value: Fraction | float | Decimal | str, *, down: bool = False, beside: Fraction | None = None
+) -> str:
+    """A share in percent with two significant digits, rounded up, or `down`;
+    0 % and 100 % only when exact.
 
-    >>> percent(Fraction(5, 12)), percent(Fraction(999, 1000)), percent(Fraction(1))
-    ('42 %', '99 %', '100 %')
-    >>> percent(Fraction(5, 8)), percent(Fraction(5, 8), up=True)
-    ('62 %', '63 %')
-    >>> percent(Fraction(998, 1000), up=True)
-    '99.8 %'
+    Every share that people read is written here. What somebody believes afterwards, a risk and a
+    loss are rounded up, and so never understated; what was believed before is rounded `down` (see
+    `percents`). Near 100 % and near `beside`, a limit, there are as many digits as tell them apart.
+
+    >>> (
+    ...     percent(Fraction(5, 12)),
+    ...     percent(Fraction(14, 45222)),
+    ...     percent(Fraction(14, 45222), down=True),
+    ...     percent(1),
+    ... )
+    ('42 %', '0.031 %', '0.03 %', '100 %')
+    >>> (
+    ...     percent(Fraction(9997, 10000)),
+    ...     percent(Fraction(9997, 10000), down=True),
+    ...     percent("1.234"),
+    ...     percent(0.5),
+    ... )
+    ('99.97 %', '99 %', '124 %', '50 %')
+    >>> (
+    ...     percent(Fraction(4999, 10000), beside=Fraction(1, 2)),
+    ...     percent(Fraction(1, 10**30)),
+    ...     percent(1 - Fraction(1, 10**30)),
+    ... )
+    ('49.99 %', 'under 0.00001 %', 'over 99.999999 %')
     """
-    rounded = -(-value.numerator * 100 // value.denominator) if up else round(value * 100)
-    if up and Fraction(99, 100) < value < 1:
-        return _nearly_all(value)
-    if value not in (0, 1):
-        rounded = min(max(rounded, 1), 99)
-    return f"{rounded} %"
+    # A float that was computed is a little more or less than what is meant:
+    # 0.30000000000000004 is 30 %.
+    share = (
+        value
+        if isinstance(value, Fraction)
+        else exact(f"{value:.12g}" if isinstance(value, float) else value)
+    )
+    if share < 0:
+        return f"-{percent(-share, down=not down, beside=beside)}"
+    if share in (0, 1):
+        return f"{share * 100} %"
+    if share < LEAST_SHARE:
+        return f"under {plain(LEAST_SHARE * 100)} %"
+    for digits in range(2, MOST_DIGITS):
+        rounded = significant(share, digits + (share > 1), down=down)
+        if rounded not in (1, beside):
+            return f"{plain(rounded * 100)} %"
+    return f"{plain(share * 100)} %" if share == beside else "over 99.999999 %"
 
 
-def _nearly_all(value: Fraction) -> str:
-    """A bound between 99 and 100 percent, with as many digits as it needs to stay below 100; 100 % where these are too many to read."""
-    for places in range(1, 7):
-        unit = 10**places
-        rounded = -(-value.numerator * 100 * unit // value.denominator)
-        if rounded < 100 * unit:
-            return f"{plain(Fraction(rounded, unit))} %"
-    return "100 %"
+def percents(before: Fraction, *after: Fraction) -> tuple[str, ...]:
+    """A belief before, and after each step, rounded so that what is learned never looks smaller;
+    one that stayed does not look as if it had moved.
+
+    >>> (
+    ...     percents(Fraction(1, 7), Fraction(4, 9)),
+    ...     percents(Fraction(4, 9), Fraction(1, 7)),
+    ...     percents(Fraction(1, 3), Fraction(1, 3)),
+    ... )
+    (('14 %', '45 %'), ('45 %', '14 %'), ('34 %', '34 %'))
+    >>> percents(Fraction(1, 3), Fraction(1, 3), Fraction(2, 3))
+    ('33 %', '33 %', '67 %')
+    """
+    first = percent(before, down=bool(after) and before < after[-1])
+    return first, *(first if one == before else percent(one, down=one < before) for one in after)
+
+
+def percent_exactly(value: Fraction) -> str:
+    """A limit, as it was asked for: in percent where that is a short decimal, else the fraction.
+
+    >>> percent_exactly(Fraction(3, 4)), percent_exactly(Fraction(2, 3))
+    ('75 %', '2/3')
+    """
+    return f"{plain(value * 100)} %" if 10**6 % (value * 100).denominator == 0 else plain(value)
+
+
+def significant(value: Fraction, digits: int, *, down: bool) -> Fraction:
+    """A number above 0 with so many significant digits.
+
+    >>> significant(Fraction(1, 3), 2, down=False), significant(Fraction(1, 300), 2, down=True)
+    (Fraction(17, 50), Fraction(33, 10000))
+    """
+    power = (
+        len(str(value.numerator // value.denominator))
+        if value >= 1
+        else 1 - len(str(-(-value.denominator // value.numerator) - 1))
+    )
+    unit = Fraction(10) ** (power - digits)
+    return (value // unit if down else -(-value // unit)) * unit

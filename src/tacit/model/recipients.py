@@ -9,9 +9,11 @@ from functools import lru_cache
 
 @lru_cache(maxsize=4096)
 def folded(name: str) -> str:
-    """A name as it is compared: small and capital letters, spaces and the ways to write a letter make no difference.
+    """A name as it is compared: small and capital letters, spaces and the ways to write a letter
+    make no difference.
 
-    Two names for one recipient hide what that recipient holds, and a breach with it. Who really are two need names that differ by more.
+    Two names for one recipient hide what that recipient holds, and a breach with it.
+    Who really are two need names that differ by more.
 
     >>> (
     ...     folded(" Insurer ") == folded("INSURER") == folded("insurer"),

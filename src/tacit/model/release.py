@@ -61,8 +61,9 @@ class Constraint:
 class PublicDomain:
     """The public file that lists the values of synthetic data, and where they are.
 
-    None stands for the usual column (named like the value, `lat`, `lon`; else the first). `groups` is the file with the places of the
-    groups (None: the same file), `within` how many miles from its group a value may be.
+    None stands for the usual column (named like the value, `lat`, `lon`; else the first). `groups`
+    is the file with the places of the groups (None: the same file), `within` how many miles from
+    its group a value may be.
     """
 
     file: str
@@ -75,7 +76,9 @@ class PublicDomain:
 
 @dataclass(frozen=True, slots=True)
 class MilesKept:
-    """The chance of an empty cell to be kept as a step function of its distance: up to so many miles this much, in order."""
+    """The chance of an empty cell to be kept as a step function of its distance:
+    up to so many miles this much, in order.
+    """
 
     steps: tuple[tuple[Fraction, Fraction], ...]
     beyond: Fraction | None = None
@@ -83,10 +86,12 @@ class MilesKept:
 
 @dataclass(frozen=True, slots=True)
 class Synthetic:
-    """A mechanism's output: which table and columns, what is promised, and the mechanism with its options.
+    """A mechanism's output: which table and columns, what is promised,
+    and the mechanism with its options.
 
-    `epsilon` is an exact number, or text such as `ln(50)`. `prior`, `coarsen` and `shrink` are public files (None: a uniform prior,
-    the values as they are, all cells kept); `accept` is the gamma of gamma-Good.
+    `epsilon` is an exact number, or text such as `ln(50)`. `prior`, `coarsen` and `shrink` are
+    public files (None: a uniform prior, the values as they are, all cells kept); `accept` is the
+    gamma of gamma-Good.
     """
 
     name: str

@@ -26,9 +26,12 @@ class RangeHierarchy:
 
 @dataclass(frozen=True, slots=True)
 class DateHierarchy:
-    """Calendar units from fine to coarse, then *."""
+    """Calendar units from fine to coarse, then *;
+    of times with a time zone, those of the calendar in `zone`, or of UTC.
+    """
 
     units: tuple[DateUnit, ...]
+    zone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,29 @@ class ForeignKey:
     references: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SourceKeys:
+    """What a source itself declares of a table: keys, and the columns that are never missing.
+
+    A column of a key may be missing (UNIQUE without NOT NULL); then the key tells rows apart only
+    where it is not. Not `enforced`: the source declares it and does not look.
+    """
+
+    keys: tuple[tuple[str, ...], ...] = ()
+    never_missing: frozenset[str] = frozenset()
+    enforced: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReference:
+    """A foreign key that a source declares, between two entries of its catalogue."""
+
+    entry: str
+    columns: tuple[str, ...]
+    other: str
+    references: tuple[str, ...]
+
+
 HierarchySpec = CsvHierarchy | RangeHierarchy | DateHierarchy | MaskHierarchy | FlatHierarchy
 
 
@@ -60,10 +86,11 @@ class Table:
     """A table and what its columns mean.
 
     `person` names the columns that tell people apart; where it is empty each row is taken as one
-    person. `unknown` lists values that mean that nothing is known, `merge_spelling` the columns in which
-    values that differ only in case and spaces are one, `as_written` those in which every spelling is
-    a value of its own. `columns` gives declared types (None: taken from the data); `rows` is small data that
-    stands in the plan itself.
+    person. `unknown` lists values that mean that nothing is known, `merge_spelling` the columns in
+    which values that differ only in case and spaces are one, `as_written` those in which every
+    spelling is a value of its own. `columns` gives declared types (None: taken from the data),
+    `digits` how many digits a decimal has, and how many of them behind the point, where that is
+    declared; `rows` is small data that stands in the plan itself.
     """
 
     name: str
@@ -84,3 +111,4 @@ class Table:
     merge_spelling: tuple[str, ...] = ()
     as_written: tuple[str, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
+    digits: Mapping[str, tuple[int, int]] = field(default_factory=dict)

@@ -38,7 +38,9 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """The least evidence of a breach. `facts` may be shown to anyone, `personal` only to the owner."""
+    """The least evidence of a breach.
+    `facts` may be shown to anyone, `personal` only to the owner.
+    """
 
     kind: str
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -58,8 +60,8 @@ class Verdict:
     """The answer of one definition to one question.
 
     `because` says what was found without naming anybody; `story` tells it with a person's values
-    and is shown to the owner only, like `personal`: what was measured and names people. `label` is what
-    was asked, in a few words ("3-diversity").
+    and is shown to the owner only, like `personal`: what was measured and names people. `label` is
+    what was asked, in a few words ("3-diversity").
 
     >>> verdict = Verdict(
     ...     check="k-anonymity",
@@ -125,12 +127,24 @@ class Verdict:
     def __str__(self) -> str:
         word = self.status.upper() if self.status == "breached" else self.status
         text = f"{word:<9} {self.label} of {subject_text(self.subject)}: {self.because}"
-        return f"{text}\n          {self.story}" if self.story else text
+        return "\n          ".join(
+            [
+                text,
+                *([self.story] if self.story else []),
+                *(f"Note: {one}" for one in self.warnings),
+            ]
+        )
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         color = {"holds": "#1a7f4b", "breached": "#b3261e", "undecided": "#8a6100"}[self.status]
-        story = f"<br>{escape(self.story)}" if self.story else ""
+        story = "".join(
+            f"<br>{escape(one)}"
+            for one in [
+                *([self.story] if self.story else []),
+                *(f"Note: {one}" for one in self.warnings),
+            ]
+        )
         return (
             f'<div><b style="color:{color}">{escape(self.status)}</b> '
             f"<b>{escape(self.label)}</b> of {escape(subject_text(self.subject))}: "

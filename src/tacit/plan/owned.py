@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,9 @@ def owners_files(plan: Plan) -> list[Path]:
 
 
 def folders_of(plan: Plan) -> list[Path]:
-    """Where names in a plan lead: its own folder, and that of its tables where `source` names another."""
+    """Where names in a plan lead: its own folder, and that of its
+    tables where `source` names another.
+    """
     source = plan.folder / plan.source
     return [
         plan.folder,
@@ -73,12 +75,16 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(one)
 
 
-def refuse_report(report: Path | None, plan: Plan, output: str | None = None) -> None:
-    """Raise an error if a report could not be written, or would replace something else: asked before the work starts."""
+def refuse_report(
+    report: Path | None, plan: Plan, output: str | None = None, *, beside: Collection[Path] = ()
+) -> None:
+    """Raise an error if a report could not be written, or would replace something else:
+    asked before the work starts.
+    """
     if report is None:
         return
     check_file(report, ())
-    taken = [*owners_files(plan), *([Path(output)] if output else [])]
+    taken = [*owners_files(plan), *([Path(output)] if output else []), *beside]
     if any(is_same(report, one) for one in taken):
         raise InputError(
             f"the report would replace {report}.",
@@ -87,7 +93,9 @@ def refuse_report(report: Path | None, plan: Plan, output: str | None = None) ->
 
 
 def is_same(one: Path, other: Path) -> bool:
-    """Do two paths lead to the same file, whatever it is called, and also if neither is there yet?"""
+    """Do two paths lead to the same file, whatever it is called,
+    and also if neither is there yet?
+    """
     return one.resolve() == other.resolve() or (
         one.exists() and other.exists() and one.samefile(other)
     )

@@ -16,10 +16,11 @@ from tacit.model.schema import Table
 class Check:
     """One question of the plan: which definition, with which parameters, about which releases.
 
-    `parameters` holds what the check's own table in the documentation lists, under the names of
-    the plan file and with thresholds as exact numbers. `sensitive` is the column it is asked for
-    (None: all of them, or none is needed). `dictionary` are columns whose values are out too. `path` is where the check stands in the file:
-    `plan.mark(*check.path, "k")` is the place of its parameter k.
+    `parameters` holds what the check's own table in the documentation lists, under the names of the
+    plan file and with thresholds as exact numbers. `sensitive` is the column it is asked for (None:
+    all of them, or none is needed). `dictionary` are columns whose values are out too. `path` is
+    where the check stands in the file: `plan.mark(*check.path, "k")` is the place of its parameter
+    k.
     """
 
     kind: str
@@ -48,13 +49,17 @@ class Role:
 class Plan:
     """The owner's file. `mark(*path)` gives the place of a key or value for error messages.
 
-    A recipient is written in one way throughout, the first one of the file: `to` and `collude` can be compared.
+    A recipient is written in one way throughout, the first one of the file:
+    `to` and `collude` can be compared.
     """
 
     file: str
     folder: Path
     mark: Callable[..., Mark | None]
     source: str = "."
+    source_keys: str = (
+        "read"  # or ignore: keys and foreign keys that the source declares are left out
+    )
     tables: Mapping[str, Table] = field(default_factory=dict)
     constraints: tuple[str, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict)

@@ -1,8 +1,10 @@
-"""What a person reads of an attack: stories in the terminal and as a page, each with its beliefs as bars."""
+"""What a person reads of an attack: stories in the terminal and as a
+page, each with its beliefs as bars.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +13,11 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from tacit.attacks.stories import Attack, Step, Story
-from tacit.definitions.words import people, spoken
-from tacit.model.numbers import percent
+from tacit.families.microdata.attacks.stories import Attack, Step, Story
+from tacit.families.words import people, spoken
+from tacit.model.numbers import percents
 from tacit.model.verdict import Audience
-from tacit.report.charts import (
+from tacit.report.charts.portrait import (
     EXPOSED,
     FAINT,
     MUTED,
@@ -29,8 +31,8 @@ from tacit.report.charts import (
     shortened,
     text_mark,
 )
-from tacit.report.pages import render_page, write_page
-from tacit.report.terminal import gauge, two_sides
+from tacit.report.html.pages import render_page, write_page
+from tacit.report.terminal.answers import gauge, two_sides
 
 BAR = 24  # letters of a bar in the terminal
 MOST_STEPS = 8  # of a story; one person's own chart has them all
@@ -53,15 +55,15 @@ def show(attack: Attack, console: Console, audience: Audience = "owner") -> None
         console.print(Padding(Text(f"{story.headline}."), (0, 4, 0, 4)))
         if story.text and audience == "owner":
             console.print(Padding(Text(story.text), (0, 4, 0, 4)))
-        for step in () if attack.target is not None else steps_of(story, audience):
-            console.print(Padding(bar(step), (0, 0, 0, 4)))
+        for line in () if attack.target is not None else bars(steps_of(story, audience)):
+            console.print(Padding(line, (0, 0, 0, 4)))
     for column in columns(attack) if attack.target is not None else ():
         console.print()
         console.print(
             Padding(Text(path_title(attack, column, audience), style="bold"), (0, 0, 0, 2))
         )
-        for step in path(attack, column, audience):
-            console.print(Padding(bar(step), (0, 0, 0, 4)))
+        for line in bars(path(attack, column, audience)):
+            console.print(Padding(line, (0, 0, 0, 4)))
     for warning in attack.warnings:
         console.print(Text(f"Note: {warning}."))
 
@@ -124,17 +126,21 @@ def steps_of(story: Story, audience: Audience) -> Sequence[Step]:
     )
 
 
-def bar(step: Step) -> Text:
-    """A belief as a bar.
+def bars(steps: Sequence[Step]) -> Iterator[Text]:
+    """Beliefs as bars, from before the release on.
 
     >>> from fractions import Fraction
-    >>> bar(Step("with the release", Fraction(1, 2))).plain
-    '████████████░░░░░░░░░░░░   50 %  with the release'
+    >>> [line.plain for line in bars([Step("with the release", Fraction(1, 2))])]
+    ['████████████░░░░░░░░░░░░   50 %  with the release']
     """
-    text = gauge(step.belief, BAR, "red" if step.belief == 1 else "")
-    return text.append(f"  {percent(step.belief):>5}  ", style="bold").append(
-        step.knowing, style="not bold"
-    )
+    for step, number in zip(steps, numbers(steps), strict=True):
+        text = gauge(step.belief, BAR, "red" if step.belief == 1 else "")
+        yield text.append(f"  {number:>5}  ", style="bold").append(step.knowing, style="not bold")
+
+
+def numbers(steps: Sequence[Step]) -> tuple[str, ...]:
+    """The beliefs in percent."""
+    return percents(*(step.belief for step in steps)) if steps else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +183,8 @@ def story_chart(story: Story, audience: Audience) -> Chart | None:
     steps = steps_of(story, audience)
     if not steps:
         return None
-    return belief_chart(
-        steps, f"{percent(steps[0].belief)} before, {percent(steps[-1].belief)} after"
-    )
+    before, after = percents(steps[0].belief, steps[-1].belief)
+    return belief_chart(steps, f"{before} before, {after} after")
 
 
 def path_chart(attack: Attack, column: str | None, audience: Audience) -> Chart:
@@ -196,10 +201,10 @@ def belief_chart(steps: Sequence[Step], title: str) -> Chart:
             "head": ROW * place + 13,
             "knowing": shortened(step.knowing, 52),
             "length": float(step.belief) * WIDTH,
-            "number": percent(step.belief),
+            "number": number,
             "colour": EXPOSED if place and step.belief > steps[0].belief else SHELTERED,
         }
-        for place, step in enumerate(steps)
+        for place, (step, number) in enumerate(zip(steps, numbers(steps), strict=True))
     ]
     ground: dict[str, Any] = {"type": "rule", "color": FAINT, "strokeWidth": 10}
     start = {"value": 0}
@@ -232,6 +237,8 @@ def belief_chart(steps: Sequence[Step], title: str) -> Chart:
             ),
         ],
     }
-    told = "; ".join(f"{step.knowing}: {percent(step.belief)}" for step in steps)
+    told = "; ".join(
+        f"{step.knowing}: {number}" for step, number in zip(steps, numbers(steps), strict=True)
+    )
     note = "How sure somebody can be, from the least knowledge to the most."
     return Chart(title, note, picture(spec, title, told))

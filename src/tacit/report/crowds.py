@@ -1,4 +1,6 @@
-"""Verdicts about overlapping views as the terminal and the page show them: who is above gamma and since when, and who is in which crowd."""
+"""Verdicts about overlapping views as the terminal and the page show them:
+who is above gamma and since when, and who is in which crowd.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +11,21 @@ from fractions import Fraction
 from math import log10
 from typing import TYPE_CHECKING, Any
 
-from tacit.definitions.registry import OF_OVERLAPS
-from tacit.definitions.words import listed, people, plural
-from tacit.model.numbers import plain
+from tacit.families.registry import OF_OVERLAPS
+from tacit.families.words import listed, people, plural
+from tacit.model.numbers import percent, percent_exactly, plain
 from tacit.model.verdict import Audience, Verdict
-from tacit.report.belief_charts import above_in, beliefs_chart
-from tacit.report.charts import Chart
+from tacit.report.charts.beliefs import above_in, beliefs_chart
+from tacit.report.charts.portrait import Chart
+from tacit.report.charts.shares import called, crowds_chart, group_name, shares_chart, value_words
+from tacit.report.charts.upset import upset_chart
 from tacit.report.queries import Rows
-from tacit.report.share_charts import (
-    called,
-    crowds_chart,
-    group_name,
-    limit_text,
-    share_text,
-    shares_chart,
-    value_words,
-)
-from tacit.report.upset import upset_chart
 
 if TYPE_CHECKING:
-    from tacit.overlap.memberships import Seats
-    from tacit.overlap.stages import Stages
+    from tacit.families.overlaps.memberships import Seats
+    from tacit.families.overlaps.stages import Stages
 
+AT_LEAST = "at least "
 MOST_ROWS = 8
 MOST_CROWDS = 5
 MOST_NAMES = 4  # of a crowd in a table
@@ -41,19 +36,33 @@ GAMMA = "gamma-privacy"
 
 WORDS = {
     "view": "A release that is a query: others see its answer.",
-    "fitting table": "A way to give everybody in the releases a value so that each release would look just as it does. The true table is one of them; nobody "
-    "who sees only the releases can tell which.",
-    "share": "In how many of all fitting tables a person has a value: 36 of 45 is a share of 80 %. It is a belief for somebody to whom all fitting tables "
-    "are equally likely, and no more than a count for anybody else.",
-    "output map": "What each release would show of a person for each value that they might have. People with the same output map are treated alike "
-    "by all releases, whatever their values.",
-    "crowd": "People who could swap their values, and no release would look different. The larger it is, the less can be told about any one of them.",
+    "fitting table": (
+        "A way to give everybody in the releases a value so that each release would look "
+        "just as it does. The true table is one of them; nobody who sees only the releases "
+        "can tell which."
+    ),
+    "share": (
+        "In how many of all fitting tables a person has a value: 36 of 45 is a share of 80 "
+        "%. It is a belief for somebody to whom all fitting tables are equally likely, and "
+        "no more than a count for anybody else."
+    ),
+    "output map": (
+        "What each release would show of a person for each value that they might have. "
+        "People with the same output map are treated alike by all releases, whatever their "
+        "values."
+    ),
+    "crowd": (
+        "People who could swap their values, and no release would look different. The larger "
+        "it is, the less can be told about any one of them."
+    ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The most exposed person after a release: the largest share in percent and the value that has it, or why there is none."""
+    """The most exposed person after a release: the largest share in percent and the value that
+    has it, or why there is none.
+    """
 
     release: str
     share: Fraction | None
@@ -81,11 +90,13 @@ def gamma(verdicts: Sequence[Verdict]) -> Fraction | None:
     return min(asked, default=None)
 
 
-# -- who is above gamma ----------------------------------------------------------------------------------
+# -- who is above gamma ----------------------------------------------------------------------------
 
 
 def above(verdict: Verdict) -> Rows | None:
-    """The people above gamma with their values: it names them. None where the story has told of the only one."""
+    """The people above gamma with their values: it names them.
+    None where the story has told of the only one.
+    """
     found = verdict.witness.personal.get("above", ()) if verdict.witness else ()
     if len(found) < 2 or verdict.witness is None:
         return None
@@ -96,7 +107,7 @@ def above(verdict: Verdict) -> Rows | None:
         for one in found[:MOST_ROWS]
     ]
     return Rows(
-        f"above {limit_text(limit)}",
+        f"above {percent_exactly(limit)}",
         (key, "has", "share of the tables"),
         tuple(rows),
         ("",) * len(rows),
@@ -124,7 +135,9 @@ def who(key: Any) -> str:
     return called(key if isinstance(key, list | tuple) else (key,))
 
 
-def belief_text(share: Fraction | Decimal, limit: Fraction | None = None) -> str:
+def belief_text(
+    share: Fraction | Decimal, limit: Fraction | None = None, *, down: bool = False
+) -> str:
     """A share in percent, and as a fraction where that is short.
 
     >>> (
@@ -132,10 +145,10 @@ def belief_text(share: Fraction | Decimal, limit: Fraction | None = None) -> str
     ...     belief_text(Decimal("0.123456789012")),
     ...     belief_text(Fraction(1)),
     ... )
-    ('80 % (4/5)', '12 %', '100 %')
+    ('80 % (4/5)', '13 %', '100 %')
     """
     exact = Fraction(share)
-    text = share_text(exact, limit)
+    text = percent(exact, down=down, beside=limit)
     return (
         f"{text} ({exact})"
         if isinstance(share, Fraction) and 1 < exact.denominator < 1000
@@ -144,7 +157,9 @@ def belief_text(share: Fraction | Decimal, limit: Fraction | None = None) -> str
 
 
 def course(stages: Stages | None, limit: Fraction, *, owner: bool) -> Course | None:
-    """The most exposed person, release by release; None where there is one release only, or nothing was counted."""
+    """The most exposed person, release by release;
+    None where there is one release only, or nothing was counted.
+    """
     if stages is None or len(stages.stages) < 2 or not stages.exposed:
         return None
     class_ = stages.exposed[0]
@@ -166,7 +181,7 @@ def course(stages: Stages | None, limit: Fraction, *, owner: bool) -> Course | N
                 Step(
                     one.release,
                     found.least,
-                    share_text(found.least, limit),
+                    percent(found.least, beside=limit),
                     value,
                     found.least > limit,
                 )
@@ -177,7 +192,7 @@ def course(stages: Stages | None, limit: Fraction, *, owner: bool) -> Course | N
     )
 
 
-# -- crowds ----------------------------------------------------------------------------------------------
+# -- crowds ----------------------------------------------------------------------------------------
 
 
 def sizes(verdict: Verdict) -> Mapping[int, int]:
@@ -212,7 +227,9 @@ def some_names(keys: Sequence[Any]) -> str:
 
 
 def may_have(verdict: Verdict) -> str:
-    """What the people of the crowd that is too small may have, or for k-RSIND have, where that is known."""
+    """What the people of the crowd that is too small may have, or for
+    k-RSIND have, where that is known.
+    """
     values = verdict.witness.personal.get("values", ()) if verdict.witness else ()
     if not values:
         return ""
@@ -244,7 +261,7 @@ def advice(verdict: Verdict) -> str:
     return f"{certain}publish fewer of these releases, or give them coarser conditions."
 
 
-# -- numbers and words -----------------------------------------------------------------------------------
+# -- numbers and words -----------------------------------------------------------------------------
 
 
 def measured(verdict: Verdict, *, page: bool = False) -> str:
@@ -252,10 +269,15 @@ def measured(verdict: Verdict, *, page: bool = False) -> str:
     told, found = dict(verdict.measured), []
     if verdict.check == GAMMA:
         if "gamma" in told:
-            share = belief_text(told.pop("gamma"), Fraction(verdict.required["gamma"]))
-            found.append(f"the largest share is {bound(verdict)}{share}")
+            how = bound(verdict)
+            share = belief_text(
+                told.pop("gamma"), Fraction(verdict.required["gamma"]), down=how == AT_LEAST
+            )
+            found.append(f"the largest share is {how}{share}")
         if "draws" in told:
-            sure = f" with {limit_text(told.pop('theta'))} confidence" if "theta" in told else ""
+            sure = (
+                f" with {percent_exactly(told.pop('theta'))} confidence" if "theta" in told else ""
+            )
             told.pop("epsilon", None)
             found.append(f"found{sure} by drawing {plural('table', told.pop('draws'))} at random")
         if "worlds" in told:
@@ -288,7 +310,7 @@ def bound(verdict: Verdict) -> str:
     """What tables drawn at random say of the largest share: a bound on the side that matters."""
     if verdict.certainty != "statistical":
         return ""
-    return "at least " if verdict.status == "breached" else "at most "
+    return AT_LEAST if verdict.status == "breached" else "at most "
 
 
 def is_short(value: Any) -> bool:
@@ -356,13 +378,15 @@ def figures(stages: Stages | None, verdicts: Sequence[Verdict]) -> list[tuple[st
                 )
             )
         if "gamma" in asked.measured:
-            share = share_text(Fraction(asked.measured["gamma"]), limit)
+            share = percent(
+                Fraction(asked.measured["gamma"]), down=bound(asked) == AT_LEAST, beside=limit
+            )
             found.append(
                 (f"{bound(asked)}{share}", "largest share of tables with one value for a person")
             )
         if stages is not None and stages.last.largest:
             found.append(
-                (f"{above_in(stages, -1, limit):,}", f"with a share above {limit_text(limit)}")
+                (f"{above_in(stages, -1, limit):,}", f"with a share above {percent_exactly(limit)}")
             )
     for one in verdicts:
         if is_about_overlaps(one) and one.check != GAMMA and "k" in one.measured:
@@ -385,9 +409,11 @@ def charts(
     audience: Audience,
     seats: Seats | None = None,
 ) -> list[Chart]:
-    """The charts of some releases: who is in which, beliefs, what the most exposed may have (it names them), and crowds.
+    """The charts of some releases: who is in which, beliefs, what the most exposed may have (it
+    names them), and crowds.
 
-    Whom a view shows because of their private value is for the owner: others see what the public columns say.
+    Whom a view shows because of their private value is for the owner:
+    others see what the public columns say.
     """
     owner, limit = audience == "owner", gamma(verdicts)
     drawn: list[Chart | None] = []

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-# What a terminal obeys and XML cannot hold: control characters but line ends and tabs, what turns the
-# direction of writing around, halves of surrogate pairs.
+# What a terminal obeys and XML cannot hold: control characters but line ends and tabs, what turns
+# the direction of writing around, halves of surrogate pairs.
 CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )

@@ -1,4 +1,6 @@
-"""What a person reads of possible worlds: how many, which secrets they have, some or all of them, and their templates."""
+"""What a person reads of possible worlds: how many, which secrets they have, some or all of
+them, and their templates.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +14,19 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from tacit.definitions.words import listed, plural
-from tacit.explained_worlds import TEMPLATES_EXPLAIN, ExplainedWorlds
-from tacit.model.numbers import percent
+from tacit.families.queries.facts import Fact
+from tacit.families.words import listed, plural
+from tacit.families.worlds.listing import ListedWorld, Listing, Plausible
+from tacit.families.worlds.runs.explain import TEMPLATES_EXPLAIN, ExplainedWorlds
+from tacit.families.worlds.templates import Templates
+from tacit.model.numbers import percents
 from tacit.model.verdict import Audience
-from tacit.queries.facts import Fact
 from tacit.report import worlds
-from tacit.report.charts import Chart
-from tacit.report.pages import render_page, write_page
+from tacit.report.charts.portrait import Chart
+from tacit.report.charts.worlds import Share, counts_chart, secrets_chart, share
+from tacit.report.html.pages import render_page, write_page
 from tacit.report.queries import NEW, text_row
-from tacit.report.terminal import STYLES, WORDS, gauge, hanging, two_sides
-from tacit.report.world_charts import Share, counts_chart, secrets_chart, share
-from tacit.worlds.listing import ListedWorld, Listing, Plausible
-from tacit.worlds.templates import Templates
+from tacit.report.terminal.answers import STYLES, WORDS, gauge, hanging, two_sides
 
 BAR = 12  # letters of a bar
 WIDE = 80  # columns of a terminal in which before and after stand side by side
@@ -37,7 +39,9 @@ THE_DATA = "the data"
 
 @dataclass(frozen=True, slots=True)
 class WorldLine:
-    """A world as a line: whether it stays, its secret, and the rows that it has (+) or lacks (-) beside the data."""
+    """A world as a line: whether it stays, its secret, and the rows that it has (+) or lacks (-)
+    beside the data.
+    """
 
     number: int
     after: bool
@@ -92,7 +96,10 @@ def which_case(found: ExplainedWorlds, owner: bool) -> str:
         "breached": "the first that is breached",
         "undecided": "the first that is not decided",
     }.get(found.verdict.status, "and all of them hold")
-    return f"Case {found.number} of {found.cases} ({who}{values}){'' if found.picked else f', {why}'}. Another one: --case N."
+    return (
+        f"Case {found.number} of {found.cases} "
+        f"({who}{values}){'' if found.picked else f', {why}'}. Another one: --case N."
+    )
 
 
 def numbers(shown: Listing) -> list[tuple[str, str]]:
@@ -110,7 +117,7 @@ def _counted(before: int | None, after: int | None, unknown: str) -> str:
     return f"{first} before, {second} after."
 
 
-# -- secrets ------------------------------------------------------------------------------------------
+# -- secrets ---------------------------------------------------------------------------------------
 
 
 def is_boolean(found: ExplainedWorlds) -> bool:
@@ -149,8 +156,8 @@ def show_secrets(found: ExplainedWorlds, console: Console) -> None:
         for one, text, (before, after) in zip(some, texts, shares, strict=True):
             grid.add_row(
                 Text(text),
-                *_bar(one.before, before, widest),
-                *_bar(one.after, after, widest, before),
+                *_bar(one.before, before, widest, after),
+                *_bar(one.after, after, widest, before, new=True),
                 _data_mark(one.is_data),
             )
     else:
@@ -158,14 +165,16 @@ def show_secrets(found: ExplainedWorlds, console: Console) -> None:
             grid.add_row(Text(text).append_text(_data_mark(one.is_data, "  ")))
             grid.add_row(
                 Padding(
-                    Text("before ", style="dim").append_text(_line(one.before, before, widest)),
+                    Text("before ", style="dim").append_text(
+                        _line(one.before, before, widest, after)
+                    ),
                     (0, 0, 0, 2),
                 )
             )
             grid.add_row(
                 Padding(
                     Text("after  ", style="dim").append_text(
-                        _line(one.after, after, widest, before)
+                        _line(one.after, after, widest, before, new=True)
                     ),
                     (0, 0, 0, 2),
                 )
@@ -178,16 +187,19 @@ def show_secrets(found: ExplainedWorlds, console: Console) -> None:
 
 
 def _bar(
-    number: int, part: Fraction, widest: Fraction, before: Fraction | None = None
+    number: int, part: Fraction, widest: Fraction, other: Fraction, *, new: bool = False
 ) -> tuple[Text, Text]:
-    style = "red" if before is not None and before != part else ""
+    style = "red" if new and other != part else ""
+    text = percents(other, part)[1] if new else percents(part, other)[0]
     return Text(f"{number:,}", justify="right"), gauge(part / widest, BAR, style).append(
-        f" {percent(part)}", style="not bold"
+        f" {text}", style="not bold"
     )
 
 
-def _line(number: int, part: Fraction, widest: Fraction, before: Fraction | None = None) -> Text:
-    figure, bar = _bar(number, part, widest, before)
+def _line(
+    number: int, part: Fraction, widest: Fraction, other: Fraction, *, new: bool = False
+) -> Text:
+    figure, bar = _bar(number, part, widest, other, new=new)
     return bar.append(f"  {figure.plain}")
 
 
@@ -195,7 +207,7 @@ def _data_mark(is_data: bool, space: str = "") -> Text:
     return Text(f"{space}{THE_DATA}" if is_data else "", style="dim")
 
 
-# -- worlds -------------------------------------------------------------------------------------------
+# -- worlds ----------------------------------------------------------------------------------------
 
 
 def which_worlds(shown: Listing) -> str:
@@ -203,8 +215,14 @@ def which_worlds(shown: Listing) -> str:
     if shown.complete:
         return "All possible databases before"
     if shown.uniform and shown.before is not None:
-        return f"{len(shown.worlds)} of {shown.before:,} possible databases before, drawn with the same chance"
-    return f"{plural('possible database', len(shown.worlds))} before, as the solver found them: no fair sample"
+        return (
+            f"{len(shown.worlds)} of {shown.before:,} possible databases before, drawn with "
+            "the same chance"
+        )
+    return (
+        f"{plural('possible database', len(shown.worlds))} before, as the solver found them: "
+        "no fair sample"
+    )
 
 
 def lines(found: ExplainedWorlds) -> list[WorldLine]:
@@ -246,7 +264,8 @@ def fact_text(fact: Fact) -> str:
     >>> fact_text(Fact("RS", ("r1", None)))
     'RS(r1,NULL)'
     """
-    return f"{fact.relation}({','.join(text_row(fact.values))})"  # without spaces, at which lines would break
+    # without spaces, at which lines would break
+    return f"{fact.relation}({','.join(text_row(fact.values))})"
 
 
 def show_listed(found: ExplainedWorlds, console: Console) -> None:
@@ -297,7 +316,7 @@ def rows_text(line: WorldLine, compared: bool) -> Text:
     return text if text else Text("no rows", style="dim")
 
 
-# -- templates ------------------------------------------------------------------------------------------
+# -- templates -------------------------------------------------------------------------------------
 
 
 def show_templates(found: ExplainedWorlds, console: Console) -> None:
@@ -344,7 +363,7 @@ def fresh_words(found: ExplainedWorlds) -> str:
     return "_fresh0, _fresh1, ... stand for any other value."
 
 
-# -- the page -----------------------------------------------------------------------------------------
+# -- the page --------------------------------------------------------------------------------------
 
 
 def write_worlds(found: ExplainedWorlds, file: Path, audience: Audience) -> None:
@@ -404,7 +423,9 @@ def charts(found: ExplainedWorlds, owner: bool) -> list[Chart]:
 
 
 def secret_rows(found: ExplainedWorlds) -> Sequence[tuple[str, str, str, bool]]:
-    """The plausible secrets that are shown: each with its numbers of worlds before and after, and whether it is that of the data."""
+    """The plausible secrets that are shown: each with its numbers of worlds before and after,
+    and whether it is that of the data.
+    """
     shown = found.listing
     if shown is None:
         return []

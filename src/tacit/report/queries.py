@@ -1,4 +1,6 @@
-"""Verdicts about queries as a page and the terminal show them: small tables of the rows that matter, and of the answers."""
+"""Verdicts about queries as a page and the terminal show them:
+small tables of the rows that matter, and of the answers.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tacit.definitions.registry import OF_OVERLAPS, OF_QUERIES, OF_WORLDS
-from tacit.definitions.words import listed
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.query import Constant
+from tacit.families.registry import OF_OVERLAPS, OF_QUERIES, OF_WORLDS
+from tacit.families.words import listed
 from tacit.model.verdict import Verdict, subject_text
-from tacit.queries.facts import Fact
-from tacit.queries.query import Constant
-from tacit.tables.hierarchy import value_text
 
 NEW = "_fresh"  # how values that occur in neither query begin
 NO_ROWS = "no rows"
@@ -23,7 +25,9 @@ LEFT_OUT = "..."
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A few rows of a table or an answer; `marks` has + for a row that is added, - for one that goes, else nothing."""
+    """A few rows of a table or an answer;
+    `marks` has + for a row that is added, - for one that goes, else nothing.
+    """
 
     caption: str
     head: tuple[str, ...]
@@ -33,7 +37,9 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one of the two queries depends on: the tables with the row that matters, and its answers without and with it."""
+    """What one of the two queries depends on:
+    the tables with the row that matters, and its answers without and with it.
+    """
 
     role: str
     name: str
@@ -46,8 +52,8 @@ class Side:
 class Disclosure:
     """The evidence that a view says something about a secret.
 
-    `path` has the rows that lead from the one that matters to the secret to the one that matters to the view, where
-    these differ: each excludes the next.
+    `path` has the rows that lead from the one that matters to the secret to the one that matters to
+    the view, where these differ: each excludes the next.
     """
 
     sides: tuple[Side, Side]
@@ -76,7 +82,9 @@ class Disclosure:
 
 @dataclass(frozen=True, slots=True)
 class SubgoalPair:
-    """Two subgoals that could be one row, and the homomorphism by which one of the queries does without that row."""
+    """Two subgoals that could be one row, and the homomorphism by which one of the queries does
+    without that row.
+    """
 
     secret: str
     view: str
@@ -85,7 +93,9 @@ class SubgoalPair:
 
 
 def is_about_queries(verdict: Verdict) -> bool:
-    """Is it a verdict of perfect privacy? Such a verdict is decided without rows, and names nobody."""
+    """Is it a verdict of perfect privacy? Such a verdict is decided
+    without rows, and names nobody.
+    """
     return verdict.check in OF_QUERIES
 
 
@@ -159,7 +169,9 @@ def because(verdict: Verdict) -> str:
 
 
 def words(verdict: Verdict) -> str:
-    """The story without the changes that would help, which are shown by themselves; rows of wide tables in short."""
+    """The story without the changes that would help, which are shown by themselves;
+    rows of wide tables in short.
+    """
     changes = verdict.witness.facts.get("changes", ()) if verdict.witness else ()
     return with_short_rows(
         (verdict.story or "").removesuffix(f" It would hold if you {' or '.join(changes)}."),
@@ -179,7 +191,8 @@ def with_short_rows(text: str, verdict: Verdict) -> str:
 
 
 def short_row(row: Mapping[str, Any], free: Collection[str]) -> str:
-    """A row in words; of a wide table only the values that something depends on, with their columns.
+    """A row in words; of a wide table only the values that something
+    depends on, with their columns.
 
     >>> short_row(
     ...     {"relation": "R", "columns": list("abcdefg"), "values": ["x", *["_fresh1"] * 6]},
@@ -195,7 +208,11 @@ def short_row(row: Mapping[str, Any], free: Collection[str]) -> str:
     ]
     if len(row["columns"]) <= MOST_COLUMNS or len(kept) == len(row["columns"]):
         return str(fact)
-    return f"{row['relation']}({', '.join([*(f'{column}: {Constant(value)}' for column, value in kept), LEFT_OUT])})"
+    return (
+        f"{row['relation']}"
+        f"({', '.join([*(f'{column}: {Constant(value)}' for column, value in kept), LEFT_OUT])}"
+        ")"
+    )
 
 
 def side(

@@ -1,4 +1,6 @@
-"""What a person reads after `tacit restore`: the further views, what they do to beliefs, and what to paste into the plan."""
+"""What a person reads after `tacit restore`: the further views, what they do to beliefs, and
+what to paste into the plan.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,16 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from tacit.definitions.words import listed, people, plural
+from tacit.families.overlaps.runs.results import FurtherView, Looked, NotRestored, Restored
+from tacit.families.words import listed, people, plural
 from tacit.model.numbers import plain
 from tacit.model.verdict import Audience, Verdict
-from tacit.report import cards, crowds
-from tacit.report.html import glossary
-from tacit.report.pages import render_page
-from tacit.report.pages import write_page as write
-from tacit.report.terminal import (
+from tacit.report import crowds
+from tacit.report.html import cards
+from tacit.report.html.page import glossary
+from tacit.report.html.pages import render_page
+from tacit.report.html.pages import write_page as write
+from tacit.report.terminal.answers import (
     gauge,
     hanging,
     headed,
@@ -31,7 +35,6 @@ from tacit.report.terminal import (
     show_verdict,
     two_sides,
 )
-from tacit.restoration.results import FurtherView, Looked, NotRestored, Restored
 
 BAR = 20  # letters of a bar
 LEFT_OUT = "(its condition names people: for the owner only)"
@@ -39,15 +42,27 @@ FACTS = {
     "not considered": "show a value that is new to all views, or nobody",
     "not diverse": "show people, or leave some over, of whom too many have the same value",
     "the same as another": "rule out the same tables as a simpler view",
-    "hopeless": "hold a view after which somebody's share stays too large, whatever else is published",
-    "hopeless pair": "hold two views after which somebody's share stays too large, whatever else is published",
+    "hopeless": (
+        "hold a view after which somebody's share stays too large, whatever else is published"
+    ),
+    "hopeless pair": (
+        "hold two views after which somebody's share stays too large, whatever else is published"
+    ),
     "unfair": "show sums that no shares up to gamma have",
     "untouched": "leave somebody above gamma untouched",
 }
 WORDS = {
-    "further view": "A view that is published in addition. It is true; it only adds to what is out.",
-    "restore": "To publish more so that less can be told about the one who is most exposed: others, about whom little is known, lose some of their protection.",
-    "known set": "People whose values together are known, whoever of them has which. If one value is too frequent among them, no further view can help.",
+    "further view": (
+        "A view that is published in addition. It is true; it only adds to what is out."
+    ),
+    "restore": (
+        "To publish more so that less can be told about the one who is most exposed: others, "
+        "about whom little is known, lose some of their protection."
+    ),
+    "known set": (
+        "People whose values together are known, whoever of them has which. If one value is "
+        "too frequent among them, no further view can help."
+    ),
 }
 
 
@@ -180,7 +195,8 @@ def show_draft(
         console.print(
             hanging(
                 "To publish them",
-                "their lines for the plan name people: see them with --audience owner, or write them with -o DRAFT.yaml.",
+                "their lines for the plan name people: see them with --audience owner, or write "
+                "them with -o DRAFT.yaml.",
                 2,
             )
         )
@@ -195,7 +211,8 @@ def show_draft(
     steps = [f"paste it into {plan}, then tacit check {name}"]
     if found.to_record:
         steps.append(
-            f"let them go out together: tacit ledger record {shlex.join(found.to_record)} --plan {name}"
+            f"let them go out together: tacit ledger record {shlex.join(found.to_record)} "
+            f"--plan {name}"
         )
     # Who knows the search is asked about where everybody sees the same.
     show_next(
@@ -230,7 +247,7 @@ def show_not_restored(found: NotRestored, console: Console, audience: Audience, 
     show_assumptions(found.verdicts, console)
 
 
-# -- words -----------------------------------------------------------------------------------------------
+# -- words -----------------------------------------------------------------------------------------
 
 
 def sentence(text: str) -> str:
@@ -259,13 +276,22 @@ def fewest_told(found: Restored) -> str:
     if looked is None:
         return ""
     if found.of_classes:
-        return f"these are whole classes of what is out: no set of up to {looked.sets[-1]['views']} other views was found"
+        return (
+            "these are whole classes of what is out: no set of up to "
+            f"{looked.sets[-1]['views']} other views was found"
+        )
     if looked.fewer is not None:
-        first = f"{plural('view', looked.fewer)} would do for an adversary who does not know how they are chosen"
+        first = (
+            f"{plural('view', looked.fewer)} would do for an adversary who does not know how "
+            "they are chosen"
+        )
     elif many == 1:
         first = "one view is the fewest"
     elif looked.proved:
-        first = f"no set of {'one view' if many == 2 else f'up to {many - 1} views'} restores it, of all that were considered"
+        first = (
+            f"no set of {'one view' if many == 2 else f'up to {many - 1} views'} restores it, "
+            "of all that were considered"
+        )
     else:
         first = "fewer may do: not all smaller sets could be judged"
     second = (
@@ -285,7 +311,10 @@ def looked_told(looked: Looked) -> str:
         else []
     )
     kinds += [f"{plural('class', looked.classes)} of what is out"] if looked.classes else []
-    groups = f"{listed(kinds) or 'no conditions'} select {looked.candidates:,} different groups of people"
+    groups = (
+        f"{listed(kinds) or 'no conditions'} select {looked.candidates:,} different groups "
+        "of people"
+    )
     return f"{groups}{thinned}; {plural('set', looked.judged)} were judged exactly"
 
 
@@ -309,14 +338,19 @@ def cost_told(found: Restored) -> str:
     """How much more is out."""
     told = f"{plural('row', sum(one.rows for one in found.views))} more are published"
     if found.worlds_before is not None and found.worlds_after is not None:
-        told += f"; {crowds.large(found.worlds_after)} tables fit where {crowds.large(found.worlds_before)} did"
+        told += (
+            f"; {crowds.large(found.worlds_after)} tables fit where "
+            f"{crowds.large(found.worlds_before)} did"
+        )
     if more := found.people_after - found.people_before:
         told += f", with {people(more)} who {'was' if more == 1 else 'were'} in no view before"
     return told
 
 
 def seen_told(found: Restored) -> str:
-    """Who was judged, and what of all releases each of them sees; and who gets the further views."""
+    """Who was judged, and what of all releases each of them sees;
+    and who gets the further views.
+    """
     own = {one.name for one in found.views}
     each = [
         f"{who} ({listed([name for name in views if name not in own])}, and all further views)"
@@ -330,7 +364,7 @@ def seen_told(found: Restored) -> str:
     return f"{'; '.join(each)}{'. It holds for each of them' if len(each) > 1 else ''}; {gets}"
 
 
-# -- the page --------------------------------------------------------------------------------------------
+# -- the page --------------------------------------------------------------------------------------
 
 
 def render(found: Restored | NotRestored, audience: Audience) -> str:

@@ -1,6 +1,8 @@
-"""What a person reads after `tacit synthesize`: what is promised, what it cost, and what is still true of the synthetic people.
+"""What a person reads after `tacit synthesize`: what is promised, what it cost, and what is still
+true of the synthetic people.
 
-Whatever compares with the true table is for the owner only: the promise covers the synthetic file, and not how far it is off.
+Whatever compares with the true table is for the owner only:
+the promise covers the synthetic file, and not how far it is off.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,23 +21,25 @@ from rich.padding import Padding
 from rich.table import Table as Rows
 from rich.text import Text
 
-from tacit.definitions.words import listed, people, plural, spoken
+from tacit.families.synthetic.runs.results import SEEDED, NoiseSummary, Synthesized
+from tacit.families.synthetic.utility.flow_utility import FlowUtility
+from tacit.families.words import listed, people, plural, spoken
+from tacit.model.numbers import percent
 from tacit.model.release import Synthetic
 from tacit.model.verdict import Audience
-from tacit.report.cards import Grid
-from tacit.report.curves import (
+from tacit.report.charts.curves import (
     delta_text,
     distance_charts,
     error_charts,
     privacy_curve,
-    share,
     times_text,
 )
-from tacit.report.geojson import Areas
-from tacit.report.maps import Map, maps
-from tacit.report.pages import render_page
-from tacit.report.pages import write_page as write
-from tacit.report.terminal import (
+from tacit.report.charts.geojson import Areas
+from tacit.report.charts.maps import Map, maps
+from tacit.report.html.cards import Grid
+from tacit.report.html.pages import render_page
+from tacit.report.html.pages import write_page as write
+from tacit.report.terminal.answers import (
     conclusion,
     hanging,
     headed,
@@ -45,27 +50,45 @@ from tacit.report.terminal import (
     show_verdict,
     two_sides,
 )
-from tacit.synthesizing.results import SEEDED, NoiseSummary, Synthesized
-from tacit.utility.flow_utility import FlowUtility
 
 INDENT = 13
 LARGEST_GROUPS = 10
 MUCH_BETTER = 0.8  # an error that is at most this part of the other is said to be smaller
 BOTH = {"dp": "differential privacy", "pdp": "probabilistic differential privacy"}
 WORDS = {
-    "group": "People whose group is not a secret, such as all who work in one place. Each group is drawn by itself.",
-    "epsilon (ε)": "How much one person's value can change the chance of any output: at most by the factor e^ε. Smaller is more private.",
+    "group": (
+        "People whose group is not a secret, such as all who work in one place. Each group is "
+        "drawn by itself."
+    ),
+    "epsilon (ε)": (
+        "How much one person's value can change the chance of any output: at most by the "
+        "factor e^ε. Smaller is more private."
+    ),
     "delta (δ)": "How much beyond e^ε may happen: 0 is never. It should be far below 1 / people.",
-    "prior people": "Made-up people who are mixed into a group before it is drawn from: the noise. Few in a large group, many in a small one.",
-    "alpha (α)": "Prior people in each cell, that is in each value where somebody of a group could be.",
-    "total variation": "The share of people who would have to change their value for the synthetic table to equal the true one. 0 is equal, 1 has nothing in common.",
-    "range query": "A question how many people live in a random rectangle (or have one of some random values). Its error is a part of the true number, or of a "
-    "thousandth of all people where there are fewer.",
-    "thresholded histogram": "Another mechanism: noise on every true count, and small ones left out. It is drawn here to compare with, and thrown away.",
+    "prior people": (
+        "Made-up people who are mixed into a group before it is drawn from: the noise. Few in "
+        "a large group, many in a small one."
+    ),
+    "alpha (α)": (
+        "Prior people in each cell, that is in each value where somebody of a group could be."
+    ),
+    "total variation": (
+        "The share of people who would have to change their value for the synthetic table to "
+        "equal the true one. 0 is equal, 1 has nothing in common."
+    ),
+    "range query": (
+        "A question how many people live in a random rectangle (or have one of some random "
+        "values). Its error is a part of the true number, or of a thousandth of all people "
+        "where there are fewer."
+    ),
+    "thresholded histogram": (
+        "Another mechanism: noise on every true count, and small ones left out. It is drawn "
+        "here to compare with, and thrown away."
+    ),
 }
 
 
-# -- the promise in words --------------------------------------------------------------------------------
+# -- the promise in words --------------------------------------------------------------------------
 
 
 def protected(release: Synthetic) -> str:
@@ -94,7 +117,10 @@ def unit(release: Synthetic) -> str:
         if release.count
         else "One row is one person"
     )
-    return f"{one}: somebody who is in the table several times is protected for each time alone, and with a multiple of ε for all of them."
+    return (
+        f"{one}: somebody who is in the table several times is protected for each time alone, "
+        "and with a multiple of ε for all of them."
+    )
 
 
 def meaning(found: Synthesized, release: Synthetic) -> str:
@@ -103,15 +129,20 @@ def meaning(found: Synthesized, release: Synthetic) -> str:
     factor = times_text(float(terms.epsilon.ratio[1]))
     if terms.guarantee == "dp" and terms.delta:
         return (
-            f"If one person's {value} were another one, no set of possible files would become more than {factor} (e^ε) times as likely, "
-            f"and {delta_text(terms.delta)} (δ) on top. This stays true of whatever others compute from the file."
+            f"If one person's {value} were another one, no set of possible files would become more "
+            f"than {factor} (e^ε) times as likely, and {delta_text(terms.delta)} (δ) on top. This "
+            "stays true of whatever others compute from the file."
         )
-    knows = f"For somebody who knows everything but one person's {value}, the odds of any two values change by a factor of at most {factor} (e^ε)"
+    knows = (
+        f"For somebody who knows everything but one person's {value}, the odds of any two "
+        f"values change by a factor of at most {factor} (e^ε)"
+    )
     if not terms.delta:
         return f"{knows}, whatever the file shows, and whatever others compute from it."
     return (
-        f"{knows}, unless a file is drawn that tells more: the chance of that is at most {delta_text(terms.delta)} (δ, for all groups together). "
-        "This is a promise about the file as it is: it need not hold for what others compute from it."
+        f"{knows}, unless a file is drawn that tells more: the chance of that is at most "
+        f"{delta_text(terms.delta)} (δ, for all groups together). This is a promise about the file "
+        "as it is: it need not hold for what others compute from it."
     )
 
 
@@ -152,11 +183,13 @@ def number(value: Fraction | float) -> str:
 
 
 def shown_warnings(found: Synthesized, audience: Audience) -> list[str]:
-    """What the reader has to know. Warnings may name true counts: others than the owner see only that a file is not private."""
+    """What the reader has to know. Warnings may name true counts:
+    others than the owner see only that a file is not private.
+    """
     return [one for one in found.warnings if audience == "owner" or one == SEEDED]
 
 
-# -- tables ----------------------------------------------------------------------------------------------
+# -- tables ----------------------------------------------------------------------------------------
 
 
 def steps_grid(found: Synthesized) -> Grid | None:
@@ -218,7 +251,9 @@ Measured = Callable[[FlowUtility], str]
 
 
 def measures(release: Synthetic, utility: FlowUtility) -> list[tuple[str, str, Measured, str]]:
-    """What is compared: name, the true number where there is one, the other's number, and what it says."""
+    """What is compared: name, the true number where there is one, the
+    other's number, and what it says.
+    """
     value, group = spoken(release.value), spoken(release.group)
     found: list[tuple[str, str, Measured, str]] = [
         ("people", f"{utility.people:,}", lambda one: f"{one.drawn:,}", "in the file"),
@@ -231,13 +266,13 @@ def measures(release: Synthetic, utility: FlowUtility) -> list[tuple[str, str, M
         (
             "total variation",
             "",
-            lambda one: share(one.total_variation),
+            lambda one: percent(one.total_variation),
             f"of the people would have to change their {value}, within their {group}",
         ),
         (
             f"the same, of {value} alone",
             "",
-            lambda one: share(one.value_variation),
+            lambda one: percent(one.value_variation),
             f"whatever the {group}",
         ),
         (
@@ -307,12 +342,12 @@ def miles(distance: float) -> str:
 
 def of_all(part: int, whole: int) -> str:
     """A number of people and their share."""
-    return f"{part:,} ({share(Fraction(part, whole))})" if whole else "0"
+    return f"{part:,} ({percent(Fraction(part, whole))})" if whole else "0"
 
 
 def queries_told(errors: Any) -> str:
     """Median and ninth decile."""
-    return f"{share(errors.median)}, {share(errors.high)}" if errors.asked else "–"
+    return f"{percent(errors.median)}, {percent(errors.high)}" if errors.asked else "–"
 
 
 def utility_grid(found: Synthesized, release: Synthetic, *, page: bool = True) -> Grid | None:
@@ -340,10 +375,15 @@ def bands_grid(found: Synthesized, release: Synthetic, *, page: bool = True) -> 
         return None
     beside = {band.least: band for band in baseline.bands} if baseline is not None else {}
     columns: list[tuple[str, str, Callable[[float], str]]] = [
-        ("total variation", "total_variation", share)
+        ("total variation", "total_variation", percent)
     ]
     columns += (
-        [("range queries", "query_error", share), ("top values kept", "top", share)] if page else []
+        [
+            ("range queries", "query_error", percent),
+            ("top values kept", "top", partial(percent, down=True)),
+        ]
+        if page
+        else []
     )
     if utility.has_distances:
         columns.insert(0, ("mean distance off by", "error", miles))
@@ -391,7 +431,7 @@ def largest_grid(found: Synthesized, release: Synthetic) -> Grid | None:
                 str(drawn.true.groups[place]),
                 f"{by.people[place]:,}",
                 *distances,
-                share(by.total_variation(place)),
+                percent(by.total_variation(place)),
                 kept,
             ]
         )
@@ -411,7 +451,8 @@ def better_told(found: Synthesized) -> str:
         else ("total_variation", "total variation")
     )
     beside = {band.least: band for band in found.baseline.bands}
-    # Groups that the histogram leaves empty have no mean distance: its total variation must be smaller too.
+    # Groups that the histogram leaves empty have no mean distance:
+    # its total variation must be smaller too.
     smaller = [
         band.label
         for band in found.utility.bands
@@ -420,11 +461,17 @@ def better_told(found: Synthesized) -> str:
         and other.total_variation < band.total_variation
     ]
     if not smaller:
-        return f"A thresholded histogram with the same ε and δ has no clearly smaller {what} at any size of group."
-    return f"In groups of {listed(smaller)} people a thresholded histogram with the same ε and δ has the smaller {what}: write mechanism: geometric to have it."
+        return (
+            f"A thresholded histogram with the same ε and δ has no clearly smaller {what} at "
+            "any size of group."
+        )
+    return (
+        f"In groups of {listed(smaller)} people a thresholded histogram with the same ε and δ "
+        f"has the smaller {what}: write mechanism: geometric to have it."
+    )
 
 
-# -- the terminal ----------------------------------------------------------------------------------------
+# -- the terminal ----------------------------------------------------------------------------------
 
 
 def show(
@@ -458,7 +505,8 @@ def show(
             console.print(
                 hanging(
                     "Left out",
-                    f"{people(found.dropped[0])} outside the domain ({plural('pair', found.dropped[1])})",
+                    f"{people(found.dropped[0])} outside the domain "
+                    f"({plural('pair', found.dropped[1])})",
                     INDENT,
                 )
             )
@@ -508,10 +556,7 @@ def show_output(
     if found.output is None:
         put(console, f"{found.because[0].upper()}{found.because[1:]}.", 0)
         show_next(
-            [
-                f"change epsilon and delta of {found.release} in {plan}",
-                f"tacit check {name} --only {shlex.quote(found.release)}",
-            ],
+            [*changes(found, str(plan)), f"tacit check {name} --only {shlex.quote(found.release)}"],
             console,
         )
         return
@@ -523,17 +568,21 @@ def show_output(
     console.print(
         hanging(
             "Written",
-            f"{found.output}: {people(found.drawing.people)} in {plural('row', found.drawing.rows)} in random order{again}",
+            f"{found.output}: {people(found.drawing.people)} in "
+            f"{plural('row', found.drawing.rows)} in random order{again}",
             INDENT,
         )
     )
-    record = f"tacit ledger record {shlex.quote(found.release)} --answer {shlex.quote(str(found.output))} --plan {name}"
+    record = (
+        f"tacit ledger record {shlex.quote(found.release)} --answer "
+        f"{shlex.quote(str(found.output))} --plan {name}"
+    )
     show_next(
         [record, f"publish {found.output}, and nothing that compares it with {table}"], console
     )
 
 
-# -- the page --------------------------------------------------------------------------------------------
+# -- the page --------------------------------------------------------------------------------------
 
 
 def write_page(
@@ -551,7 +600,9 @@ def write_page(
 def render(
     found: Synthesized, audience: Audience, release: Synthetic, *, areas: Areas | None = None
 ) -> str:
-    """The page as text; for a `shared` audience without any number that the true table was looked at for."""
+    """The page as text; for a `shared` audience without any number that the true table was
+    looked at for.
+    """
     owner = audience == "owner"
     assumptions = tuple(
         dict.fromkeys(one for verdict in found.verdicts for one in verdict.assumptions)
@@ -635,7 +686,7 @@ def numbers(found: Synthesized, owner: bool) -> list[tuple[str, str]]:
     if found.output is not None:
         told.append((f"{found.drawing.people:,}", "synthetic people"))
     if owner and found.utility is not None:
-        told.append((share(found.utility.total_variation), "total variation"))
+        told.append((percent(found.utility.total_variation), "total variation"))
         if found.utility.has_distances:
             told.append(
                 (
@@ -655,21 +706,35 @@ def curve_of(found: Synthesized) -> list[tuple[float, float]]:
     return []
 
 
+def changes(found: Synthesized, plan: str) -> list[str]:
+    """What to change in a plan so that a release may be drawn;
+    nothing where no epsilon helps, because of what else is out.
+    """
+    codes = {verdict.reason.code for verdict in found.verdicts if verdict.reason is not None}
+    if codes & {"does-not-compose", "release-changed", "ledger-unread"}:
+        return []
+    return [f"change epsilon and delta of {found.release} in {plan}, or of its check"]
+
+
 def next_steps(found: Synthesized, owner: bool) -> list[str]:
     """What to do now."""
     if found.output is None:
         return [
-            f"Change epsilon or delta of {found.release} in the plan, or its check, and run tacit check."
+            f"{one[0].upper()}{one[1:]}, and run tacit check." for one in changes(found, "the plan")
         ]
     steps = [
-        f"Publish {found.output}; ε and δ may be published with it, and the curve and the noise too."
+        (
+            f"Publish {found.output}; ε and δ may be published with it, and the curve and the "
+            "noise too."
+        )
     ]
     if owner:
         steps.append(
             "Keep this page: it shows true counts. For others write one with --audience shared."
         )
         steps.append(
-            "Do not draw again until a file looks better: each file that somebody sees adds to ε and δ, and choosing among several tells about the table."
+            "Do not draw again until a file looks better: each file that somebody sees adds to ε "
+            "and δ, and choosing among several tells about the table."
         )
     return steps
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tacit.anonymization.results import Choice, Repaired
-from tacit.definitions.words import listed, plural
 from tacit.engines.output import FORMATS
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.runs.results import Choice, Repaired
+from tacit.families.microdata.utility.shares import rounded_up
+from tacit.families.words import listed, plural
 from tacit.model.numbers import percent, plain
 from tacit.model.verdict import Audience
+from tacit.plan.edit.spelling import scalar
+from tacit.plan.edit.spelling import written as spelled
 from tacit.plan.plan import Check, Plan
-from tacit.tables.hierarchy import value_text
-from tacit.utility.shares import rounded_up
 
 LOOKED_AT, FIRST = 100_000, 50  # cells among which an example of a value and of a row is looked for
 NAMES = {
@@ -29,6 +30,14 @@ NAMES = {
     "average_group": ("average group", "rows that look alike, on average"),
     "kl": ("KL divergence", "distance of the table from a guess by the release"),
 }
+UNJUDGED = (
+    "it was not written: a check cannot judge it together with what is out already, and the "
+    "reason above says what can be asked instead. To write it all the same: --unjudged."
+)
+INSISTED = (
+    "it was written because you insisted (--unjudged): what it tells together with what is "
+    "out already is not known."
+)
 LEAST = {
     "loss": "loses less",
     "height": "takes fewer steps",
@@ -40,7 +49,9 @@ LEAST = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What became of one quasi-identifier; `level` is None where each group has labels of its own."""
+    """What became of one quasi-identifier; `level` is None where
+    each group has labels of its own.
+    """
 
     name: str
     level: int | None
@@ -88,7 +99,9 @@ def columns(found: Repaired, audience: Audience) -> list[Column]:
 
 
 def example(found: Repaired, column: str) -> tuple[str, str] | None:
-    """The value of a column that the release shows otherwise most often, and what it shows; None where it shows all."""
+    """The value of a column that the release shows otherwise most often, and what it shows;
+    None where it shows all.
+    """
     recoded = found.recoded
     values, labels = recoded.raw.base.dictionaries[column], recoded.labels[column]
     here = slice(LOOKED_AT)
@@ -106,7 +119,9 @@ def example(found: Repaired, column: str) -> tuple[str, str] | None:
 
 
 def example_row(found: Repaired) -> tuple[str, str]:
-    """One row as it is, and as the release shows it: one of the first in which most columns differ."""
+    """One row as it is, and as the release shows it:
+    one of the first in which most columns differ.
+    """
     recoded = found.recoded
     base = recoded.raw.base
     cell = max(range(min(FIRST, len(recoded.rows))), key=lambda place: changed(found, place))
@@ -150,7 +165,7 @@ def figures(found: Repaired) -> list[Figure]:
     ]
     asked = utility["range_queries"]
     if int(asked["queries"]):
-        half, most = share(asked["median_error"]), share(asked["ninth_decile_error"])
+        half, most = percent(asked["median_error"]), percent(asked["ninth_decile_error"])
         says = f"error of random counts, median; nine of ten: {most}"
         told.append(Figure("range queries", "0 %", half, says))
     moved = max((float(one["moved"]) for one in utility["columns"].values()), default=0.0)
@@ -158,7 +173,7 @@ def figures(found: Repaired) -> list[Figure]:
         Figure(
             "marginals",
             "0 %",
-            share(moved),
+            percent(moved),
             "how far a single column's distribution moved, at most",
         )
     )
@@ -192,28 +207,14 @@ def number(value: str | float | None) -> str:
     return f"{int(whole):,}{point}{rest}" if whole.isdigit() else text
 
 
-def share(value: str | float) -> str:
-    """A share in percent; one digit behind the point where it is small.
-
-    >>> share("0.073"), share(0.4083), share("0"), share("1.2"), share(0.9996)
-    ('7.3 %', '41 %', '0 %', '120 %', '99 %')
-    """
-    found = Decimal(str(value)) * 100
-    if 0 < found < 10:
-        return f"{max(found, Decimal('0.1')):.1f} %"
-    if 99 < found < 100:
-        return "99 %"
-    return f"{found:.0f} %"
-
-
 def proof(found: Repaired) -> str:
     """Whether something better could exist."""
     if not found.proved:
         return f"Not proved to be the best: {found.unproved or 'the search was not complete'}."
     asked, every = found.nodes
     return (
-        f"No other choice of levels {LEAST[found.utility['measure']]}: proved by asking {asked:,} of "
-        f"{plural('way', every)} to choose them."
+        f"No other choice of levels {LEAST[found.utility['measure']]}: proved by asking {asked:,} "
+        f"of {plural('way', every)} to choose them."
     )
 
 
@@ -223,7 +224,10 @@ def rows_told(found: Repaired) -> str:
     allowed = int(found.repair.suppress * rows)
     if not allowed:
         return f"all {rows:,} rows are released"
-    return f"{gone:,} of {plural('row', rows)} dropped; {allowed:,} ({percent(found.repair.suppress)}) may be"
+    return (
+        f"{gone:,} of {plural('row', rows)} dropped; {allowed:,} "
+        f"({percent(found.repair.suppress)}) may be"
+    )
 
 
 def group_sizes(found: Repaired) -> Any:
@@ -265,7 +269,9 @@ def levels_told(levels: Mapping[str, int]) -> str:
 
 
 def some(choices: Sequence[Choice], most: int) -> list[tuple[int, Choice]]:
-    """The solutions that are listed, numbered by their cost: the cheapest, the chosen, those of least risk."""
+    """The solutions that are listed, numbered by their cost:
+    the cheapest, the chosen, those of least risk.
+    """
     numbered = list(enumerate(choices, 1))
     if len(numbered) <= most:
         return numbered
@@ -304,17 +310,28 @@ def choices_told(found: Repaired) -> str:
     several = len(found.choices)
     if several < 2:
         return (
-            "There is no other minimal solution: whatever else meets the checks generalizes some of these columns further."
+            (
+                "There is no other minimal solution: whatever else meets the checks "
+                "generalizes some of these columns further."
+            )
             if found.all_choices
             else ""
         )
     if not found.all_choices:
-        return f"Solutions that were seen, none coarser than another; there may be others: {several:,}."
-    return f"All minimal solutions: {several:,}. In each, no level can be lower as long as the others stay."
+        return (
+            "Solutions that were seen, none coarser than another; there may be others: "
+            f"{several:,}."
+        )
+    return (
+        f"All minimal solutions: {several:,}. In each, no level can be lower as long as the "
+        "others stay."
+    )
 
 
 def aware_told(found: Repaired) -> list[str]:
-    """What somebody would learn who knows how the levels were chosen, one sentence for each sensitive column."""
+    """What somebody would learn who knows how the levels were chosen, one
+    sentence for each sensitive column.
+    """
     if found.aware:
         return [f"{story.headline[0].upper()}{story.headline[1:]}." for story in found.aware]
     if not found.recoded.raw.sensitive:
@@ -323,7 +340,10 @@ def aware_told(found: Repaired) -> list[str]:
         return ["What somebody learns who knows how groups were found is not computed."]
     if found.repair.suppress:
         return [
-            "What somebody learns who knows how the levels were chosen is not computed where rows may be dropped."
+            (
+                "What somebody learns who knows how the levels were chosen is not computed "
+                "where rows may be dropped."
+            )
         ]
     return ["What somebody learns who knows how the levels were chosen was not computed."]
 
@@ -347,14 +367,19 @@ def columns_written(found: Repaired) -> list[str]:
 
 
 def snippet(found: Repaired, plan: Plan) -> list[str]:
-    """Lines for the plan with which the file that was written can be checked; none where it is a table."""
+    """Lines for the plan with which the file that was written can be checked;
+    none where it is a table.
+    """
     if found.output is None or Path(found.output).suffix.lower() not in FORMATS:
         return []
     name = f"{found.release}-written"
     file = Path(os.path.relpath(found.output, plan.folder)).as_posix()
     lines = [
         "releases:",
-        f"  {key(name)}: {{table: {key(found.recoded.raw.table.name)}, file: {key(file)}}}",
+        (
+            f"  {scalar(name)}: {{table: {scalar(found.recoded.raw.table.name)}, file: "
+            f"{scalar(file)}}}"
+        ),
         "checks:",
     ]
     return [
@@ -369,17 +394,24 @@ def snippet(found: Repaired, plan: Plan) -> list[str]:
 
 def conclusion_told(found: Repaired) -> str:
     """What may be said of the release: of checks that were not asked nothing is known."""
+    if not found.is_judged:
+        return "not decided"
     return (
         "meets the checks that were asked" if found.not_asked else "meets the checks of this plan"
     )
 
 
 def not_asked_told(found: Repaired) -> str:
-    """The checks of the plan that were not asked, and what to do about them; nothing where all were."""
+    """The checks of the plan that were not asked, and what to do about them;
+    nothing where all were.
+    """
     if not found.not_asked:
         return ""
     they = "it holds" if len(found.not_asked) == 1 else "they hold"
-    return f"The search does not ask {listed(found.not_asked)}. Whether {they} is not known: ask with tacit check before it leaves."
+    return (
+        f"The search does not ask {listed(found.not_asked)}. Whether {they} is not known: ask "
+        "with tacit check before it leaves."
+    )
 
 
 def check_line(check: Check, release: str, before: str = "") -> str:
@@ -398,35 +430,4 @@ def check_line(check: Check, release: str, before: str = "") -> str:
         **check.parameters,
         **({"sensitive": check.sensitive} if check.sensitive else {}),
     }
-    return f"{check.kind}: {as_yaml(told)}"
-
-
-def key(text: str) -> str:
-    """A name or file as YAML writes it: in quotes where it needs them.
-
-    >>> key("out/april.csv"), key("a: b"), key("007"), key("null")
-    ('out/april.csv', '"a: b"', '"007"', '"null"')
-    """
-    plainly = text[:1].isalpha() and all(letter.isalnum() or letter in "._-/" for letter in text)
-    return text if plainly and text.lower() not in ("null", "true", "false") else quoted(text)
-
-
-def quoted(text: str) -> str:
-    """A text in double quotes."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def as_yaml(value: Any) -> str:
-    """A parameter as the plan writes it."""
-    if isinstance(value, Mapping):
-        return (
-            "{"
-            + ", ".join(f"{key(str(name))}: {as_yaml(one)}" for name, one in value.items())
-            + "}"
-        )
-    if isinstance(value, list | tuple | set | frozenset):
-        return "[" + ", ".join(as_yaml(one) for one in value) + "]"
-    if isinstance(value, Fraction | int) and not isinstance(value, bool):
-        text = plain(value)
-        return quoted(text) if "/" in text else text
-    return key(str(value))
+    return f"{check.kind}: {spelled(told)}"

@@ -1,4 +1,6 @@
-"""Verdicts about possible worlds as a page and the terminal show them: two databases side by side, two secrets and their odds."""
+"""Verdicts about possible worlds as a page and the terminal show them:
+two databases side by side, two secrets and their odds.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tacit.definitions.registry import OF_WORLDS
-from tacit.definitions.words import listed, plural
+from tacit.families.registry import OF_WORLDS
+from tacit.families.words import listed, plural
 from tacit.model.verdict import Verdict
 from tacit.report import queries
 from tacit.report.queries import NEW, NO_ROWS, Rows, text_row
@@ -33,7 +35,9 @@ class Database:
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """Two secrets with their numbers of worlds; `before` and `after` are the shares of the first among both."""
+    """Two secrets with their numbers of worlds;
+    `before` and `after` are the shares of the first among both.
+    """
 
     secrets: Rows
     before: Fraction | None = None
@@ -42,7 +46,9 @@ class Odds:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What changes with a new view. `same` names tables in which the databases do not differ, `more` has further answers of the secret."""
+    """What changes with a new view. `same` names tables in which the databases do not differ,
+    `more` has further answers of the secret.
+    """
 
     databases: tuple[Database, ...] = ()
     same: str = ""
@@ -58,12 +64,16 @@ def is_about_worlds(verdict: Verdict) -> bool:
 
 
 def is_made_up(verdict: Verdict) -> bool:
-    """Has the verdict nothing from the owner's rows? Over domains and all databases, if no parameter took its value from the data."""
+    """Has the verdict nothing from the owner's rows? Over domains and all databases, if no
+    parameter took its value from the data.
+    """
     return is_about_worlds(verdict) and verdict.scope != "this data" and not parameters(verdict)
 
 
 def title(verdict: Verdict, owner: bool = False) -> str:
-    """What was asked: about worlds also for which value of the secret's parameters, and against whom if not everybody."""
+    """What was asked: about worlds also for which value of the secret's parameters, and against
+    whom if not everybody.
+    """
     if not is_about_worlds(verdict):
         return queries.title(verdict)
     rest = verdict.label.removeprefix(verdict.check)
@@ -76,7 +86,10 @@ def title(verdict: Verdict, owner: bool = False) -> str:
     )
     who = listed([one.partition(" who ")[0] for one in verdict.against.split("; ")])
     against = f" against {who}" if who not in ("", "anyone") else ""
-    return f"{verdict.check} of {verdict.subject['secret']}{f' for {values}' if values else ''}{rest}{against}"
+    return (
+        f"{verdict.check} of "
+        f"{verdict.subject['secret']}{f' for {values}' if values else ''}{rest}{against}"
+    )
 
 
 def parameters(verdict: Verdict) -> Mapping[str, Any]:
@@ -151,7 +164,9 @@ def reasons(verdict: Verdict) -> list[str]:
 
 
 def evidence(verdict: Verdict, owner: bool) -> Evidence | None:
-    """The evidence of a breach as tables; None for any other verdict, and where all of it is personal."""
+    """The evidence of a breach as tables;
+    None for any other verdict, and where all of it is personal.
+    """
     witness = verdict.witness
     if witness is None or not is_about_worlds(verdict) or not (owner or is_made_up(verdict)):
         return None
@@ -169,7 +184,8 @@ def legend(found: Iterable[Evidence]) -> str:
     texts = []
     if any(len(one.databases) > 1 for one in asked):
         texts.append(
-            "- marks rows that only the database on the left has, + rows that only the one has that is ruled out."
+            "- marks rows that only the database on the left has, + rows that only the one has "
+            "that is ruled out."
         )
     if any(one.odds and "-" in one.odds.secrets.marks for one in asked):
         texts.append("- before a secret: it was plausible and no longer is.")
@@ -178,7 +194,7 @@ def legend(found: Iterable[Evidence]) -> str:
     return " ".join(texts)
 
 
-# -- a world that is ruled out --------------------------------------------------------------------------
+# -- a world that is ruled out ---------------------------------------------------------------------
 
 
 def _ruled_out(facts: Mapping[str, Any], verdict: Verdict) -> Evidence:
@@ -242,7 +258,9 @@ def _news(facts: Mapping[str, Any], verdict: Verdict) -> str:
 
 
 def _data(facts: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
-    """The data: the world without what is added and with what is removed; None where they are not known."""
+    """The data: the world without what is added and with what is removed;
+    None where they are not known.
+    """
     if "added" not in facts or "removed" not in facts:
         return None
     added = {_key(fact) for fact in facts["added"]}
@@ -271,7 +289,9 @@ def _has_new(*databases: Facts) -> bool:
 
 
 def _table(relation: str, here: Facts, there: Facts, mark: str) -> Rows:
-    """A table of one database; rows that the other does not have are marked. Of large tables only these are shown, and a few others."""
+    """A table of one database; rows that the other does not have are marked.
+    Of large tables only these are shown, and a few others.
+    """
     head = next(tuple(fact["columns"]) for fact in (*here, *there) if fact["relation"] == relation)
     other = _of(there, relation)
     rows = sorted(_of(here, relation))
@@ -298,7 +318,7 @@ def _padded(text: str, wide: int) -> tuple[str, ...]:
     return (text, *([""] * (wide - 1)))
 
 
-# -- answers of the secret ------------------------------------------------------------------------------
+# -- answers of the secret -------------------------------------------------------------------------
 
 
 def _answers(rows: Iterable[Sequence[Any]]) -> list[tuple[str, ...]]:
@@ -345,7 +365,7 @@ def secret_text(rows: Iterable[Sequence[Any]], *, boolean: bool = False) -> str:
     return f"{{{', '.join(shown)}}}" if shown else EMPTY
 
 
-# -- secrets whose odds move ----------------------------------------------------------------------------
+# -- secrets whose odds move -----------------------------------------------------------------------
 
 
 def _moved(facts: Mapping[str, Any], verdict: Verdict) -> Evidence:

@@ -1,1 +1,3 @@
-"""The starter plan: look at a table, guess what its columns mean, write it down with the reasons."""
+"""The starter plan: look at a table, guess what its columns mean,
+write it down with the reasons.
+"""

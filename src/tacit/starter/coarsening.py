@@ -1,4 +1,6 @@
-"""How a column could become coarser: a hierarchy for its kind of values, and a level to begin with."""
+"""How a column could become coarser: a hierarchy for its kind of
+values, and a level to begin with.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,8 @@ def coarsen(guess: Guess) -> Proposal:
 
 
 def is_code(facts: Facts, family: str) -> bool:
-    """Whether the first characters say the most: postal codes, numbers of places, digits of one length.
+    """Whether the first characters say the most:
+    postal codes, numbers of places, digits of one length.
 
     >>> is_code(Facts("city", "text", 99, 99, 9, Decimal(4), Decimal(9)), "place")
     False
@@ -170,7 +173,10 @@ def flat(facts: Facts, family: str) -> Proposal:
     note = "one step: suppressed"
     if facts.kind == "text" and facts.values // 2 < facts.numbers < facts.values:
         odd = facts.values - facts.numbers
-        note += f". {odd:,} of {facts.values:,} values are no numbers: leave unknown ones empty to get bands"
+        note += (
+            f". {odd:,} of {facts.values:,} values are no numbers: leave unknown ones empty "
+            "to get bands"
+        )
     elif family in ("birth", "date") and facts.kind == "text":
         note += ". Dates written as 2024-04-30 could get month and year"
     return Proposal(FlatHierarchy(), level, note, "suppressed" if level else "as it is")

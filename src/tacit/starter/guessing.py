@@ -1,21 +1,14 @@
-"""Which column tells who somebody is, which a neighbour knows, which nobody may learn: guesses with reasons."""
+"""Which column tells who somebody is, which a neighbour knows, which nobody may learn:
+guesses with reasons.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tacit.starter.looking import Facts
-from tacit.starter.words import (
-    NUMBER,
-    PERSON,
-    WHO,
-    Family,
-    Meaning,
-    Role,
-    meaning_of,
-    words_of,
-)
+from tacit.starter.looking import ENOUGH, Facts
+from tacit.starter.words import NUMBER, PERSON, WHO, Family, Meaning, Role, meaning_of, words_of
 
 MOST_CODES = 20  # different numbers up to which they may be codes for categories
 SHARED_BY = 5  # rows that a category of text has on average, at least
@@ -52,7 +45,7 @@ def guess(columns: Sequence[Facts]) -> tuple[Guess, ...]:
     ['quasi-identifier', 'sensitive']
     """
     guesses = [guess_alone(facts) for facts in columns]
-    return tuple(with_quasi_identifiers(with_sensitive(guesses)))
+    return tuple(with_something_to_release(with_quasi_identifiers(with_sensitive(guesses))))
 
 
 def guess_alone(facts: Facts) -> Guess:
@@ -116,6 +109,30 @@ def with_quasi_identifiers(guesses: Sequence[Guess]) -> list[Guess]:
     }
     return [
         chosen[one.name] if one.name in list(chosen)[:MOST_FALLBACKS] else one for one in guesses
+    ]
+
+
+def with_something_to_release(guesses: Sequence[Guess]) -> list[Guess]:
+    """Where all columns were left out because their values differ:
+    a plan that releases nothing would meet any check.
+
+    >>> [one.role for one in guess([Facts("a", "text", 2, 2, 2), Facts("b", "text", 2, 2, 2)])]
+    ['quasi-identifier', 'quasi-identifier']
+    """
+    identifiers = [one for one in guesses if one.role == "identifier"]
+    by_counts = [one.name for one in identifiers if meaning_of(one.name) is None]
+    sure = len(by_counts) < len(identifiers) and all(
+        one.facts.values >= ENOUGH for one in identifiers
+    )
+    if sure or any(one.role not in ("identifier", None) for one in guesses):
+        return list(guesses)
+    why = f"{PLEASE_CHECK}it may be known, or be an identifier; "
+    chosen = set(by_counts[:MOST_FALLBACKS])
+    return [
+        Guess(one.facts, "quasi-identifier", why + counted(one.facts))
+        if one.name in chosen
+        else one
+        for one in guesses
     ]
 
 
@@ -185,7 +202,9 @@ def key_of(guesses: Sequence[Guess]) -> Guess | None:
 
 
 def person_of(guesses: Sequence[Guess]) -> Guess | None:
-    """The column that tells people apart: a number given to a person, even if repeated, else the key."""
+    """The column that tells people apart: a number given to a person,
+    even if repeated, else the key.
+    """
     numbers = [
         one
         for one in guesses

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import reduce
 from itertools import pairwise
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
-from sqlglot import exp
-
-from tacit.engines import shapes
+from tacit.engines.sql import shapes
+from tacit.engines.sql.shapes_histograms import bin_counts, month, value_counts
+from tacit.families.microdata.hierarchy import value_text
 from tacit.starter.guessing import Guess
 from tacit.starter.looking import AT_ONCE, Facts
-from tacit.tables.hierarchy import value_text
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
@@ -42,7 +40,9 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """The bars of a column; `others` are rows with values that have no bar. `why` says why there are none."""
+    """The bars of a column; `others` are rows with values that have no bar.
+    `why` says why there are none.
+    """
 
     kind: Literal["numbers", "dates", "values", "none"]
     bars: tuple[Bar, ...] = ()
@@ -156,39 +156,6 @@ def number_histograms(engine: Engine, table: str, columns: Sequence[Facts]) -> d
     return found
 
 
-def bin_counts(table: str, edges: Mapping[str, Sequence[Decimal]]) -> exp.Select:
-    """How many rows of each column lie below its first edge, between two of them, and from the last one on.
-
-    >>> bin_counts("t", {"a": [Decimal(5), Decimal(9)]}).sql()
-    'SELECT COUNT(CASE WHEN "a" < 5 THEN 1 END) AS f0, COUNT(CASE WHEN "a" >= 5 AND "a" < 9 THEN 1 END) AS f1, COUNT(CASE WHEN "a" >= 9 THEN 1 END) AS f2 FROM "t"'
-    """
-    counts: list[exp.Expr] = []
-    for name, places in edges.items():
-        for low, high in zip([None, *places], [*places, None], strict=True):
-            parts: list[exp.Expression] = []
-            if low is not None:
-                parts.append(
-                    exp.GTE(this=shapes.column(name), expression=exp.Literal.number(f"{low:f}"))
-                )
-            if high is not None:
-                parts.append(
-                    exp.LT(this=shapes.column(name), expression=exp.Literal.number(f"{high:f}"))
-                )
-            counts.append(
-                shapes.count_where(reduce(both, parts))
-                if parts
-                else exp.Count(this=shapes.column(name))
-            )
-    return exp.select(*(exp.alias_(count, f"f{i}") for i, count in enumerate(counts))).from_(
-        shapes.table_of(table)
-    )
-
-
-def both(one: exp.Expression, other: exp.Expression) -> exp.Expression:
-    """Two conditions together."""
-    return exp.And(this=one, expression=other)
-
-
 # Values
 
 
@@ -198,26 +165,6 @@ def frequent_values(engine: Engine, table: str, name: str) -> Counted:
         (value, int(rows))
         for value, rows in engine.rows(value_counts(table, shapes.column(name), MOST_VALUES))
     )
-
-
-def value_counts(table: str, what: exp.Expr, limit: int | None = None) -> exp.Select:
-    """Values with the number of their rows, the most frequent first.
-
-    >>> value_counts("t", shapes.column("a"), 5).sql()
-    'SELECT v, COUNT(*) AS n FROM (SELECT "a" AS v FROM "t" WHERE NOT "a" IS NULL) AS c GROUP BY v ORDER BY n DESC, v LIMIT 5'
-    """
-    known = (
-        exp.select(exp.alias_(what, "v"))
-        .from_(shapes.table_of(table))
-        .where(exp.not_(what.copy().is_(exp.null())))
-    )
-    counted = (
-        exp.select("v", exp.alias_(exp.Count(this=exp.Star()), "n"))
-        .from_(known.subquery("c"))
-        .group_by("v")
-    )
-    counted = counted.order_by(exp.Ordered(this=exp.column("n"), desc=True), exp.column("v"))
-    return counted if limit is None else counted.limit(limit)
 
 
 def value_histogram(facts: Facts, counted: Counted) -> Histogram:
@@ -235,26 +182,8 @@ def value_histogram(facts: Facts, counted: Counted) -> Histogram:
 
 def date_histogram(engine: Engine, table: str, facts: Facts) -> Histogram:
     """Dates by month, put together to at most twelve spans of equal length."""
-    column = shapes.column(facts.name)
-    if facts.kind == "text":
-        month: exp.Expr = exp.Substring(
-            this=column, start=exp.Literal.number(1), length=exp.Literal.number(7)
-        )
-    else:
-        year, of_year = (
-            exp.Extract(this=exp.var(unit), expression=column.copy()) for unit in ("YEAR", "MONTH")
-        )
-        month = exp.cast(
-            exp.Add(this=exp.Mul(this=year, expression=exp.Literal.number(12)), expression=of_year),
-            "BIGINT",
-        )
-    return spans(
-        facts,
-        [
-            (month_number(value), int(rows))
-            for value, rows in engine.rows(value_counts(table, month))
-        ],
-    )
+    query = value_counts(table, month(facts.name, is_text=facts.kind == "text"))
+    return spans(facts, [(month_number(value), int(rows)) for value, rows in engine.rows(query)])
 
 
 def month_number(value: Any) -> int | None:

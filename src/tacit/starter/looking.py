@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from tacit.engines import shapes, shapes_stored, shapes_text
 from tacit.engines.attach import PARQUET
 from tacit.engines.open import DATABASE_FILES, SPARK_MASTER, open_engine
+from tacit.engines.sql import shapes, shapes_stored, shapes_text
+from tacit.engines.sql.shapes_catalog import table_names
 from tacit.errors import DataError, Mark
+from tacit.families.microdata.hierarchy import as_date
 from tacit.model.schema import Table
-from tacit.tables.hierarchy import as_date
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
@@ -31,23 +32,30 @@ NEARLY = Decimal("0.9")  # the share of different values from which a column sin
 ENOUGH = 20  # values below which a share says little
 PASSWORDS = ("password", "sslpassword")
 PLACES = (
-    f"Use a CSV ({', '.join(TEXT_FILES)}) or Parquet ({', '.join(PARQUET)}) file, a DuckDB database "
-    f"({', '.join(DATABASE_FILES)}), postgresql://host/database or spark."
+    f"Use a CSV ({', '.join(TEXT_FILES)}) or Parquet ({', '.join(PARQUET)}) file, a DuckDB "
+    f"database ({', '.join(DATABASE_FILES)}), postgresql://host/database or spark."
 )
-LEFT_OUT = "the password was left out of the plan. Before tacit check, set PGPASSWORD or write it to ~/.pgpass."
+LEFT_OUT = (
+    "the password was left out of the plan. Before tacit check, set PGPASSWORD or write it to "
+    "~/.pgpass."
+)
 NO_ROWS = (
     "the table has no rows: roles are guessed from names alone, and tacit check will need rows."
 )
-ODD_NAMES = "some column names are numbers or dates. If the first line is data, put a line of names above it."
+ODD_NAMES = (
+    "some column names are numbers or dates. If the first line is data, put a line of names "
+    "above it."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a column is like, as counts: none of its values is kept but the ends of a number's range.
+    """What a column is like, as counts:
+    none of its values is kept but the ends of a number's range.
 
     `low` and `high` are those ends, of text the fewest and the most characters. `digits`, `numbers`
-    and `dates` are how many texts consist of digits, are numbers, are ISO dates. `counts` are how many rows
-    have each value, the most frequent first: of a sensitive column with few values only.
+    and `dates` are how many texts consist of digits, are numbers, are ISO dates. `counts` are how
+    many rows have each value, the most frequent first: of a sensitive column with few values only.
     """
 
     name: str
@@ -159,7 +167,9 @@ def opened(data: str, *, plan: Path, table: str | None = None) -> Iterator[Place
 
 
 def is_database(data: str) -> bool:
-    """Whether there are tables to choose from; a file that is none of the known kinds is an error."""
+    """Whether there are tables to choose from;
+    a file that is none of the known kinds is an error.
+    """
     return (
         is_spark(data) or is_postgres(data) or existing_file(data).suffix.lower() in DATABASE_FILES
     )
@@ -258,9 +268,11 @@ def without_password(url: str) -> str:
 
 
 def open_database(data: str, plan: Path) -> Engine:
-    """A database; PostgreSQL with the password that somebody typed, which a plan's `source` must not have."""
+    """A database; PostgreSQL with the password that somebody typed,
+    which a plan's `source` must not have.
+    """
     if is_postgres(data):
-        from tacit.engines.postgres import Postgres
+        from tacit.engines.postgres.engine import Postgres
 
         return Postgres(data)
     return open_engine(data, plan.parent if is_spark(data) else Path("."))
@@ -278,22 +290,20 @@ def only_table(engine: Engine, source: str) -> str:
     more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
     raise DataError(
         f"{source} has {len(names)} tables.",
-        hint=f"Say which one is meant with --table NAME (there are: {', '.join(names[:MOST_SHOWN])}{more}).",
+        hint=(
+            "Say which one is meant with --table NAME (there are: "
+            f"{', '.join(names[:MOST_SHOWN])}{more})."
+        ),
     )
 
 
 def tables_in(engine: Engine) -> list[str]:
     """The names of a database's tables and views, those of other schemas as schema.table."""
-    from sqlglot import exp
-
-    from tacit.engines.spark import Spark
+    from tacit.engines.spark.engine import Spark
 
     if isinstance(engine, Spark):  # Spark's catalog has no tables that a query could read
         return sorted(found.name for found in engine.session.catalog.listTables())
-    name = "CASE WHEN table_schema = CURRENT_SCHEMA() THEN table_name ELSE table_schema || '.' || table_name END"
-    known = exp.select(name).from_("information_schema.tables")
-    known = known.where("NOT table_schema IN ('information_schema', 'pg_catalog')")
-    return sorted(str(row[0]) for row in engine.rows(known))
+    return sorted(str(row[0]) for row in engine.rows(table_names()))
 
 
 def look_at_table(
@@ -319,7 +329,7 @@ def doubts(names: Iterable[str]) -> tuple[str, ...]:
     >>> len(doubts(["zip", "age"])), len(doubts(["1980-01-02", "42"]))
     (0, 1)
     """
-    from tacit.source import single_column_hint
+    from tacit.families.microdata.reading.source import single_column_hint
 
     hint = single_column_hint(dict.fromkeys(names))
     looks = any(re.fullmatch(r"-?\d+([.,]\d+)?|\d{4}-\d\d-\d\d", name) for name in names)
@@ -352,7 +362,9 @@ def look_at_columns(engine: Engine, table: str, kinds: Mapping[str, ColumnType])
 
 
 def with_counts(engine: Engine, table: str, columns: tuple[Facts, ...]) -> tuple[Facts, ...]:
-    """The same with the counts of columns that look sensitive: from them follows what a check may ask."""
+    """The same with the counts of columns that look sensitive:
+    from them follows what a check may ask.
+    """
     from tacit.starter.guessing import guess
 
     private = {
@@ -367,7 +379,9 @@ def with_counts(engine: Engine, table: str, columns: tuple[Facts, ...]) -> tuple
 
 
 def value_counts(engine: Engine, table: str, name: str) -> tuple[int, ...]:
-    """How many rows have each value of a column, the most frequent first; missing ones do not count."""
+    """How many rows have each value of a column, the most frequent first;
+    missing ones do not count.
+    """
     rows = engine.rows(
         shapes.grouped(shapes_stored.stored_rows(table, {"v": shapes.column(name)}), ["v"])
     )

@@ -1,4 +1,6 @@
-"""What a hierarchy would do to a column: its levels with the labels of each, and the tree that they make."""
+"""What a hierarchy would do to a column:
+its levels with the labels of each, and the tree that they make.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from tacit.files import read_rows
+from tacit.engines.files import read_rows
+from tacit.families.microdata.hierarchy import Hierarchy, hierarchy, value_text
 from tacit.model.schema import CsvHierarchy, HierarchySpec
 from tacit.starter.histograms import Counted
-from tacit.tables.hierarchy import Hierarchy, hierarchy, value_text
 
 MOST_PARTS = 6  # branches that are shown below one
 MOST_EXAMPLES = 4
@@ -29,7 +31,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A label, how many different values and how many rows it stands for, and the finer ones below it.
+    """A label, how many different values and how many rows it stands
+    for, and the finer ones below it.
 
     `more` is how many finer ones are left out.
     """
@@ -44,7 +47,9 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The levels from fine to coarse, the coarsest labels as trees, and how many values it was made of."""
+    """The levels from fine to coarse, the coarsest labels as trees,
+    and how many values it was made of.
+    """
 
     steps: tuple[Step, ...]
     trees: tuple[Branch, ...]

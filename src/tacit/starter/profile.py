@@ -1,4 +1,6 @@
-"""Profile: everything that the start page shows of a table, found in one go and small enough to be sent."""
+"""Profile: everything that the start page shows of a table, found in
+one go and small enough to be sent.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.engines.open import open_engine
-from tacit.jobs import Job
+from tacit.model.jobs import Job
 from tacit.starter.guessing import Guess, guess
 from tacit.starter.histograms import Counted, Histogram, histograms
 from tacit.starter.looking import Look, Place, look_at_table, opened
@@ -44,7 +46,9 @@ class Profile:
 def profile_data(
     data: str, *, plan: Path, table: str | None = None, job: Job | None = None
 ) -> Profile:
-    """Profile a CSV or Parquet file, or a table of a database, for a plan that will lie at `plan`."""
+    """Profile a CSV or Parquet file, or a table of a database, for
+    a plan that will lie at `plan`.
+    """
     with opened(data, plan=plan, table=table) as place:
         return profile(place, job or Job())
 

@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from tacit.definitions.words import plural
-from tacit.plan.spelling import printed
+from tacit.families.words import plural
+from tacit.plan.edit.spelling import printed
 from tacit.starter.guessing import PLEASE_CHECK
 from tacit.starter.start import Starter
 
@@ -18,7 +18,8 @@ def show(starter: Starter, console: Console) -> None:
     """Print every column with its role and the reason, and what to do next."""
     console.print(
         Text(
-            f"{printed(starter.table)}: {plural('row', starter.rows)}, {plural('column', len(starter.guesses))}"
+            f"{printed(starter.table)}: {plural('row', starter.rows)}, "
+            f"{plural('column', len(starter.guesses))}"
         )
     )
     grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="dim")

@@ -14,7 +14,9 @@ from tacit.starter.writing import plan_text, refuse_existing, write_new
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """A plan that was written: for which table, with which guesses, and what the owner should know."""
+    """A plan that was written: for which table, with which guesses,
+    and what the owner should know.
+    """
 
     plan: Path
     table: str

@@ -16,7 +16,7 @@ from tacit.model.schema import (
     MaskHierarchy,
     RangeHierarchy,
 )
-from tacit.plan.spelling import printed, scalar
+from tacit.plan.edit.spelling import printed, scalar
 from tacit.starter.coarsening import Proposal, coarsen
 from tacit.starter.guessing import PLEASE_CHECK, Guess, key_of, person_of
 from tacit.starter.looking import Look
@@ -60,7 +60,7 @@ def aligned(lines: Sequence[Line]) -> list[str]:
 
     >>> aligned([("checks:", ""), ("", "nothing"), ("  - a", "one"), ("  - bcd", "two")])
     ['checks:', '# nothing', '  - a                             # one', '  - bcd                           # two']
-    """
+    """  # noqa: E501
     longest = max((len(code) for code, comment in lines if comment), default=0)
     at = min(max(COMMENT_FROM, longest + 2), COMMENT_UP_TO)
 
@@ -73,7 +73,10 @@ def aligned(lines: Sequence[Line]) -> list[str]:
 
 def heading(look: Look, written: str) -> list[Line]:
     """What this file is, what to do with it, and where the rows are."""
-    size = f"{look.rows:,} row{'s' * (look.rows != 1)}, {len(look.columns)} column{'s' * (len(look.columns) != 1)}"
+    size = (
+        f"{look.rows:,} row{'s' * (look.rows != 1)}, {len(look.columns)} "
+        f"column{'s' * (len(look.columns) != 1)}"
+    )
     return [
         ("", f"A starter plan for {printed(look.shown)} ({size}), written {written}."),
         ("", "Roles are guessed from names and counts, and you know better:"),
@@ -146,7 +149,10 @@ def others(guesses: Sequence[Guess]) -> list[Line]:
     return [
         (
             INDENT * 2,
-            "Columns without a role are not released. What nobody can look up and everybody may learn",
+            (
+                "Columns without a role are not released. What nobody can look up and "
+                "everybody may learn"
+            ),
         ),
         (INDENT * 2, "goes out as it is when you take away the # here:"),
         (f"{INDENT * 2}# insensitive:", ""),
@@ -188,7 +194,8 @@ def spec_text(spec: HierarchySpec) -> str:
     if isinstance(spec, RangeHierarchy):
         return f"{{ranges: [{', '.join(f'{width:f}' for width in spec.widths)}]}}"
     if isinstance(spec, DateHierarchy):
-        return f"{{dates: [{', '.join(spec.units)}]}}"
+        zone = f", zone: {spec.zone}" if spec.zone else ""
+        return f"{{dates: [{', '.join(spec.units)}]{zone}}}"
     return f"{{mask: {spec.side}}}" if isinstance(spec, MaskHierarchy) else '"*"'
 
 
@@ -213,7 +220,9 @@ def releases(table: str, quasi: dict[Guess, Proposal]) -> list[Line]:
 
 
 def checks(sensitive: Sequence[Guess], rows: int) -> list[Line]:
-    """Three questions to begin with, none of which the table as a whole fails; one where nothing is sensitive."""
+    """Three questions to begin with, none of which the table as a whole fails;
+    one where nothing is sensitive.
+    """
     k = min(5, max(2, rows)) if rows else 5
     asked: list[Line] = [
         ("checks:", ""),
@@ -228,7 +237,10 @@ def checks(sensitive: Sequence[Guess], rows: int) -> list[Line]:
         asked.append(
             (
                 INDENT,
-                "Each sensitive column, while the others are known; sensitive: COLUMN asks for one:",
+                (
+                    "Each sensitive column, while the others are known; sensitive: COLUMN "
+                    "asks for one:"
+                ),
             )
         )
     is_binary = 0 < min(one.facts.distinct for one in sensitive) < 3
@@ -251,7 +263,8 @@ def checks(sensitive: Sequence[Guess], rows: int) -> list[Line]:
 
 
 def least_c(counts: Iterable[Sequence[int]]) -> int:
-    """The c of recursive (c,2)-diversity to begin with: 3, or the least whole number that the whole table meets.
+    """The c of recursive (c,2)-diversity to begin with:
+    3, or the least whole number that the whole table meets.
 
     >>> least_c([(34014, 11208)]), least_c([(5, 4)]), least_c([(3, 1)])
     (4, 3, 4)
@@ -291,7 +304,9 @@ def write_new(plan: Path, text: str) -> None:
 
 
 def publish(draft: Path, plan: Path) -> None:
-    """Give a finished file its name. A link fails where the name is taken; some file systems have none."""
+    """Give a finished file its name. A link fails where the name is taken;
+    some file systems have none.
+    """
     try:
         os.link(draft, plan)
     except FileExistsError:

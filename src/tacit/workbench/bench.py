@@ -1,4 +1,6 @@
-"""Bench and books: what the pages stand on. A book is one plan file with its text, its last verdicts, its open source and its work."""
+"""Bench and books: what the pages stand on. A book is one plan file with its text, its last
+verdicts, its open source and its work.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,15 @@ from urllib.parse import quote
 
 from tacit.engines.open import open_engine
 from tacit.errors import InputError
+from tacit.families.microdata.reading.source import Source
 from tacit.plan.owned import owners_files
-from tacit.source import Source
-from tacit.web.reach import load_within, text_within
-from tacit.web.saving import Savings
-from tacit.web.work import Works
+from tacit.workbench.app.reach import load_within, text_within
+from tacit.workbench.saving import Savings
+from tacit.workbench.work import Works
 
 if TYPE_CHECKING:
     from tacit.plan.plan import Plan
-    from tacit.web.sessions import Session
+    from tacit.workbench.app.sessions import Session
 
 PREFIX = "/workbench"
 STATE = ".tacit-workbench"  # beside the plan: the last verdicts, for the owner only
@@ -154,7 +156,9 @@ class Book:
         return hashlib.sha256(self.text().encode()).hexdigest()
 
     def save(self, text: str, *, was: str) -> None:
-        """Write the plan, whole or not at all; a TacitError if it is none, or if somebody changed the file since it was `was`."""
+        """Write the plan, whole or not at all; a TacitError if it is none, or if somebody
+        changed the file since it was `was`.
+        """
         text_within(text, self.path, self.reach)
         with self._lock:
             if self.text() != was:
@@ -203,7 +207,9 @@ class Book:
     async def ask(
         self, function: Callable[Concatenate[Source, P], T], *arguments: P.args, **named: P.kwargs
     ) -> T:
-        """Run `function(source, ...)` on the plan's open source, in a thread; one question after the other."""
+        """Run `function(source, ...)` on the plan's open source, in a thread;
+        one question after the other.
+        """
 
         def asked() -> T:
             with self._lock:
@@ -259,7 +265,9 @@ class Visit:
     session: Session
 
     def link(self, page: str = "", name: str = "") -> str:
-        """The path of a page below the workbench's, about something of the plan where `name` says what."""
+        """The path of a page below the workbench's, about something of
+        the plan where `name` says what.
+        """
         return "/".join(
             ["", *([page] if page else [""]), *([quote(name, safe="")] if name else [])]
         )

@@ -1,4 +1,6 @@
-"""Checked: the last verdicts of a plan, which of them still speak of the plan as it is, and what changed since the check before."""
+"""Checked: the last verdicts of a plan, which of them still speak of the plan as it is, and what
+changed since the check before.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +13,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tacit.definitions.registry import OF_OVERLAPS, OF_SYNTHETIC, define
+from tacit.checking.concerning import all_out
 from tacit.errors import TacitError
-from tacit.holdings.concerning import concerns
+from tacit.families.registry import define
 from tacit.model.release import Microdata, Synthetic
 from tacit.model.schema import CsvHierarchy
 from tacit.plan.owned import folders_of, owners_files
+from tacit.plan.read.references import LEDGER
 
 if TYPE_CHECKING:
     from tacit.model.schema import Table
     from tacit.plan.plan import Check, Plan
-    from tacit.web.bench import Book
-    from tacit.web.work import Work
+    from tacit.workbench.bench import Book
+    from tacit.workbench.work import Work
 
 Checked = dict[str, Any]
 State = Literal["breached", "unchecked", "stale", "undecided", "holds", "none"]
 KIND = "check"
 ADOPTED = "checks that were kept"
-# What to look at first. A release holds only if every check was asked of it as it is now, and holds.
+# What to look at first. A release holds only if every check was
+# asked of it as it is now, and holds.
 URGENCY: tuple[State, ...] = ("breached", "unchecked", "stale", "undecided", "holds")
 RANK = {"holds": 0, "undecided": 1, "breached": 2}
 ASKED = (
@@ -42,11 +46,13 @@ ASKED = (
 Kind = Literal["new", "worse", "better", "gone", "asked differently", "changed"]
 
 
-# -- which check is which, and what it depends on -----------------------------------------------------------
+# -- which check is which, and what it depends on --------------------------------------------------
 
 
 def keys_of(plan: Plan) -> list[str]:
-    """A name for every check, in the plan's order, that stays the same when its numbers are changed."""
+    """A name for every check, in the plan's order, that stays the
+    same when its numbers are changed.
+    """
     seen: Counter[str] = Counter()
     found = []
     for check in plan.checks:
@@ -64,7 +70,9 @@ def keys_of(plan: Plan) -> list[str]:
 
 
 def fingerprints(plan: Plan) -> dict[str, str]:
-    """For every check something that changes when what it asks, or what it looks at, does. Rows of a database are not looked at."""
+    """For every check something that changes when what it asks, or what it looks at, does.
+    Rows of a database are not looked at.
+    """
     own = Path(plan.file).resolve()  # of the plan itself only what a check asks counts
     stamps = {
         path: stamp
@@ -78,7 +86,9 @@ def fingerprints(plan: Plan) -> dict[str, str]:
 
 
 def fingerprint(check: Check, plan: Plan, stamps: Mapping[Path, tuple[int, ...]]) -> str:
-    """The digest of a check, its releases, their tables and files; of queries all tables, secrets and constraints."""
+    """The digest of a check, its releases, their tables and files;
+    of queries all tables, secrets and constraints.
+    """
     releases = [plan.releases[name] for name in check.releases]
     asked = (
         check.kind,
@@ -90,10 +100,11 @@ def fingerprint(check: Check, plan: Plan, stamps: Mapping[Path, tuple[int, ...]]
         check.collude,
         check.dictionary,
     )
-    beside = check.kind in OF_OVERLAPS and concerns(check, plan)
     alone = (
-        all(isinstance(one, Microdata) for one in releases) and not beside
-    ) or check.kind in OF_SYNTHETIC
+        all(isinstance(one, Microdata | Synthetic) for one in releases)
+        and not set(all_out(plan)) - set(check.releases)
+        and not check.given
+    )
     tables = (
         [plan.tables[one.table] for one in releases if isinstance(one, Microdata | Synthetic)]
         if alone
@@ -122,8 +133,20 @@ def fingerprint(check: Check, plan: Plan, stamps: Mapping[Path, tuple[int, ...]]
         for one in releases
         if isinstance(one, Microdata) and one.file
     ]
-    ledger = head_of(plan) if concerns(check, plan) else None
-    said = repr((plan.source, asked, releases, tables, around, looked_at, released, ledger))
+    ledger = head_of(plan) if LEDGER in (*all_out(plan), *(check.given or ())) else None
+    said = repr(
+        (
+            plan.source,
+            plan.source_keys,
+            asked,
+            releases,
+            tables,
+            around,
+            looked_at,
+            released,
+            ledger,
+        )
+    )
     return hashlib.sha256(said.encode()).hexdigest()
 
 
@@ -160,15 +183,20 @@ def files_of(
 
 
 def unwatched(plan: Plan) -> str:
-    """What to say where rows can change and nobody here would notice; nothing where the rows are in files."""
+    """What to say where rows can change and nobody here would notice;
+    nothing where the rows are in files.
+    """
     if "://" not in plan.source and plan.source != "spark":
         return ""
-    return "The rows are in a database, and its changes are not noticed here: these verdicts are of the rows at that time. Check again before a release."
+    return (
+        "The rows are in a database, and its changes are not noticed here: these verdicts are "
+        "of the rows at that time. Check again before a release."
+    )
 
 
 def head_of(plan: Plan) -> str | None:
     """What changes when the ledger grows; None where none was begun."""
-    from tacit.holdings.ledgers import is_begun, ledger_of
+    from tacit.checking.holdings.ledgers import is_begun, ledger_of
 
     try:
         if not is_begun(plan):
@@ -180,19 +208,23 @@ def head_of(plan: Plan) -> str | None:
 
 
 def stamp_of(path: Path) -> tuple[int, ...] | None:
-    """What changes whenever a file is written: also where its size and its own time are set back, the system's time is not."""
+    """What changes whenever a file is written: also where its size and its own time are set
+    back, the system's time is not.
+    """
     with suppress(OSError, ValueError):
         found = path.stat()
         return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
     return None
 
 
-# -- what is known now --------------------------------------------------------------------------------------
+# -- what is known now -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A check of the plan and what is known of it: its state now, and its last verdict, if there is one."""
+    """A check of the plan and what is known of it:
+    its state now, and its last verdict, if there is one.
+    """
 
     key: str
     check: Check
@@ -203,7 +235,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of a check since the last verdicts but one. `changed`: its status is the same, of another release or other data."""
+    """What became of a check since the last verdicts but one.
+    `changed`: its status is the same, of another release or other data.
+    """
 
     kind: Kind
     check: str
@@ -248,7 +282,9 @@ def by_key(checked: Checked | None) -> dict[str, Mapping[str, Any]]:
 
 
 def changes(checked: Checked | None, before: Checked | None) -> list[Change]:
-    """What is new, worse, better, gone or asked differently since the check before, or the same of something that changed."""
+    """What is new, worse, better, gone or asked differently since the check before, or the same
+    of something that changed.
+    """
     if checked is None or before is None:
         return []
     now, then = by_key(checked), by_key(before)
@@ -318,11 +354,13 @@ def sections_of(checked: Checked | None, release: str) -> list[Mapping[str, Any]
     return [one for one in (checked or {}).get("sections", ()) if release in one["releases"]]
 
 
-# -- keeping ------------------------------------------------------------------------------------------------
+# -- keeping ---------------------------------------------------------------------------------------
 
 
 def merged(old: Checked | None, new: Checked) -> Checked:
-    """The verdicts of a check of some releases put among the others; those that the plan does not ask for any more are left out."""
+    """The verdicts of a check of some releases put among the others;
+    those that the plan does not ask for any more are left out.
+    """
     asked, order = set(new["keys"]), new["plan_keys"]
     if old is None or asked >= set(order):
         return new
@@ -347,7 +385,9 @@ def merged(old: Checked | None, new: Checked) -> Checked:
 
 
 async def adopt(book: Book) -> None:
-    """Keep the verdicts of all checks that have ended since somebody looked: whoever comes first, each once."""
+    """Keep the verdicts of all checks that have ended since somebody looked:
+    whoever comes first, each once.
+    """
     adopted: set[str] = book.kept.setdefault(ADOPTED, set())
     for work in reversed(book.works.all()):
         if work.kind == KIND and work.state == "done" and work.id not in adopted:
@@ -366,8 +406,10 @@ def checking(book: Book) -> list[Work]:
 
 
 def start(book: Book, only: Sequence[str] = ()) -> Work:
-    """Check the plan, or some of its releases; what runs already for the same is not begun again, unless it was told to stop."""
-    from tacit.web.tasks_check import check
+    """Check the plan, or some of its releases; what runs already for the same is not begun
+    again, unless it was told to stop.
+    """
+    from tacit.workbench.tasks.check import check
 
     key = ", ".join(only)
     running = next((one for one in checking(book) if one.key == key and not one.stops), None)

@@ -9,34 +9,28 @@ from pathlib import Path
 from posixpath import join, normpath
 from typing import TYPE_CHECKING, Any
 
-from tacit.declared_distances import parts_of
 from tacit.engines.open import DATABASE_FILES
-from tacit.errors import (
-    InputError,
-    PlanError,
-    Problems,
-    QueryError,
-    TacitError,
-    did_you_mean,
-)
+from tacit.errors import InputError, PlanError, Problems, QueryError, TacitError, did_you_mean
+from tacit.families.microdata.reading.declared_distances import parts_of
+from tacit.families.queries.reading.readings import Readings
+from tacit.families.queries.schema import relations_of
 from tacit.model.release import Synthetic, View
-from tacit.plan.editing import Wish, rewritten
-from tacit.plan.spelling import Opened
-from tacit.plan.tables import ROLES
-from tacit.plan.tree import values_of
-from tacit.plan.wishes.tables import AddTable
-from tacit.queries.schema import relations_of
-from tacit.readings import Readings
+from tacit.plan.edit.editing import Wish, rewritten
+from tacit.plan.edit.spelling import Opened
+from tacit.plan.edit.wishes.tables import AddTable
+from tacit.plan.known_tables import KnownTables
+from tacit.plan.read.tables import ROLES
+from tacit.plan.read.tree import values_of
 from tacit.starter.looking import table_name, without_password
 from tacit.starter.writing import plan_text, write_new
-from tacit.web.reach import text_within
+from tacit.workbench.app.reach import text_within
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
+    from tacit.families.queries.understanding import Reading
     from tacit.plan.plan import Plan
-    from tacit.queries.reading import Reading
     from tacit.starter.profile import Profile
-    from tacit.web.bench import Bench, Book
+    from tacit.workbench.bench import Bench, Book
 
 KEPT = "draft"
 STRANGE = ("unknown-column", "unknown-table")
@@ -44,7 +38,9 @@ STRANGE = ("unknown-column", "unknown-table")
 
 @dataclass
 class Draft:
-    """A plan's text as it is being worked on; `was` is what its file said when that began, None if there was no file."""
+    """A plan's text as it is being worked on;
+    `was` is what its file said when that began, None if there was no file.
+    """
 
     text: str
     was: str | None
@@ -171,7 +167,9 @@ class Draft:
 
 
 def draft_of(book: Book) -> Draft | None:
-    """The draft of a plan: the one that is being worked on, else one with the text of its file; None if there is neither."""
+    """The draft of a plan: the one that is being worked on, else one with the text of its file;
+    None if there is neither.
+    """
     draft = book.kept.get(KEPT)
     text = book.text() if book.exists else None
     if isinstance(draft, Draft):
@@ -184,7 +182,8 @@ def draft_of(book: Book) -> Draft | None:
 
 
 def follow(draft: Draft, there: str | None) -> bool:
-    """Take the text that the file has by now, if nothing here is unsaved; whether both have changed, so that somebody must choose.
+    """Take the text that the file has by now, if nothing here is unsaved;
+    whether both have changed, so that somebody must choose.
 
     >>> draft = Draft("version: 1", "version: 1")
     >>> follow(draft, "version: 1  # by hand"), draft.text
@@ -215,7 +214,9 @@ def begin(book: Book, profile: Profile) -> Draft:
 
 
 def add_table(draft: Draft, folder: Path, profile: Profile) -> str:
-    """Add a table that was looked at to a draft whose plan lies in `folder`, with the roles and hierarchies that are proposed; its name there."""
+    """Add a table that was looked at to a draft whose plan lies in `folder`, with the roles and
+    hierarchies that are proposed; its name there.
+    """
     refuse_apart(draft, folder, profile.look.source)
     own = draft.files().get(normpath(profile.look.file)) if profile.look.file else None
     if own is not None:
@@ -245,7 +246,9 @@ def add_table(draft: Draft, folder: Path, profile: Profile) -> str:
 
 
 def file_beside(draft: Draft, folder: Path, file: str | None) -> str | None:
-    """A file as the tables of a draft name theirs: from the folder that they are in. Outside of it, where it is not the plan's, pages reach none."""
+    """A file as the tables of a draft name theirs: from the folder that they are in.
+    Outside of it, where it is not the plan's, pages reach none.
+    """
     home = folder_of_tables(draft, folder)
     if not file or home == folder:
         return file
@@ -259,7 +262,9 @@ def file_beside(draft: Draft, folder: Path, file: str | None) -> str | None:
 
 
 def folder_of_tables(draft: Draft, folder: Path) -> Path:
-    """Where the files of a draft's tables lie: in the folder that `source` names, else beside the plan."""
+    """Where the files of a draft's tables lie:
+    in the folder that `source` names, else beside the plan.
+    """
     home = folder / source_of(draft)
     return (
         home
@@ -269,7 +274,9 @@ def folder_of_tables(draft: Draft, folder: Path) -> Path:
 
 
 def refuse_apart(draft: Draft, folder: Path, source: str) -> None:
-    """Raise an InputError if tables of a source ("." for files) cannot be in the same plan as the others: it has one source."""
+    """Raise an InputError if tables of a source ("." for files) cannot be in the same plan as
+    the others: it has one source.
+    """
     here = source_of(draft)
     is_together = (
         "://" not in here
@@ -329,7 +336,9 @@ def opinion(draft: Draft, book: Book, bench: Bench) -> Opinion:
 
 
 def refuse_harm(draft: Draft, book: Book, bench: Bench, wish: Wish) -> None:
-    """Raise what is wrong with a wish, if the plan could be read before it and not after it. Lines are those of a text that nobody sees: they are left out."""
+    """Raise what is wrong with a wish, if the plan could be read before it and not after it.
+    Lines are those of a text that nobody sees: they are left out.
+    """
     after = problems(rewritten(draft.text, wish), book, bench)
     if after is not None and problems(draft.text, book, bench) is None:
         for one in (after, *after):
@@ -338,7 +347,9 @@ def refuse_harm(draft: Draft, book: Book, bench: Bench, wish: Wish) -> None:
 
 
 def strangers(draft: Draft, plan: Plan) -> TacitError | None:
-    """Columns that a plan speaks of although their table has none of that name, as far as tables were looked at."""
+    """Columns that a plan speaks of although their table has none of that name, as far as tables
+    were looked at.
+    """
     found: list[TacitError] = []
     for name, table in plan.tables.items():
         profile = draft.profiles.get(name)
@@ -379,7 +390,9 @@ def strangers(draft: Draft, plan: Plan) -> TacitError | None:
 
 
 def strange_queries(draft: Draft, plan: Plan) -> Iterator[TacitError]:
-    """Secrets and views that speak of what no table has, where all tables were looked at: a query may be about any of them."""
+    """Secrets and views that speak of what no table has, where all tables were looked at:
+    a query may be about any of them.
+    """
     looks = {
         name: profile.look
         for name, profile in draft.profiles.items()
@@ -389,9 +402,15 @@ def strange_queries(draft: Draft, plan: Plan) -> Iterator[TacitError]:
         return
     readings = Readings(plan, unasked)
     readings.take(
-        relations_of(
-            plan.tables,
-            {name: {one.name: one.kind for one in look.columns} for name, look in looks.items()},
+        KnownTables(
+            relations_of(
+                plan.tables,
+                {
+                    name: {one.name: one.kind for one in look.columns}
+                    for name, look in looks.items()
+                },
+            ),
+            {},
         )
     )
     asked: list[tuple[Callable[[str], Reading], str, tuple[str, ...]]] = [
@@ -436,7 +455,9 @@ def strange_columns(draft: Draft, plan: Plan, release: Synthetic) -> Iterator[Ta
 
 
 def save(draft: Draft, book: Book) -> None:
-    """Write the draft as the plan; a TacitError where it is none, or where somebody else changed the file meanwhile."""
+    """Write the draft as the plan; a TacitError where it is none, or where somebody else changed
+    the file meanwhile.
+    """
     if draft.was is None:
         text_within(draft.text, book.path, book.reach)
         write_new(book.path, draft.text)
@@ -446,7 +467,9 @@ def save(draft: Draft, book: Book) -> None:
 
 
 def new_plan(bench: Bench, folder: Path, table: str) -> Path:
-    """Where a plan for a new table will lie: where the one that is served is to be, else a name beside the others that is free."""
+    """Where a plan for a new table will lie: where the one that is served is to be, else a name
+    beside the others that is free.
+    """
     name = table_name(Path(f"{table}.csv"))
     names = ["tacit.yaml", f"{name}.yaml", *(f"{name}-{number}.yaml" for number in range(2, 1000))]
     for place in (
@@ -467,8 +490,10 @@ def unsaved(bench: Bench) -> set[Path]:
 def data_files(
     bench: Bench, folder: Path, endings: tuple[str, ...], *, most: int = 200
 ) -> list[str]:
-    """The files of some kinds below the bench's folder, as a plan in `folder` names them; what leads outside is left out."""
-    from tacit.web.bench import walk
+    """The files of some kinds below the bench's folder, as a plan in `folder` names them;
+    what leads outside is left out.
+    """
+    from tacit.workbench.bench import walk
 
     found: list[str] = []
     for place in sorted(walk(bench.folder)):

@@ -1,4 +1,6 @@
-"""Everybody: a file with the people of some overlapping views and their classes, of which pages are read in any order."""
+"""Everybody: a file with the people of some overlapping views and their classes, of which pages
+are read in any order.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from tacit.engines.sql import shapes_paged
 from tacit.errors import InputError
-from tacit.jobs import Job
-from tacit.tables.hierarchy import value_text
+from tacit.families.microdata.hierarchy import value_text
+from tacit.model.jobs import Job
 
 BATCH = 20_000
 ENDING = ".people"
@@ -28,20 +31,18 @@ def write_people(
     many: int,
     job: Job,
 ) -> int:
-    """Write everybody in their order, for the owner's eyes only; how many there are. `wide` is how many columns the key has."""
+    """Write everybody in their order, for the owner's eyes only; how many there are.
+    `wide` is how many columns the key has.
+    """
     part = path.with_suffix(".part")
     with suppress(FileNotFoundError):
         part.unlink()
     os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    keys = [f"k{at}" for at in range(wide)]
     written, rows = 0, iter(people)
     try:
         with closing(sqlite3.connect(part)) as file:
-            file.execute("PRAGMA journal_mode = OFF")
-            file.execute("PRAGMA synchronous = OFF")
-            file.execute(
-                f"CREATE TABLE people (place INTEGER PRIMARY KEY, class INTEGER NOT NULL, value INTEGER, {', '.join(f'{one} TEXT' for one in keys)})"
-            )
+            for sql in (*shapes_paged.UNGUARDED, shapes_paged.people_table(wide)):
+                file.execute(sql)
             while batch := list(islice(rows, BATCH)):
                 job.step(f"writing down {many:,} people", min(1.0, written / max(1, many)))
                 lines = [
@@ -53,11 +54,9 @@ def write_people(
                     )
                     for at, (key, class_, value) in enumerate(batch)
                 ]
-                file.executemany(
-                    f"INSERT INTO people VALUES ({', '.join('?' * (3 + wide))})", lines
-                )
+                file.executemany(shapes_paged.one_person(wide), lines)
                 written += len(batch)
-            file.execute("CREATE INDEX by_class ON people (class, place)")
+            file.execute(shapes_paged.BY_CLASS)
             file.commit()
         part.replace(path)
     finally:
@@ -71,8 +70,7 @@ class PeopleFile:
 
     def __init__(self, path: Path, wide: int, sizes: Sequence[int]) -> None:
         self.path = path
-        self._columns = ", ".join(["class", "value", *(f"k{at}" for at in range(wide))])
-        self._name = " || ' ' || ".join(f"coalesce(k{at}, '')" for at in range(wide))
+        self._wide = wide
         self._sizes = dict(enumerate(sizes))
         self._found: tuple[str, dict[int, int]] = "", self._sizes
 
@@ -88,26 +86,27 @@ class PeopleFile:
         search: str = "",
         backwards: bool = False,
     ) -> list[Person]:
-        """Some people: in the order of their keys, `backwards` perhaps, or with `classes` in the order of these."""
+        """Some people: in the order of their keys, `backwards` perhaps, or with `classes` in the
+        order of these.
+        """
         with self._opened() as file:
             if classes is None:
-                where, values = self._matching(search)
-                query = f"SELECT {self._columns} FROM people {where} ORDER BY place {'DESC' if backwards else ''} LIMIT ? OFFSET ?"
-                return [person(row) for row in file.execute(query, [*values, limit, offset])]
+                query = shapes_paged.page(self._wide, search=bool(search), backwards=backwards)
+                values = [*wanted(search), limit, offset]
+                return [person(row) for row in file.execute(query, values)]
             return list(islice(self._by_class(file, offset, limit, classes, search), limit))
 
     def _by_class(
         self, file: sqlite3.Connection, offset: int, limit: int, classes: Sequence[int], search: str
     ) -> Iterator[Person]:
         counts = self._counts(search)
-        where, values = self._matching(search, "class = ?")
-        query = f"SELECT {self._columns} FROM people {where} ORDER BY place LIMIT ? OFFSET ?"
+        query = shapes_paged.page(self._wide, search=bool(search), of_class=True)
         for class_ in classes:
             many = counts.get(class_, 0)
             if offset >= many:
                 offset -= many
                 continue
-            for row in file.execute(query, [class_, *values, limit, offset]):
+            for row in file.execute(query, [class_, *wanted(search), limit, offset]):
                 yield person(row)
             limit, offset = limit - (many - offset), 0
             if limit <= 0:
@@ -118,28 +117,10 @@ class PeopleFile:
         if not search:
             return self._sizes
         if self._found[0] != search:
-            where, values = self._matching(search)
             with self._opened() as file:
-                self._found = (
-                    search,
-                    dict(
-                        file.execute(
-                            f"SELECT class, COUNT(*) FROM people NOT INDEXED {where} GROUP BY class",
-                            values,
-                        )
-                    ),
-                )
+                rows = file.execute(shapes_paged.class_sizes(self._wide), wanted(search))
+                self._found = search, dict(rows)
         return self._found[1]
-
-    def _matching(self, search: str, also: str = "") -> tuple[str, list[str]]:
-        """A condition for keys with some text in them, whatever its case, and its values."""
-        parts = [also] if also else []
-        if search:
-            parts.append(f"{self._name} LIKE ? ESCAPE '\\'")
-        escaped = search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        return (f"WHERE {' AND '.join(parts)}" if parts else ""), (
-            [f"%{escaped}%"] if search else []
-        )
 
     def _opened(self) -> closing[sqlite3.Connection]:
         try:
@@ -148,6 +129,11 @@ class PeopleFile:
             raise InputError(
                 "these people were looked up again meanwhile.", hint="Load the page again."
             ) from None
+
+
+def wanted(search: str) -> list[str]:
+    """The values of a query for keys with some text in them, whatever its case."""
+    return [shapes_paged.pattern(search)] if search else []
 
 
 def person(row: Sequence[Any]) -> Person:

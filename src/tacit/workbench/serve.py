@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import EngineError, InputError, MissingExtra
-from tacit.server.options import Options
+from tacit.gateway.options import Options
 
 if TYPE_CHECKING:
     import uvicorn
     from fastapi import FastAPI
 
-    from tacit.server.gateway import Gateway
-    from tacit.web.opening import Pages
+    from tacit.gateway.gateway import Gateway
+    from tacit.workbench.app.opening import Pages
 
 PACKAGES = ("fastapi", "uvicorn", "httptools", "pyarrow", "prometheus_client")
 WEB_PACKAGES = ("nicegui",)
@@ -41,8 +41,9 @@ __all__ = ["Options", "serve"]
 def serve(plan_path: Path, *, tell: Callable[[str], None] | None = None, **options: Any) -> None:
     """Answer by a plan until SIGINT or SIGTERM; SIGHUP reads plan and data again. Blocks.
 
-    `options` are the fields of Options, `tell` gets what the operator should know, a line at a time (default: standard
-    error). What is wrong with plan, source, users or port is raised as a TacitError before anything is answered.
+    `options` are the fields of Options, `tell` gets what the operator should know, a line at a time
+    (default: standard error). What is wrong with plan, source, users or port is raised as a
+    TacitError before anything is answered.
     """
     need_packages()
     chosen = Options(**options)
@@ -61,8 +62,8 @@ def run(
 ) -> None:
     """Serve on a socket that listens already."""
     from tacit import __version__
-    from tacit.server.app import create_app
-    from tacit.server.gateway import Gateway
+    from tacit.gateway.gateway import Gateway
+    from tacit.gateway.http.app import create_app
 
     use_uvloop()
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -110,10 +111,12 @@ async def told_when_ready(
     while not server.started:
         await asyncio.sleep(0.01)
     gc.collect()
-    gc.freeze()  # what is there now stays; looking through it again and again would hold up requests
+    # what is there now stays; looking through it again and again would hold up requests
+    gc.freeze()
     if not is_loopback(address):
         gateway.tell(
-            f"Warning: {address} can be reached from other machines, and tokens and answers travel in the clear: put a TLS proxy in front."
+            f"Warning: {address} can be reached from other machines, and tokens and answers travel "
+            "in the clear: put a TLS proxy in front."
         )
     gateway.tell(f"Tacit answers at {url} (interface: {url}/docs).")
     if pages is not None:
@@ -136,17 +139,19 @@ def has_pages(options: Options) -> bool:
 
 def add_pages(app: FastAPI, gateway: Gateway, plan_path: Path, place: socket.socket) -> Pages:
     """Put the workbench on the application."""
-    from tacit.web.opening import open_workbench
+    from tacit.workbench.app.opening import open_workbench
 
     address, port = place.getsockname()[:2]
     return open_workbench(app, gateway, plan_path, address, port)
 
 
 def server_for(app: FastAPI, options: Options, *, pages: bool = False) -> uvicorn.Server:
-    """The server: no access log (the audit log has what is needed), no words about itself, limits on everything."""
+    """The server: no access log (the audit log has what is needed), no words about itself,
+    limits on everything.
+    """
     import uvicorn
 
-    from tacit.server.protocol import Connection
+    from tacit.gateway.http.protocol import Connection
 
     logging.getLogger("uvicorn.error").addFilter(keep_quiet)
     config = uvicorn.Config(
@@ -167,7 +172,9 @@ def server_for(app: FastAPI, options: Options, *, pages: bool = False) -> uvicor
     )
 
     class Server(uvicorn.Server):
-        """A server that ends when it is told to, and does not raise the signal once more afterwards."""
+        """A server that ends when it is told to, and does not raise
+        the signal once more afterwards.
+        """
 
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
@@ -181,7 +188,9 @@ def server_for(app: FastAPI, options: Options, *, pages: bool = False) -> uvicor
 
 
 def keep_quiet(record: logging.LogRecord) -> bool:
-    """Leave out what uvicorn says about an answer that we cut on purpose, and tracebacks: they may hold values of people."""
+    """Leave out what uvicorn says about an answer that we cut on purpose, and tracebacks:
+    they may hold values of people.
+    """
     gone = bool(
         record.exc_info and record.exc_info[1] and "No response returned" in str(record.exc_info[1])
     )  # a page that was left early
@@ -194,7 +203,9 @@ def keep_quiet(record: logging.LogRecord) -> bool:
 
 
 class listening:  # noqa: N801 (reads as a word of the with statement)
-    """A socket that listens, closed at the end; an EngineError where the port is taken or not ours."""
+    """A socket that listens, closed at the end;
+    an EngineError where the port is taken or not ours.
+    """
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -226,9 +237,12 @@ def instead_of(error: OSError) -> str:
 
     >>> instead_of(socket.gaierror(-2, "Name or service not known"))
     '--host is an address of this machine: 127.0.0.1 for its own programs, 0.0.0.0 for all its networks.'
-    """
+    """  # noqa: E501
     if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
-        return "--host is an address of this machine: 127.0.0.1 for its own programs, 0.0.0.0 for all its networks."
+        return (
+            "--host is an address of this machine: 127.0.0.1 for its own programs, 0.0.0.0 "
+            "for all its networks."
+        )
     return "Choose another with --port, or end what listens there."
 
 

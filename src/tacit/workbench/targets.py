@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def target(folder: Path, name: str, *, replace_file: bool = False) -> Path:
-    """The file that a release may be written to: below the folder, of a kind that is written, and not there yet unless it may be replaced."""
+    """The file that a release may be written to: below the folder, of a kind that is written,
+    and not there yet unless it may be replaced.
+    """
     cleaned = name.strip()
     if not cleaned or "\0" in cleaned:
         raise InputError("the file needs a name.", hint="Write for example release.csv.")
@@ -52,7 +54,9 @@ def refuse_owned(plan: Plan, place: Path) -> None:
 
 
 def enter_folder(plan: Plan, path: str, name: str, *, replace_file: bool = False) -> str:
-    """Go to the plan's folder, so that messages name files as the page does; the file to be written, as it is named from there."""
+    """Go to the plan's folder, so that messages name files as the page does;
+    the file to be written, as it is named from there.
+    """
     folder = Path(path).parent
     place = target(folder, name, replace_file=replace_file)
     refuse_owned(plan, place)

@@ -1,4 +1,6 @@
-"""Work: a job in a process of its own, with progress, time left and cancel; it outlives the page that started it."""
+"""Work: a job in a process of its own, with progress, time left and cancel;
+it outlives the page that started it.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ from multiprocessing.connection import Connection
 from typing import Any, Literal
 
 from tacit.errors import EngineError, TacitError
-from tacit.jobs import Cancelled, Job
-from tacit.server.app import where
-from tacit.server.workers import end_with_parent
+from tacit.gateway.http.app import where
+from tacit.gateway.workers import end_with_parent
+from tacit.model.jobs import Cancelled, Job
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 AT_ONCE = 2
@@ -24,7 +26,12 @@ KEPT = 50
 GRACE_SECONDS = 3.0  # until work that does not look at its flag is ended
 TELL_SECONDS = 0.05
 CANCEL = "cancel"
-PRELOAD = ["tacit.assess", "tacit.report.html", "tacit.engines.duckdb", "tacit.web.work"]
+PRELOAD = [
+    "tacit.checking.assess",
+    "tacit.report.html.page",
+    "tacit.engines.duckdb.engine",
+    "tacit.workbench.work",
+]
 
 
 class Work:
@@ -78,7 +85,8 @@ class Work:
         return self.seconds * (1 - self.share) / self.share
 
     def cancel(self) -> None:
-        """Stop it: at its next step, or by force after a few seconds. What it was writing is not left half-done.
+        """Stop it: at its next step, or by force after a few seconds.
+        What it was writing is not left half-done.
 
         Work that is settled is about to be done, and cannot be stopped any more.
         """
@@ -166,7 +174,9 @@ class Works:
     def start(
         self, kind: str, title: str, function: Callable[..., Any], *arguments: Any, key: str = ""
     ) -> Work:
-        """Have `function(job, *arguments)` run in a process of its own; it must be importable, and all values picklable."""
+        """Have `function(job, *arguments)` run in a process of its own;
+        it must be importable, and all values picklable.
+        """
         work = Work(kind, key, title, function, arguments, self._tell)
         with self._lock:
             running = [one for one in self._all if not one.over]
@@ -201,7 +211,8 @@ class Works:
 
 
 def processes() -> Any:
-    """How processes are started: from one that has everything imported and no threads, where the system has such; else anew.
+    """How processes are started: from one that has everything imported and no threads, where the
+    system has such; else anew.
 
     A copy of this process would hold its threads' locks.
     """
@@ -213,7 +224,9 @@ def processes() -> Any:
 
 
 def get_ready() -> None:
-    """Start the process from which others are started, so that the first work does not wait for it."""
+    """Start the process from which others are started, so that the
+    first work does not wait for it.
+    """
     processes()
     with suppress(ImportError, OSError):
         from multiprocessing import forkserver

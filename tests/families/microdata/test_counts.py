@@ -1,4 +1,6 @@
-"""Counts: combinations packed into integers come out as they went in, however many columns there are."""
+"""Counts: combinations packed into integers come out as they went
+in, however many columns there are.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,17 @@ from hypothesis import strategies as st
 
 from asking import Desk, handmade, question
 from oracles import microdata as oracle
-from tacit.definitions.k_anonymity import KAnonymity
-from tacit.definitions.l_diversity import LDiversity
-from tacit.tables.counts import ROOM, Counts, count, pack_codes, pack_columns, run_starts, tally
+from tacit.families.microdata.counts import (
+    ROOM,
+    Counts,
+    count,
+    pack_codes,
+    pack_columns,
+    run_starts,
+    tally,
+)
+from tacit.families.microdata.definitions.k_anonymity import KAnonymity
+from tacit.families.microdata.definitions.l_diversity import LDiversity
 
 
 @pytest.fixture(scope="module")
@@ -130,8 +140,6 @@ def test_persons_are_counted_per_combination(desk: Desk) -> None:
 
 def test_text_that_looks_alike_stays_apart(desk: Desk) -> None:
     values = [
-        "",
-        " ",
         "a",
         "A",
         "a ",
@@ -154,6 +162,16 @@ def test_text_that_looks_alike_stays_apart(desk: Desk) -> None:
     with desk.counted(rows, quasi=["zip"], types={"zip": "text"}) as counted:
         assert combinations(counted.base) == Counter((value,) for value in (*values, None))
         assert list(counted.base.dictionaries["zip"]) == sorted(values)
+
+
+def test_text_in_which_nothing_can_be_read_is_missing(desk: Desk) -> None:
+    rows = [{"zip": value} for value in ("", " ", "\u200b", "\u00a0\t", "a", None)]
+    with desk.counted(rows, quasi=["zip"], types={"zip": "text"}) as counted:
+        assert combinations(counted.base) == Counter({("a",): 1, (None,): 5})
+        assert counted.warnings == (
+            "zip is blank in 4 of 6 rows: empty text or spaces, taken as missing",
+            "zip is missing in 5 of 6 rows",
+        )
 
 
 def test_counting_without_columns(desk: Desk) -> None:

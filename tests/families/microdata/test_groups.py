@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from asking import as_they_are, handmade
 from oracles import microdata as oracle
 from tacit.errors import DataError
-from tacit.tables import groups as module
-from tacit.tables.groups import Groups, group, one_value_each
+from tacit.families.microdata import groups as module
+from tacit.families.microdata.groups import Groups, group, one_value_each
 
 Row = dict[str, Any]
 

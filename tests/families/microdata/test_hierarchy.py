@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from oracles import microdata as oracle
 from tacit.errors import DataError
+from tacit.families.microdata.hierarchy import Hierarchy, hierarchy, value_text
 from tacit.model.schema import (
     CsvHierarchy,
     DateHierarchy,
@@ -21,7 +22,6 @@ from tacit.model.schema import (
     MaskHierarchy,
     RangeHierarchy,
 )
-from tacit.tables.hierarchy import Hierarchy, hierarchy, value_text
 
 
 def labels(tree: Hierarchy, height: int) -> list[Any]:
@@ -213,7 +213,8 @@ def test_a_column_without_values_still_has_all_its_levels() -> None:
 def test_what_a_missing_value_is_called_depends_on_the_file_and_not_on_who_is_in_the_table() -> (
     None
 ):
-    """Level 1 keeps "b" apart: it does not suppress the column, also where nobody happens to have "y".
+    """Level 1 keeps "b" apart: it does not suppress the column, also
+    where nobody happens to have "y".
 
     Definition 3.3: a generalization is a partition of the domain, not of the values that occur.
     """

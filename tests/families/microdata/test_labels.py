@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from tacit.errors import DataError
+from tacit.families.microdata.hierarchy import hierarchy
+from tacit.families.microdata.labels import more_labels
 from tacit.model.schema import (
     CsvHierarchy,
     DateHierarchy,
@@ -16,8 +18,6 @@ from tacit.model.schema import (
     MaskHierarchy,
     RangeHierarchy,
 )
-from tacit.tables.hierarchy import hierarchy
-from tacit.tables.labels import more_labels
 
 WARDS = [(1, ["A1", "A", "*"]), (2, ["A2", "A", "*"]), (3, ["B1", "B", "*"])]
 

@@ -11,20 +11,20 @@ import numpy as np
 import pytest
 
 from overlap_asking import Known
-from tacit.definitions.gamma_privacy import GammaPrivacy
-from tacit.jobs import Cancelled, Job
+from tacit.families.overlaps.clock import begin, look, until
+from tacit.families.overlaps.cores import each
+from tacit.families.overlaps.counting import layers, products
+from tacit.families.overlaps.counting.arithmetic import Numbers, multiplied
+from tacit.families.overlaps.counting.beliefs import averaged, beliefs
+from tacit.families.overlaps.counting.factorials import bits, quotient
+from tacit.families.overlaps.definitions.gamma_privacy import GammaPrivacy
+from tacit.families.overlaps.question import OverlapQuestion
+from tacit.families.overlaps.setting import Overlap
+from tacit.families.overlaps.stages import stages
+from tacit.families.overlaps.system import system_of
+from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.jobs import Cancelled, Job
 from tacit.model.verdict import Reason, Verdict
-from tacit.overlap import layers, products
-from tacit.overlap.arithmetic import Numbers, multiplied
-from tacit.overlap.clock import begin, look, until
-from tacit.overlap.cores import each
-from tacit.overlap.counting import averaged, beliefs
-from tacit.overlap.factorials import bits, quotient
-from tacit.overlap.question import OverlapQuestion
-from tacit.overlap.setting import Overlap
-from tacit.overlap.stages import stages
-from tacit.overlap.system import system_of
-from tacit.worlds.solving import Deadline, OutOfTime
 
 
 def views_of(sizes: list[int], members: list[list[int]], values: int, seed: int = 1) -> Overlap:
@@ -100,9 +100,7 @@ def test_the_clock_stops_what_looks_at_it_also_on_other_cores() -> None:
     look()
 
 
-def test_one_view_of_many_people_is_judged_at_once_and_the_number_of_tables_is_told_by_its_digits() -> (
-    None
-):
+def test_one_view_of_many_people_is_judged_at_once_and_tables_are_told_by_their_digits() -> None:
     for values in (3, 20):
         overlap = views_of([700_000], [[0]], values)
         verdict, seconds = asked(overlap, gamma="0.9")
@@ -142,7 +140,7 @@ def test_parts_with_the_same_sums_are_counted_once(monkeypatch: pytest.MonkeyPat
     one = views_of([2, 3, 2], [[0], [0, 1], [1]], 3)
     counts = []
     monkeypatch.setattr(
-        "tacit.overlap.counting.averaged",
+        "tacit.families.overlaps.counting.beliefs.averaged",
         lambda part, job: counts.append(part) or averaged(part, job),
     )
     alone, both = beliefs(one), beliefs(beside(one, one))
@@ -178,7 +176,7 @@ def test_what_is_not_counted_in_time_is_drawn_where_that_is_allowed(
     def late(part: object, job: object) -> None:
         raise OutOfTime
 
-    monkeypatch.setattr("tacit.overlap.counting.averaged", late)
+    monkeypatch.setattr("tacit.families.overlaps.counting.beliefs.averaged", late)
     verdict = asked(overlap, gamma="0.9", epsilon="0.05", theta="0.95")[0]
     assert exact.status == verdict.status == "holds" and verdict.certainty == "statistical"
     told = asked(overlap, gamma="0.9")[0].evidence
@@ -245,7 +243,7 @@ def test_products_in_one_variable_are_those_of_matrices(monkeypatch: pytest.Monk
 def test_a_long_matrix_product_is_done_some_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     one, other = rng.integers(0, 9, (7, 5)).astype(float), rng.integers(0, 9, (5, 3)).astype(float)
-    monkeypatch.setattr("tacit.overlap.arithmetic.AT_ONCE", 40)
+    monkeypatch.setattr("tacit.families.overlaps.counting.arithmetic.AT_ONCE", 40)
     room = np.empty((7, 3))
     assert (
         (multiplied(one, other) == one @ other).all()

@@ -1,4 +1,6 @@
-"""Counting by products of polynomials and class by class, against plain enumeration of all numbers of people in the cells."""
+"""Counting by products of polynomials and class by class, against plain enumeration of all
+numbers of people in the cells.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,15 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tacit.jobs import Cancelled, Job
-from tacit.overlap import chain, cores, enclosing, layers, products, residues
-from tacit.overlap.arithmetic import Array, Numbers
-from tacit.overlap.expected import Expected
-from tacit.overlap.passing import Layout, kernels, passed, shares, unary
-from tacit.overlap.setting import Overlap, merged, overlap_of
-from tacit.overlap.shared import Factor, common, smallest
-from tacit.overlap.system import NoTable, Part, Sum, system_of
+from tacit.families.overlaps import cores
+from tacit.families.overlaps.counting import chain, enclosing, layers, products, residues
+from tacit.families.overlaps.counting.arithmetic import Array, Numbers
+from tacit.families.overlaps.counting.expected import Expected
+from tacit.families.overlaps.counting.passing import Layout, kernels, passed, shares, unary
+from tacit.families.overlaps.counting.shared import Factor, common, smallest
+from tacit.families.overlaps.setting import Overlap, merged, overlap_of
+from tacit.families.overlaps.system import NoTable, Part, Sum, system_of
+from tacit.model.jobs import Cancelled, Job
 
 WAYS = (products, chain)
 CASES, BATCH = 3200, 200
@@ -104,7 +107,9 @@ def random_views(number: int) -> Overlap:
 
 
 def chained(people: int, values: int, views: int, share: float, seed: int = 1) -> Overlap:
-    """Views one after the other, each of which has so large a share of people in common with the next."""
+    """Views one after the other, each of which has so large a share of
+    people in common with the next.
+    """
     rng = random.Random(seed)
     wide = people / (views - (views - 1) * share)
     starts = [round(view * wide * (1 - share)) for view in range(views)]
@@ -127,7 +132,9 @@ def only_part(views: Overlap) -> Part:
 
 
 def agrees(way: ModuleType, part: Part, tables: int, totals: list[int]) -> bool:
-    """Does a way of counting find these tables, exactly and between bounds? False where it does not apply."""
+    """Does a way of counting find these tables, exactly and between
+    bounds? False where it does not apply.
+    """
     try:
         if way.cost(part) is None or way.exact_cost(part) is None:
             return False
@@ -165,7 +172,9 @@ def test_both_ways_find_what_enumeration_finds(start: int) -> None:
 
 @pytest.mark.parametrize("number", range(0, 400, 40))
 def test_tighter_bounds_of_cells_are_kept(number: int) -> None:
-    """Bounds usually follow from the sums; where they say more, tables outside of them do not count."""
+    """Bounds usually follow from the sums;
+    where they say more, tables outside of them do not count.
+    """
     for seed in range(number, number + 40):
         rng = random.Random(seed)
         try:
@@ -250,7 +259,9 @@ def test_many_people_in_one_class_need_no_more_room_than_a_float_has() -> None:
 def test_bounds_hold_with_any_tilt_and_much_loss(
     number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is set to 0 is made good in the upper bound, however much it is; a poor tilt makes it more."""
+    """What is set to 0 is made good in the upper bound, however much it is;
+    a poor tilt makes it more.
+    """
     part = only_part(chained(90, 3, 3, 0.4, seed=number))
     exact, found = products.count(part), smallest(part)
     assert found is not None
@@ -273,7 +284,9 @@ def test_bounds_hold_with_any_tilt_and_much_loss(
 
 
 class AsWrongAsCanBe(enclosing.Rounded):
-    """Arithmetic with 2^-24 in which every rounding is as wrong as it may be, always the same way."""
+    """Arithmetic with 2^-24 in which every rounding is as wrong as
+    it may be, always the same way.
+    """
 
     way = 1
 
@@ -309,7 +322,9 @@ AFTER_DOT: list[bool] = []
 
 
 def used(got: Numbers, true: Array) -> float:
-    """Which share of the roundings that are allowed the worst number has; fails where it is more than all."""
+    """Which share of the roundings that are allowed the worst number has;
+    fails where it is more than all.
+    """
     kept = (true > 0) & (got.part > 0)
     power = np.round(np.log2(got.part[kept].max() / true[kept].max()))
     most = -got.roundings * np.log1p(-(2.0**-24))
@@ -604,7 +619,9 @@ def test_remainders_give_numbers_back() -> None:
 
 
 def test_enough_primes_are_taken() -> None:
-    """The weighted number is below the product of all primes but a few: neither too few nor twice as many as needed."""
+    """The weighted number is below the product of all primes but a few:
+    neither too few nor twice as many as needed.
+    """
     for part in (
         only_part(chained(200, 4, 3, 0.2)),
         only_part(chained(300, 3, 2, 0.5)),
@@ -670,7 +687,9 @@ def test_matrix_products_keep_to_one_core_and_are_free_again() -> None:
 
 @pytest.mark.parametrize("way", [layers, products, chain])
 def test_axes_that_do_not_hang_together(way: ModuleType) -> None:
-    """Two shared classes whose values never meet, in one part because of a class between them: 3 x 6 tables, not 6."""
+    """Two shared classes whose values never meet, in one part because of a class between them:
+    3 x 6 tables, not 6.
+    """
     truth, views = [3, 1, 3, 1, 2, 2, 0, 0], [[0, 2, 5], [0, 1, 4, 6], [3, 6, 7]]
     members = [
         [number for number, some in enumerate(views) if person in some] for person in range(8)

@@ -1,4 +1,6 @@
-"""Counting cell by cell against brute force: the tables of classes, views and values, one by one."""
+"""Counting cell by cell against brute force:
+the tables of classes, views and values, one by one.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,18 @@ import pytest
 
 from oracles import overlap as oracle
 from oracles.overlap_cases import classes
-from tacit.overlap import layers
-from tacit.overlap.setting import Overlap
-from tacit.overlap.system import NoTable, System, system_of
+from tacit.families.overlaps.counting import layers
+from tacit.families.overlaps.setting import Overlap
+from tacit.families.overlaps.system import NoTable, System, system_of
 
 CASES = 3000
 BATCH = 250
 
 
 def overlap_from(case: oracle.Classes) -> Overlap:
-    """The oracle's classes in the numbers of the package: rows of each view are numbered one after the other."""
+    """The oracle's classes in the numbers of the package:
+    rows of each view are numbered one after the other.
+    """
     number: dict[tuple[int, object], int] = {}
     shown = [0]
     views, values = len(case.given), len(case.outputs[0])
@@ -106,7 +110,8 @@ def test_uniform_tables_are_drawn() -> None:
     (part,) = system_of(views).parts
     exact = layers.count(part)
     drawn = layers.tables_of(part, 20_000, np.random.default_rng(7))
-    # Hoeffding: an average of 20,000 draws between 0 and 2 is off by 0.05 with probability below 1e-10.
+    # Hoeffding: an average of 20,000 draws between 0 and 2 is off by
+    # 0.05 with probability below 1e-10.
     assert np.abs(drawn.mean(axis=0) - [float(one) for one in exact.low]).max() < 0.05
     for one in (*part.classes, *part.rows):
         assert (drawn[:, one.cells].sum(axis=1) == one.total).all()

@@ -1,4 +1,6 @@
-"""Possible or not against brute force: cells, pairs of cells, first tables, and which views contradict each other."""
+"""Possible or not against brute force: cells, pairs of cells, first tables, and which views
+contradict each other.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,20 @@ import pytest
 from built_overlaps import built, of_classes
 from oracles import overlap as oracle
 from oracles.overlap_cases import SIND, Case, cases, classes
-from tacit.jobs import Cancelled, Job
-from tacit.overlap import filling, possible
-from tacit.overlap.filling import Filling, solution
-from tacit.overlap.linear import certainly_empty
-from tacit.overlap.possible import contradiction, first_table, fits, jointly, pieces_of
-from tacit.overlap.setting import Integers, Overlap, overlap_of
-from tacit.overlap.system import NoTable, system_of
-from tacit.worlds.solving import Deadline, OutOfTime
+from tacit.families.overlaps.counting import filling, possible
+from tacit.families.overlaps.counting.filling import Filling, solution
+from tacit.families.overlaps.counting.linear import certainly_empty
+from tacit.families.overlaps.counting.possible import (
+    contradiction,
+    first_table,
+    fits,
+    jointly,
+    pieces_of,
+)
+from tacit.families.overlaps.setting import Integers, Overlap, overlap_of
+from tacit.families.overlaps.system import NoTable, system_of
+from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.jobs import Cancelled, Job
 
 COUNT = int(os.environ.get("TACIT_ORACLE_OVERLAPS", "1000"))
 
@@ -58,7 +66,7 @@ def tables_of(given: oracle.Classes) -> list[Integers]:
     return found
 
 
-# -- which cells ------------------------------------------------------------------------------------
+# -- which cells -----------------------------------------------------------------------------------
 
 
 def check(case: Case, *, current: bool) -> None:
@@ -152,7 +160,7 @@ def test_the_deadline_and_cancel_are_kept() -> None:
         possible.possible(irregular(1, 200, 8, 8), soon(), job)
 
 
-# -- filling ----------------------------------------------------------------------------------------
+# -- filling ---------------------------------------------------------------------------------------
 
 
 def test_what_linear_programming_proves_empty_is_empty() -> None:
@@ -219,7 +227,7 @@ def test_joined_parts_are_the_parts() -> None:
         assert len(set((joined.place[one.cells] // 3).tolist())) == 1
 
 
-# -- two at once -------------------------------------------------------------------------------------
+# -- two at once -----------------------------------------------------------------------------------
 
 
 def test_two_values_at_once() -> None:
@@ -247,7 +255,7 @@ def test_two_values_at_once_without_asking_for_all() -> None:
     assert not jointly(overlap, (0, 0), (0, 1), soon())
 
 
-# -- first tables and contradictions ------------------------------------------------------------------
+# -- first tables and contradictions ---------------------------------------------------------------
 
 
 def test_a_first_table_is_found_exactly_if_there_is_one() -> None:
@@ -259,9 +267,7 @@ def test_a_first_table_is_found_exactly_if_there_is_one() -> None:
         assert table is None or fits(overlap, table)
 
 
-def test_the_views_that_contradict_each_other_are_a_smallest_set_of_one_or_two_or_a_minimal_one() -> (
-    None
-):
+def test_contradicting_views_are_a_smallest_set_of_one_or_two_or_a_minimal_one() -> None:
     sizes = []
     for number in range(COUNT // 4):
         given = classes(number, consistent=False)

@@ -1,4 +1,6 @@
-"""RSIND against brute force, the paper's figures and propositions, and what the errata say about it."""
+"""RSIND against brute force, the paper's figures and propositions,
+and what the errata say about it.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,15 @@ from built_overlaps import Built, built, of_patients, of_shared, shared_sind
 from oracles import overlap as oracle
 from oracles.overlap import View
 from oracles.overlap_cases import SIND, Case, cases
-from tacit.jobs import Cancelled, Job
-from tacit.overlap import rsind
-from tacit.overlap.allowed import Exchanges, allowed_sets, bound, cliques
-from tacit.overlap.dividing import largest
-from tacit.overlap.rsind import RestrictedCrowds, Variant, rsind_level
-from tacit.overlap.setting import overlap_of
-from tacit.overlap.sind import sind_partition
-from tacit.overlap.system import NoTable
-from tacit.worlds.solving import Deadline
+from tacit.families.overlaps.setting import overlap_of
+from tacit.families.overlaps.swapping import rsind
+from tacit.families.overlaps.swapping.allowed import Exchanges, allowed_sets, bound, cliques
+from tacit.families.overlaps.swapping.dividing import largest
+from tacit.families.overlaps.swapping.rsind import RestrictedCrowds, Variant, rsind_level
+from tacit.families.overlaps.swapping.sind import sind_partition
+from tacit.families.overlaps.system import NoTable
+from tacit.model.deadline import Deadline
+from tacit.model.jobs import Cancelled, Job
 
 COUNT = int(os.environ.get("TACIT_ORACLE_OVERLAPS", "1000"))
 VARIANTS: tuple[Variant, ...] = ("diverse", "literal")
@@ -60,7 +62,7 @@ def check(case: Case, variant: Variant) -> None:
     assert not sets or oracle.level(sets) == level
 
 
-# -- against brute force ----------------------------------------------------------------------------
+# -- against brute force ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -73,7 +75,9 @@ def test_the_level_is_that_of_brute_force(variant: Variant) -> None:
 def test_the_level_is_the_same_whatever_way_leads_there(
     way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is settled by the bound or by few sets, so that it depends on what people can have at once."""
+    """Nothing is settled by the bound or by few sets, so that it depends
+    on what people can have at once.
+    """
     monkeypatch.setattr(
         rsind, "bound", lambda exchanges, counts, deadline, diverse: int(counts.sum())
     )
@@ -103,7 +107,7 @@ def test_asking_for_a_level_settles_whether_it_is_reached() -> None:
                 assert found.level >= wanted or found.most < wanted
 
 
-# -- not enough time --------------------------------------------------------------------------------
+# -- not enough time -------------------------------------------------------------------------------
 
 
 def test_without_time_the_level_is_between_what_is_proved() -> None:
@@ -155,7 +159,7 @@ def test_a_table_that_is_not_there_or_does_not_fit_and_cancel() -> None:
         rsind_level(chain, "diverse", soon(), job)
 
 
-# -- the paper --------------------------------------------------------------------------------------
+# -- the paper -------------------------------------------------------------------------------------
 
 FIGURE_3 = (
     View("first", lambda row, value: row["zip"] == "22030"),
@@ -200,7 +204,9 @@ def test_releasing_everything_is_vacuous_unless_crowds_are_diverse() -> None:
 
 
 def test_people_who_never_have_two_values_at_once_may_be_in_one_crowd() -> None:
-    """Definition 3 asks only of tables in which they have them: the first and the last person always agree."""
+    """Definition 3 asks only of tables in which they have them:
+    the first and the last person always agree.
+    """
     chain = replace(
         overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]]),
         current=np.array([[1, 0], [0, 1], [1, 0]]),
@@ -217,7 +223,7 @@ def test_people_who_never_have_two_values_at_once_may_be_in_one_crowd() -> None:
     )
 
 
-# -- allowed sets and divisions ------------------------------------------------------------------------
+# -- allowed sets and divisions --------------------------------------------------------------------
 
 
 def random_exchanges(rng: random.Random) -> tuple[Exchanges, np.ndarray[Any, Any]]:

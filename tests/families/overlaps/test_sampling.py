@@ -1,7 +1,7 @@
 """Tables are drawn uniformly, and what is certified from them is as true as it claims to be.
 
-Tables are compared with all that fit, which the oracle lists. Random tests have fixed seeds. Where one of many
-comparisons is judged by a test of significance, the level is one in a million.
+Tables are compared with all that fit, which the oracle lists. Random tests have fixed seeds.
+Where one of many comparisons is judged by a test of significance, the level is one in a million.
 """
 
 from __future__ import annotations
@@ -16,19 +16,26 @@ import pytest
 
 from oracles import overlap as oracle
 from tacit.errors import ParameterError
-from tacit.jobs import Cancelled, Job
-from tacit.overlap import bets, columns, entropy, grouped, tilted, tilts, walks
-from tacit.overlap.bets import Bets, Counts, no_counts, upper_bounds
-from tacit.overlap.certified import A_LITTLE, ROUNDING, draws_for, forecast, statistical
-from tacit.overlap.columns import CannotSample, columns_of, lattice_of
-from tacit.overlap.entropy import fitted
-from tacit.overlap.expected import Expected
-from tacit.overlap.setting import Overlap, merged, overlap_of
-from tacit.overlap.system import NoTable, Part, System, system_of
-from tacit.overlap.tilted import Counted, Joined, Sampler, Stepwise, sampler_of
-from tacit.overlap.tilts import is_simple
-from tacit.overlap.walks import points_of
-from tacit.worlds.solving import Deadline
+from tacit.families.overlaps.counting import entropy
+from tacit.families.overlaps.counting.entropy import fitted
+from tacit.families.overlaps.counting.expected import Expected
+from tacit.families.overlaps.sampling import bets, columns, grouped, tilted, tilts, walks
+from tacit.families.overlaps.sampling.bets import Bets, Counts, no_counts, upper_bounds
+from tacit.families.overlaps.sampling.certified import (
+    A_LITTLE,
+    ROUNDING,
+    draws_for,
+    forecast,
+    statistical,
+)
+from tacit.families.overlaps.sampling.columns import CannotSample, columns_of, lattice_of
+from tacit.families.overlaps.sampling.tilted import Counted, Joined, Sampler, Stepwise, sampler_of
+from tacit.families.overlaps.sampling.tilts import is_simple
+from tacit.families.overlaps.sampling.walks import points_of
+from tacit.families.overlaps.setting import Overlap, merged, overlap_of
+from tacit.families.overlaps.system import NoTable, Part, System, system_of
+from tacit.model.deadline import Deadline
+from tacit.model.jobs import Cancelled, Job
 
 LEVEL = 1e-6
 HALF = Fraction(1, 2)
@@ -125,7 +132,9 @@ def shares(system: System, solutions: Counter[tuple[int, ...]]) -> list[Fraction
 
 
 def significance(tables: np.ndarray, solutions: Counter[tuple[int, ...]]) -> float:
-    """The p-value of the chi-square test that solutions were drawn with their numbers of tables as weights."""
+    """The p-value of the chi-square test that solutions were drawn with
+    their numbers of tables as weights.
+    """
     seen = Counter(map(tuple, tables.tolist()))
     assert set(seen) <= set(solutions), "a table that does not fit was drawn"
     total = sum(solutions.values())
@@ -286,7 +295,7 @@ def test_tables_are_uniform_cell_by_cell(monkeypatch: pytest.MonkeyPatch, begun:
 def test_tables_are_uniform_where_digits_take_several_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tacit.overlap.digits.WORD", 5)
+    monkeypatch.setattr("tacit.families.overlaps.counting.digits.WORD", 5)
     for _, part, solutions in small_parts(20, 12, by_value=True, columns_=3):
         proposals = Stepwise(part, laws_of(part))
         assert proposals.digits.words > 1 or len(part.classes) <= 2
@@ -325,7 +334,9 @@ def test_a_class_of_which_no_view_tells_is_drawn_uniformly() -> None:
 
 
 def test_swaps_do_not_connect_these_tables_but_they_are_drawn_uniformly() -> None:
-    """7 people in a grid of 2 by 3 views: 3 tables, of two solutions that no swaps of two values connect."""
+    """7 people in a grid of 2 by 3 views:
+    3 tables, of two solutions that no swaps of two values connect.
+    """
     members = [[0, 2], [0, 3], [0, 4], [1, 2], [1, 2], [1, 3], [1, 4]]
     system = system_of(merged(overlap_of("012", ["012", "0122", "122", "01", "02"], members)))
     [part] = system.parts
@@ -435,7 +446,9 @@ def test_bounds_and_bets_agree() -> None:
 
 
 def random_questions(count: int, seed: int) -> list[tuple[System, list[Fraction], Fraction]]:
-    """Small systems with the beliefs in all cells, and a gamma near the largest that is not settled, and below 1."""
+    """Small systems with the beliefs in all cells, and a gamma near the largest that is not
+    settled, and below 1.
+    """
     rng = np.random.default_rng(seed)
     found: list[tuple[System, list[Fraction], Fraction]] = []
     while len(found) < count:
@@ -694,7 +707,9 @@ def sum_of(laws: tuple[walks.Law, ...], part: Part) -> np.ndarray:
 
 
 def hard_system(values: int, seed: int, people: int = 200, views: int = 8) -> System:
-    """People of some ages in views of overlapping ranges of 15 to 40 years; the largest part of it."""
+    """People of some ages in views of overlapping ranges of 15 to 40 years;
+    the largest part of it.
+    """
     rng = np.random.default_rng(seed)
     ages = rng.integers(20, 91, people)
     truth = rng.integers(0, values, people)

@@ -1,4 +1,6 @@
-"""Counts that are too large for brute force, against a model counter that knows nothing of classes."""
+"""Counts that are too large for brute force, against a model
+counter that knows nothing of classes.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,9 @@ from collections import Counter
 import pytest
 
 from oracles.model_counter import tables
-from tacit.overlap.counting import beliefs
-from tacit.overlap.setting import merged, overlap_of
-from tacit.overlap.system import NoTable
+from tacit.families.overlaps.counting.beliefs import beliefs
+from tacit.families.overlaps.setting import merged, overlap_of
+from tacit.families.overlaps.system import NoTable
 
 pytest.importorskip("pyganak", reason="pyganak counts the models of formulas")
 CASES = 60

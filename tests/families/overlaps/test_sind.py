@@ -15,13 +15,13 @@ from built_overlaps import built, of_classes, of_patients, of_shared, shared_sin
 from oracles import overlap as oracle
 from oracles.overlap import View
 from oracles.overlap_cases import SIND, Case, cases, classes
-from tacit.jobs import Cancelled, Job
-from tacit.overlap import sind, swaps
-from tacit.overlap.setting import Overlap, overlap_of
-from tacit.overlap.sind import conservative_partition, sind_partition
-from tacit.overlap.swaps import Swaps, effects_of, swap_equation
-from tacit.overlap.system import NoTable
-from tacit.worlds.solving import Deadline, OutOfTime
+from tacit.families.overlaps.setting import Overlap, overlap_of
+from tacit.families.overlaps.swapping import sind, swaps
+from tacit.families.overlaps.swapping.sind import conservative_partition, sind_partition
+from tacit.families.overlaps.swapping.swaps import Swaps, effects_of, swap_equation
+from tacit.families.overlaps.system import NoTable
+from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.jobs import Cancelled, Job
 
 COUNT = int(os.environ.get("TACIT_ORACLE_OVERLAPS", "1000"))
 
@@ -46,7 +46,7 @@ def check(case: Case, *, current: bool = True) -> None:
     assert careful.smallest <= found.smallest
 
 
-# -- SIND -------------------------------------------------------------------------------------------
+# -- SIND ------------------------------------------------------------------------------------------
 
 
 def test_the_crowds_are_those_of_brute_force() -> None:
@@ -117,7 +117,7 @@ def test_no_table_no_time_and_cancel() -> None:
         sind_partition(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]]), soon(), job)
 
 
-# -- the paper --------------------------------------------------------------------------------------
+# -- the paper -------------------------------------------------------------------------------------
 
 FIGURE_2 = View("figure 2", lambda row, value: row["zip"] in ("22032", "22033"), ("zip",))
 FIGURE_3 = (
@@ -154,7 +154,8 @@ def test_figure_4_with_t6_in_its_place() -> None:
     )
     white = frozen([{1, 2, 3, 8, 11, 12}, {6}, {4, 5, 7, 9, 10}])
     assert second.keys(conservative_partition(second.overlap).sets) == white
-    # t4 is the only one of the first view's second row and has AIDS for certain, as t6 has Hypertension.
+    # t4 is the only one of the first view's second row and has AIDS for
+    # certain, as t6 has Hypertension.
     assert made.keys(sind_partition(made.overlap, soon()).sets) == final
     assert sind_partition(made.overlap, soon()).smallest == 1
 
@@ -180,7 +181,7 @@ def test_proposition_5_only_if_needs_two_values_in_one_table() -> None:
     assert sind_partition(overlap, soon()).sets == ((0, 2), (1,))
 
 
-# -- the swap equation --------------------------------------------------------------------------------
+# -- the swap equation -----------------------------------------------------------------------------
 
 
 def by_definition(given: oracle.Classes, one: int, p: int, other: int, q: int) -> bool:

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.jobs import Cancelled, Job
-from tacit.overlap import stages as module
-from tacit.overlap.meanings import meanings
-from tacit.overlap.question import Answer, Key, OverlapQuestion
-from tacit.overlap.setting import Overlap, overlap_of
-from tacit.overlap.stages import TOO_LARGE, TOO_LONG, TOO_MANY, stages
+from tacit.families.overlaps import stages as module
+from tacit.families.overlaps.meanings import meanings
+from tacit.families.overlaps.question import Answer, Key, OverlapQuestion
+from tacit.families.overlaps.setting import Overlap, overlap_of
+from tacit.families.overlaps.stages import TOO_LARGE, TOO_LONG, TOO_MANY, stages
+from tacit.model.jobs import Cancelled, Job
 
 MALES, OLDER = ["Heart", "SARS", "SARS", "Viral"], ["Flu", "SARS", "SARS", "Viral"]
 ILL = ["Flu", "Heart", "SARS", "Viral"]

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from tacit.queries.chase import key_places
-from tacit.queries.datalog import read_datalog
-from tacit.queries.homomorphism import Clock
-from tacit.queries.numbered import Body, Numbering, Symbols
-from tacit.queries.prepare import normalised
-from tacit.queries.query import (
+from tacit.families.queries.datalog.read import read_datalog
+from tacit.families.queries.logic.chase import key_places
+from tacit.families.queries.logic.homomorphism import Clock
+from tacit.families.queries.logic.numbered import Body, Numbering, Symbols
+from tacit.families.queries.logic.prepare import normalised
+from tacit.families.queries.query import (
     Atom,
     Comparison,
     Conjunctive,

@@ -31,8 +31,8 @@ from oracles.perfect_cases import (
     possible_tuples,
     read_query,
 )
-from tacit.queries.critical import Disclosed, NotDecided, Private, is_empty, judge
-from tacit.queries.read import read
+from tacit.families.queries.logic.critical import Disclosed, NotDecided, Private, is_empty, judge
+from tacit.families.queries.read import read
 from thorough import THOROUGH
 
 FINITE = tuple(kind for kind in KINDS if kind.domains == "finite")
@@ -113,7 +113,9 @@ def test_one_value_more_than_enough_changes_nothing() -> None:
 
 
 def test_views_together_tell_no_more_than_each_where_only_keys_are_known() -> None:
-    """Collusion: also with two keys, because a connected part that none of them touches is touched by none."""
+    """Collusion: also with two keys, because a connected part that none of them touches is
+    touched by none.
+    """
     rng = random.Random(9)
     for one in cases(range(200, 240), FINITE):
         views = [random_view(one, rng) for _ in range(2)]
@@ -360,7 +362,9 @@ def test_redundant_subgoals_do_not_matter_to_sets() -> None:
 
 
 def test_each_rule_of_a_bag_alone_tells_what_the_union_tells() -> None:
-    """A bag of two rules changes just when one of them does; a set may hide it, so it tells no more."""
+    """A bag of two rules changes just when one of them does;
+    a set may hide it, so it tells no more.
+    """
     for one in cases(range(340, 360), some_kinds):
         if all(len(view.rules) == 1 for view in one.views):
             continue
@@ -386,7 +390,9 @@ def test_secret_and_view_may_change_places() -> None:
 
 
 def test_a_long_list_of_values_is_as_good_as_an_open_column() -> None:
-    """One value more changes nothing where enough are unnamed; with an order only open columns are dense."""
+    """One value more changes nothing where enough are unnamed;
+    with an order only open columns are dense.
+    """
     kinds = tuple(kind for kind in some_kinds if kind.domains == "large" and "<" not in kind.signs)
     for one in cases(range(460, 480), kinds):
         named = oracle.named_values(one.schema, one.queries)

@@ -9,12 +9,19 @@ from decimal import Decimal
 
 import pytest
 
-from queries.logic import body, relations
-from tacit.queries.chase import anchor, chase, key_places, path
-from tacit.queries.comparisons import contradictory, forced_equal, order_key, paths, values_between
-from tacit.queries.evaluate import answers
-from tacit.queries.facts import Fact
-from tacit.queries.query import (
+from families.queries.logic import body, relations
+from tacit.families.queries.evaluate import answers
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.logic.chase import anchor, chase, key_places, path
+from tacit.families.queries.logic.comparisons import (
+    contradictory,
+    forced_equal,
+    order_key,
+    paths,
+    values_between,
+)
+from tacit.families.queries.logic.unify import Unifier, may_unify
+from tacit.families.queries.query import (
     NULL,
     Atom,
     Comparison,
@@ -24,7 +31,6 @@ from tacit.queries.query import (
     Relation,
     Variable,
 )
-from tacit.queries.unify import Unifier, may_unify
 
 
 def test_the_chase_substitutes_everywhere() -> None:
@@ -76,7 +82,7 @@ def test_a_path_between_tuples_that_no_key_connects_is_refused() -> None:
         path(Relation("R", ("a", "b"), (("a",),)), (1, 1), (2, 1))
 
 
-# -- unification ---------------------------------------------------------------------------------------
+# -- unification -----------------------------------------------------------------------------------
 
 
 def test_a_class_keeps_to_the_values_of_all_its_columns() -> None:
@@ -101,7 +107,7 @@ def test_the_quick_test_looks_at_constants_only() -> None:
     assert may_unify((-1, -1), (1, 2)) and not may_unify((1, -1), (2, 2))
 
 
-# -- comparisons -----------------------------------------------------------------------------------------
+# -- comparisons -----------------------------------------------------------------------------------
 
 
 def test_what_an_order_forces() -> None:
@@ -139,7 +145,7 @@ def test_where_nothing_lies_between_none_is_found() -> None:
     assert values_between(datetime.date(2024, 1, 1), datetime.date(2024, 1, 2), 1, "date") is None
 
 
-# -- evaluation --------------------------------------------------------------------------------------------
+# -- evaluation ------------------------------------------------------------------------------------
 
 
 def test_answers_treat_null_as_sql_does() -> None:

@@ -1,20 +1,29 @@
-"""The core says the same as the query, with fewer words; and equal queries have one canonical form."""
+"""The core says the same as the query, with fewer words;
+and equal queries have one canonical form.
+"""
 
 from __future__ import annotations
 
 import random
 from dataclasses import replace
 
-from queries.logic import R2, R3, body, random_query, read, relations
-from tacit.queries.canonical import canonical, canonical_query
-from tacit.queries.chase import key_places
-from tacit.queries.core import core, embedding, kept_only
-from tacit.queries.evaluate import answers
-from tacit.queries.facts import Fact
-from tacit.queries.homomorphism import Clock
-from tacit.queries.numbered import Body, Numbering, Symbols
-from tacit.queries.prepare import prepare
-from tacit.queries.query import Comparison, Conjunctive, Query, Relation, Relations, Variable
+from families.queries.logic import R2, R3, body, random_query, read, relations
+from tacit.families.queries.evaluate import answers
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.logic.canonical import canonical, canonical_query
+from tacit.families.queries.logic.chase import key_places
+from tacit.families.queries.logic.core import core, embedding, kept_only
+from tacit.families.queries.logic.homomorphism import Clock
+from tacit.families.queries.logic.numbered import Body, Numbering, Symbols
+from tacit.families.queries.logic.prepare import prepare
+from tacit.families.queries.query import (
+    Comparison,
+    Conjunctive,
+    Query,
+    Relation,
+    Relations,
+    Variable,
+)
 
 
 def written(part: Body, numbering: Numbering) -> Conjunctive:
@@ -108,7 +117,7 @@ def test_containment_is_an_embedding() -> None:
     assert embedding(wide, narrow, symbols) is not None and embedding(narrow, wide, symbols) is None
 
 
-# -- canonical forms -----------------------------------------------------------------------------------
+# -- canonical forms -------------------------------------------------------------------------------
 
 
 def shuffled(part: Conjunctive, rng: random.Random) -> Conjunctive:

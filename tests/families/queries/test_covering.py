@@ -1,4 +1,6 @@
-"""Covering against brute force: what is computed from views is the same wherever the views' answers are."""
+"""Covering against brute force: what is computed from views is the
+same wherever the views' answers are.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ from typing import Any
 import pytest
 
 from oracles.sql_supports import Instances
-from tacit.queries.covering import covers
-from tacit.queries.query import Query, Relation
-from tacit.queries.read import read
+from tacit.families.queries.logic.covering import covers
+from tacit.families.queries.query import Query, Relation
+from tacit.families.queries.read import read
 
 RELATIONS = {"r": Relation("r", ("a", "b"), nullable=frozenset({"b"})), "s": Relation("s", ("c",))}
 FACTS = [("r", (a, b)) for a in (1, 2) for b in (1, None)] + [("s", (c,)) for c in (1, 2)]

@@ -1,4 +1,6 @@
-"""Perfect privacy: the worked cases, the counterexamples to the printed theorems, and what a verdict carries."""
+"""Perfect privacy: the worked cases, the counterexamples to the printed
+theorems, and what a verdict carries.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from queries.logic import R2, R3, random_query, read, relations
-from tacit.queries.critical import (
+from families.queries.logic import R2, R3, random_query, read, relations
+from tacit.families.queries.evaluate import answers
+from tacit.families.queries.logic.critical import (
     Disclosed,
     Fact,
     Judge,
@@ -22,11 +25,18 @@ from tacit.queries.critical import (
     is_empty,
     judge,
 )
-from tacit.queries.evaluate import answers
-from tacit.queries.query import Atom, Conjunctive, Constant, Query, Relation, Relations, Variable
+from tacit.families.queries.query import (
+    Atom,
+    Conjunctive,
+    Constant,
+    Query,
+    Relation,
+    Relations,
+    Variable,
+)
 
 CASES = (
-    Path(os.environ.get("TACIT_CASES") or Path(__file__).parents[3] / "shared" / "cases")
+    Path(os.environ.get("TACIT_CASES") or Path(__file__).parents[4] / "shared" / "cases")
     / "perfect.json"
 )
 
@@ -51,7 +61,9 @@ def status(verdict: Verdict) -> str:
 
 
 def assert_replays(verdict: Verdict, secret: Query, views: list[Query], known: Relations) -> None:
-    """The tuples change the answers, the instances satisfy keys and domains, and the path is one."""
+    """The tuples change the answers, the instances satisfy keys
+    and domains, and the path is one.
+    """
     assert isinstance(verdict, Disclosed)
     view = views[verdict.view]
     for query, instance, added in (
@@ -220,7 +232,7 @@ def test_a_key_column_is_never_null() -> None:
     assert is_empty(query, keyed)
 
 
-# -- comparisons and domains ------------------------------------------------------------------------
+# -- comparisons and domains -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -256,7 +268,9 @@ def test_finite_and_open_columns_together() -> None:
 
 
 def falsified(clauses: list[dict[int, int]], size: int, tail: tuple[int, int]) -> list[Atom]:
-    """A row for each clause: all assignments that falsify it (Theorem 2.6, where deciding is as hard as SAT)."""
+    """A row for each clause: all assignments that falsify it (Theorem 2.6, where deciding is as
+    hard as SAT).
+    """
     return [
         Atom(
             "R",
@@ -297,7 +311,7 @@ def test_two_values_per_column_are_decided_exactly() -> None:
     assert seen == {True, False}
 
 
-# -- unions, bags, several views ---------------------------------------------------------------------
+# -- unions, bags, several views -------------------------------------------------------------------
 
 
 def test_another_part_of_a_union_may_absorb() -> None:
@@ -323,7 +337,7 @@ def test_a_bag_and_a_set_can_meet() -> None:
     assert isinstance(judge(read("S(x) :- R(x, y), R(x, 'c')", bag=True), [view], R2), Disclosed)
 
 
-# -- what a verdict carries -----------------------------------------------------------------------------
+# -- what a verdict carries ------------------------------------------------------------------------
 
 
 def test_a_private_verdict_names_each_pair_and_the_homomorphism() -> None:
@@ -366,7 +380,7 @@ def test_an_empty_secret_is_found() -> None:
     assert not is_empty(read("S() :- R(x, 1), R(x, 2)"), R2)
 
 
-# -- what may not change a verdict ------------------------------------------------------------------------
+# -- what may not change a verdict -----------------------------------------------------------------
 
 
 def test_redundant_subgoals_renaming_and_order_change_nothing() -> None:
@@ -410,7 +424,7 @@ def test_a_remembered_query_gets_the_same_verdict() -> None:
         assert status(remembering.judge(secret, [view])) == status(judge(secret, [view], R3))
 
 
-# -- size ---------------------------------------------------------------------------------------------------
+# -- size ------------------------------------------------------------------------------------------
 
 
 def grid_query(name: str, size: int) -> Query:

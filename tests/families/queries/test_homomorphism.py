@@ -8,10 +8,23 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from tacit.queries import acyclic
-from tacit.queries.acyclic import Table, join_tree, reduced, solve, tree_decomposition
-from tacit.queries.homomorphism import Clock, Facts, Pattern, TimeUp, homomorphism, options
-from tacit.queries.numbered import NumberedAtom
+from tacit.families.queries.logic import acyclic
+from tacit.families.queries.logic.acyclic import (
+    Table,
+    join_tree,
+    reduced,
+    solve,
+    tree_decomposition,
+)
+from tacit.families.queries.logic.homomorphism import (
+    Clock,
+    Facts,
+    Pattern,
+    TimeUp,
+    homomorphism,
+    options,
+)
+from tacit.families.queries.logic.numbered import NumberedAtom
 
 
 def less(operator: str, left: int, right: int) -> bool:
@@ -81,7 +94,7 @@ def test_a_homomorphism_is_found_exactly_when_there_is_one(
     way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if way != "search":
-        monkeypatch.setattr("tacit.queries.homomorphism._Descent.run", spent)
+        monkeypatch.setattr("tacit.families.queries.logic.homomorphism._Descent.run", spent)
     if way == "propagation":
         monkeypatch.setattr(acyclic, "WIDTH", 0)
     if way in ("bags", "propagation"):
@@ -103,7 +116,7 @@ def test_a_homomorphism_is_found_exactly_when_there_is_one(
 
 
 def spent(descent: object) -> None:
-    from tacit.queries import homomorphism as module
+    from tacit.families.queries.logic import homomorphism as module
 
     raise module._BudgetSpent
 
@@ -113,7 +126,9 @@ def no_tree(scopes: Sequence[Sequence[int]]) -> None:
 
 
 def only_bags(scopes: Sequence[Sequence[int]]) -> list[tuple[int, int]] | None:
-    """No tree for the tables themselves (lists of tuples of the pattern), one for bags of a decomposition."""
+    """No tree for the tables themselves (lists of tuples of the
+    pattern), one for bags of a decomposition.
+    """
     bags = {frozenset(bag) for bag in tree_decomposition(scopes)}
     return join_tree(scopes) if {frozenset(scope) for scope in scopes} <= bags else None
 
@@ -135,7 +150,7 @@ def test_a_clock_stops_a_hard_search() -> None:
         homomorphism(Pattern(atoms), Facts(facts), {}, clock=Clock.of(0.05))
 
 
-# -- shapes -----------------------------------------------------------------------------------------
+# -- shapes ----------------------------------------------------------------------------------------
 
 
 def test_join_trees_keep_shared_variables_together() -> None:

@@ -6,12 +6,20 @@ import random
 
 import pytest
 
-from queries.logic import R2, R3, random_query, read, relations
-from tacit.queries.attribute_independent import split_attributes
-from tacit.queries.classes import GENERAL, bound, classes_of
-from tacit.queries.critical import Disclosed, Private, judge
-from tacit.queries.index import Hit, SecretIndex
-from tacit.queries.query import Atom, Conjunctive, Constant, Query, Relation, Relations, Variable
+from families.queries.logic import R2, R3, random_query, read, relations
+from tacit.families.queries.classes import GENERAL, bound, classes_of
+from tacit.families.queries.logic.attribute_independent import split_attributes
+from tacit.families.queries.logic.critical import Disclosed, Private, judge
+from tacit.families.queries.logic.index import Hit, SecretIndex
+from tacit.families.queries.query import (
+    Atom,
+    Conjunctive,
+    Constant,
+    Query,
+    Relation,
+    Relations,
+    Variable,
+)
 
 KINDS: dict[str, Relations] = {
     "plain": R3,
@@ -76,7 +84,7 @@ def test_a_new_view_against_a_thousand_secrets() -> None:
     assert hits > 5000
 
 
-# -- classes ---------------------------------------------------------------------------------------------
+# -- classes ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -135,7 +143,7 @@ def test_bounds_need_large_domains() -> None:
     assert bound(query, query, small) == GENERAL
 
 
-# -- attributes as separate facts ------------------------------------------------------------------------------
+# -- attributes as separate facts ------------------------------------------------------------------
 
 
 BEDS = relations(

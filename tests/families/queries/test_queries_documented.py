@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from tacit.errors import QueryError
-from tacit.queries import approximations
-from tacit.queries.query import Relation
-from tacit.queries.read import read
+from tacit.families.queries.query import Relation
+from tacit.families.queries.read import read
+from tacit.families.queries.sql import approximations
+from tacit.families.queries.sql.aliases import RULES, Place
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "queries.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "queries.md"
 ROW = re.compile(
     r"^\| `(?P<code>[\w-]+)` \| (?:`(?P<query>(?:SELECT|WITH|DELETE|S\().*)`|.*) \|.*\|$",
     re.MULTILINE,
@@ -46,3 +48,14 @@ def test_every_example_is_read_as_the_page_says(code: str, query: str) -> None:
         with pytest.raises(QueryError) as found:
             read(query, RELATIONS, name="q", dialect=dialect)
         assert found.value.code == code
+
+
+def test_the_table_of_aliases_is_the_one_that_is_read_by() -> None:
+    text = PAGE.read_text("utf-8")
+    for place in get_args(Place):
+        clause, _, inside = place.partition(",")
+        orders = " | ".join(
+            ", ".join(RULES[dialect].get(place, ())) or "-"
+            for dialect in ("duckdb", "postgres", "spark")
+        )
+        assert f"| {clause.upper()}{',' if inside else ''}{inside} | {orders} |" in text, place

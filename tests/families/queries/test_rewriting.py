@@ -1,4 +1,6 @@
-"""A rewriting that is found has the answer of the query on every small database, and few are missed."""
+"""A rewriting that is found has the answer of the query on every
+small database, and few are missed.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,12 @@ import random
 
 import pytest
 
+from families.queries.logic import read, relations
 from oracles.templates import Space, determined, same
-from queries.logic import read, relations
-from tacit.queries.dependencies import keys_of, read_constraint
-from tacit.queries.dependency import Dependency
-from tacit.queries.query import (
+from tacit.families.queries.datalog.dependencies import keys_of, read_constraint
+from tacit.families.queries.dependency import Dependency
+from tacit.families.queries.logic.rewriting import implied, rewriting
+from tacit.families.queries.query import (
     Atom,
     Comparison,
     Conjunctive,
@@ -21,7 +24,6 @@ from tacit.queries.query import (
     Term,
     Variable,
 )
-from tacit.queries.rewriting import implied, rewriting
 from thorough import THOROUGH
 
 CONFERENCE = relations(
@@ -55,7 +57,7 @@ def shown(
     )
 
 
-# -- by hand ------------------------------------------------------------------------------------------
+# -- by hand ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -183,7 +185,7 @@ def test_keys_join_views() -> None:
     assert str(rewriting(new, views, keys_of(known), known)) == "n(n, t) :- v(i, n), w(i, t)"
 
 
-# -- random -------------------------------------------------------------------------------------------
+# -- random ----------------------------------------------------------------------------------------
 
 CONSTRAINTS = (
     "R(x, y) -> T(x)",
@@ -285,7 +287,9 @@ def spaces() -> list[tuple[Relations, Space]]:
 
 
 def check(rng: random.Random, cases: int) -> tuple[int, int, int]:
-    """Rewritings found, queries that the views determine on three values, and how many of these were rewritten."""
+    """Rewritings found, queries that the views determine on three values,
+    and how many of these were rewritten.
+    """
     found = fixed = both = 0
     everywhere = spaces()
     for _ in range(cases):
@@ -325,7 +329,7 @@ def test_a_rewriting_has_the_answer_on_every_small_database_at_length() -> None:
     assert found > 120 and both / fixed > 0.97
 
 
-# -- implied ------------------------------------------------------------------------------------------
+# -- implied ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 
 from tacit.errors import DataError
+from tacit.families.queries.schema import relations_of
 from tacit.model.schema import Table
-from tacit.queries.schema import relations_of
 
 
 def test_a_plan_without_data_is_enough() -> None:
@@ -25,13 +25,13 @@ def test_a_plan_without_data_is_enough() -> None:
     assert relation.kinds == {"pid": "integer", "ward": "text"}, "the domain tells"
 
 
-def test_the_source_knows_order_types_and_gaps_and_the_plan_comes_first() -> None:
+def test_the_source_knows_order_types_and_gaps_and_compares_what_the_plan_calls_otherwise() -> None:
     table = Table("t", columns={"b": "text"}, keys=(("a",),))
     found = relations_of(
         {"t": table}, {"t": {"a": "integer", "b": "integer", "c": "date"}}, {"t": ["a", "c"]}
     )["t"]
     assert found.columns == ("a", "b", "c")
-    assert found.kinds == {"a": "integer", "b": "text", "c": "date"}
+    assert found.kinds == {"a": "integer", "b": "engine", "c": "date"}
     assert found.nullable == {"c"} and found.keys == (("a",),)
 
 

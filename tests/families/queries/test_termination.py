@@ -1,4 +1,6 @@
-"""Constraints that ask for ever new values are found, and the others never ask for more than the bound."""
+"""Constraints that ask for ever new values are found, and the others
+never ask for more than the bound.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,16 @@ from typing import Any
 import pytest
 
 from tacit.errors import QueryError
-from tacit.queries.dependencies import read_constraint
-from tacit.queries.dependency import Alternative, Dependency
-from tacit.queries.disjunctive_chase import Chase, LimitMet, rules_of
-from tacit.queries.query import Atom, Comparison, Constant, Relation, Term, Variable
-from tacit.queries.termination import endless, new_values, refuse_endless, terminating
+from tacit.families.queries.datalog.dependencies import read_constraint
+from tacit.families.queries.dependency import Alternative, Dependency
+from tacit.families.queries.logic.disjunctive_chase import Chase, LimitMet, rules_of
+from tacit.families.queries.logic.termination import (
+    endless,
+    new_values,
+    refuse_endless,
+    terminating,
+)
+from tacit.families.queries.query import Atom, Comparison, Constant, Relation, Term, Variable
 
 RELATIONS = {
     "R": Relation("R", ("a", "b")),
@@ -27,7 +34,7 @@ def constraints(*texts: str) -> list[Dependency]:
     return [one for text in texts for one in read_constraint(text, RELATIONS)]
 
 
-# -- by hand ------------------------------------------------------------------------------------------
+# -- by hand ---------------------------------------------------------------------------------------
 
 
 def test_the_cycle_is_shown_with_the_constraints_that_make_it() -> None:
@@ -35,7 +42,8 @@ def test_the_cycle_is_shown_with_the_constraints_that_make_it() -> None:
         constraints("R(x, y) -> T(y)", "T(x) -> S(x, z)", "S(x, y) -> R(x, y)"), RELATIONS
     )
     assert str(cycle) == (
-        "S.b -> R.b (by `S(x, y) -> R(x, y)`) -> T.a (by `R(x, y) -> T(y)`) -> S.b (new value, by `T(x) -> S(x, z)`)"
+        "S.b -> R.b (by `S(x, y) -> R(x, y)`) -> T.a (by `R(x, y) -> T(y)`) -> S.b (new "
+        "value, by `T(x) -> S(x, z)`)"
     )
 
 
@@ -104,7 +112,7 @@ def test_bounds_by_hand() -> None:
     assert new_values(many, RELATIONS, 10**6) == 10**9
 
 
-# -- random constraints -------------------------------------------------------------------------------
+# -- random constraints ----------------------------------------------------------------------------
 
 
 def random_dependency(rng: random.Random, number: int) -> Dependency:
@@ -178,7 +186,9 @@ class Impossible(Exception):
 
 
 class Adversary:
-    """Chooses rows of a world that does not exist yet: where a constraint asks for a value, mostly a new one."""
+    """Chooses rows of a world that does not exist yet:
+    where a constraint asks for a value, mostly a new one.
+    """
 
     def __init__(self, rng: random.Random, start: int, closed: set[tuple[str, str]]) -> None:
         self.rng = rng
@@ -188,7 +198,9 @@ class Adversary:
         self.chosen: dict[Any, list[tuple[str, tuple[int, ...]]]] = {}
 
     def close(self, dependencies: Sequence[Dependency], rows: int) -> int | None:
-        """How many values are new in the end; None where it does not end in time, -1 where no such world is."""
+        """How many values are new in the end;
+        None where it does not end in time, -1 where no such world is.
+        """
         relations = list(RELATIONS.values())
         facts = {
             (one.name, tuple(self.rng.choice(self.start) for _ in one.columns))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from itertools import product
 
-from tacit.worlds.counting import Part, Tally, _enumerated, plausible, split, tally, worlds
-from tacit.worlds.formula import Condition, Count, Impossible, Propagation
-from tacit.worlds.solving import Deadline, find
-from tacit.worlds.states import by_states
+from tacit.families.worlds.counting import Part, Tally, _enumerated, plausible, split, tally, worlds
+from tacit.families.worlds.formula import Condition, Count, Impossible, Propagation
+from tacit.families.worlds.solving import find
+from tacit.families.worlds.states import by_states
+from tacit.model.deadline import Deadline
 
 Numbers = dict[frozenset[tuple[int, ...]], tuple[int, int]]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import random
 from itertools import product
 
-from tacit.queries.dependencies import keys_of, read_constraint
-from tacit.queries.dependency import Alternative, Dependency
-from tacit.queries.evaluate import answers as evaluated
-from tacit.queries.facts import Fact
-from tacit.queries.query import Conjunctive, Constant, Query, Relation
-from tacit.queries.read import read
-from tacit.worlds.grounding import answers, grounded, joined
-from tacit.worlds.matching import Store
-from tacit.worlds.universe import Numbering
+from tacit.families.queries.datalog.dependencies import keys_of, read_constraint
+from tacit.families.queries.dependency import Alternative, Dependency
+from tacit.families.queries.evaluate import answers as evaluated
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.query import Conjunctive, Constant, Query, Relation
+from tacit.families.queries.read import read
+from tacit.families.worlds.grounding import answers, grounded, joined
+from tacit.families.worlds.matching import Store
+from tacit.families.worlds.universe import Numbering
 
 RELATIONS = {
     "R": Relation("R", ("a", "b"), nullable=frozenset({"b"}), kinds={"a": "text", "b": "text"}),

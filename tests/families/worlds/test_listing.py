@@ -9,17 +9,17 @@ from random import Random
 
 import pytest
 
-from tacit.queries.facts import Fact
-from tacit.queries.query import Query, Relation
-from tacit.queries.read import read
-from tacit.worlds import listing as module
-from tacit.worlds.formula import Condition, Count
-from tacit.worlds.listing import drawn, listing
-from tacit.worlds.ranking import Diagram, Enumerated, _codes, space
-from tacit.worlds.setting import Seen, Setting
-from tacit.worlds.solving import Deadline
-from tacit.worlds.states import TooManyStates
-from tacit.worlds.worlds import Worlds, answer
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.query import Query, Relation
+from tacit.families.queries.read import read
+from tacit.families.worlds import listing as module
+from tacit.families.worlds.formula import Condition, Count
+from tacit.families.worlds.listing import drawn, listing
+from tacit.families.worlds.ranking import Diagram, Enumerated, _codes, space
+from tacit.families.worlds.setting import Seen, Setting
+from tacit.families.worlds.states import TooManyStates
+from tacit.families.worlds.worlds import Worlds, answer
+from tacit.model.deadline import Deadline
 
 
 def random_conditions(rng: Random, size: int) -> list[Condition]:
@@ -118,7 +118,7 @@ def test_every_world_is_drawn_equally_often() -> None:
     )  # chi-squared, 25 degrees, 1 in 1,000
 
 
-# -- worlds of a setting ------------------------------------------------------------------------------
+# -- worlds of a setting ---------------------------------------------------------------------------
 
 RELATIONS = {
     "R": Relation("R", ("a", "b"), domains={"a": ("1", "2", "3"), "b": ("x", "y")}),

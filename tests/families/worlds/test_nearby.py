@@ -7,10 +7,10 @@ from itertools import chain, combinations
 
 import pytest
 
-from tacit.worlds import nearby
-from tacit.worlds.formula import Condition, Count
-from tacit.worlds.nearby import Index, Nearby, follows
-from tacit.worlds.solving import Deadline
+from tacit.families.worlds import nearby
+from tacit.families.worlds.formula import Condition, Count
+from tacit.families.worlds.nearby import Index, Nearby, follows
+from tacit.model.deadline import Deadline
 
 
 def worlds(size: int) -> list[frozenset[int]]:
@@ -46,7 +46,8 @@ def test_a_world_that_breaks_a_condition_is_found_wherever_there_is_one(seed: in
         known = [world for world in every if all(one.holds(world) for one in conditions)]
         if not known:
             continue
-        # From a condition that holds in the known world to the others: what is asked is never broken there already.
+        # From a condition that holds in the known world to the others:
+        # what is asked is never broken there already.
         here = rng.choice(known)
         asked = [one for one in (random_condition(rng, 7) for _ in range(3)) if one.holds(here)]
         broken = [world for world in known if not all(one.holds(world) for one in asked)]

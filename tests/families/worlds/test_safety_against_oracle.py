@@ -1,4 +1,6 @@
-"""g-safety and e-safety against brute force: thousands of small cases, with constraints, != and unions."""
+"""g-safety and e-safety against brute force:
+thousands of small cases, with constraints, != and unions.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from safety_asking import (
     look_alike,
     status,
 )
-from tacit.definitions import view_safety
+from tacit.families.worlds.definitions import view_safety
 from tacit.model.verdict import Verdict
 from thorough import THOROUGH
 

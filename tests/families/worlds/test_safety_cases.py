@@ -1,4 +1,6 @@
-"""Several cases in one check, and the ways of large databases on small ones, against brute force."""
+"""Several cases in one check, and the ways of large databases on
+small ones, against brute force.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ import pytest
 from oracles import safety
 from oracles.safety_cases import Case, cases
 from safety_asking import asked, judged_directly, status
-from tacit.definitions import e_safety, view_safety
 from tacit.errors import QueryError
-from tacit.worlds import counting, nearby
+from tacit.families.worlds import counting, nearby
+from tacit.families.worlds.definitions import e_safety, view_safety
 
 LIMITS = (
     (counting, "ENUMERATED", 3),
@@ -26,7 +28,9 @@ LIMITS = (
 
 
 def test_the_ways_of_large_databases(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With small limits parts are settled by solver calls and counted by states, as large ones are."""
+    """With small limits parts are settled by solver calls and
+    counted by states, as large ones are.
+    """
     monkeypatch.setattr(view_safety, "derived", lambda setting: None)
     for module, name, limit in LIMITS:
         monkeypatch.setattr(module, name, limit)

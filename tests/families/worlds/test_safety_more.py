@@ -1,4 +1,6 @@
-"""g-safety and e-safety against brute force: over domains, with open columns, and in other words."""
+"""g-safety and e-safety against brute force:
+over domains, with open columns, and in other words.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from safety_asking import (
     look_alike,
     status,
 )
-from tacit.definitions import view_safety
+from tacit.families.worlds.definitions import view_safety
 from thorough import THOROUGH
 
 COUNTS = ("worlds_before", "worlds_after", "secrets_before", "secrets_after")
@@ -64,7 +66,9 @@ def test_on_every_database_over_the_domains(
 
 
 def test_columns_without_a_domain(tmp_path: Path) -> None:
-    """What holds with open columns holds over larger domains; what is breached has a world that shows it."""
+    """What holds with open columns holds over larger domains;
+    what is breached has a world that shows it.
+    """
     found: dict[tuple[str, str], int] = {}
     for case, _ in cases(
         [Kind(tuples=6, relations=2, constraints=1), Kind(tuples=5, relations=2, constraints=0)],
@@ -97,7 +101,9 @@ def test_columns_without_a_domain(tmp_path: Path) -> None:
 
 
 def wider(case: Case, more: int, most: int = 15) -> Case | None:
-    """The same case where every column may have all values that occur and some new ones; None where that is too much."""
+    """The same case where every column may have all values that occur and some new ones;
+    None where that is too much.
+    """
     texts = {value for columns in case.schema.values() for _, values in columns for value in values}
     schema = {}
     for name, columns in case.schema.items():
@@ -146,7 +152,7 @@ def test_what_changes_nothing_changes_no_verdict(
 def test_a_second_question_about_the_same_views_does_not_ground_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tacit.worlds import worlds
+    from tacit.families.worlds import worlds
 
     made = []
     original = worlds.Base.of.__func__  # type: ignore[attr-defined]

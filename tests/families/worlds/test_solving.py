@@ -11,8 +11,8 @@ pytest.importorskip("ortools")
 
 AFTER = """
 import os, signal, time
-from tacit.worlds.formula import Condition
-from tacit.worlds.solving import Deadline, find
+from tacit.families.worlds.formula import Condition
+from tacit.families.worlds.solving import Deadline, find
 find([Condition(((1,), (2,)))], deadline=Deadline(9))
 try:
     os.kill(os.getpid(), signal.SIGINT)
@@ -22,7 +22,7 @@ except KeyboardInterrupt:
 """
 DURING = """
 import os, signal, threading
-from tacit.worlds.solving import module, solve
+from tacit.families.worlds.solving import module, solve
 cp = module()
 model = cp.CpModel()
 put = [[model.new_bool_var("") for _ in range(24)] for _ in range(25)]

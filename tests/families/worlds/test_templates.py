@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from families.queries.logic import read, relations
+from families.queries.test_rewriting import CONSTRAINTS, random_query
 from oracles.templates import Space, instance, instantiations
-from queries.logic import read, relations
-from queries.test_rewriting import CONSTRAINTS, random_query
 from tacit.errors import QueryError
-from tacit.queries.dependencies import read_constraint
-from tacit.queries.dependency import Dependency
-from tacit.queries.query import Query, Relation, Relations
-from tacit.queries.termination import endless
-from tacit.worlds.templates import Templates, templates
+from tacit.families.queries.datalog.dependencies import read_constraint
+from tacit.families.queries.dependency import Dependency
+from tacit.families.queries.logic.termination import endless
+from tacit.families.queries.query import Query, Relation, Relations
+from tacit.families.worlds.templates import Templates, templates
 from thorough import THOROUGH
 
 R3 = relations(Relation("R", ("A", "B", "C")))
@@ -46,7 +46,7 @@ def shown(
     return list(map(str, found.found))
 
 
-# -- by hand ------------------------------------------------------------------------------------------
+# -- by hand ---------------------------------------------------------------------------------------
 
 V = ("V(a, c) :- R(a, b, c)", [("a1", "c1"), ("a2", "c2")])
 
@@ -145,7 +145,7 @@ def test_an_order_is_refused() -> None:
     assert found.value.code == "order"
 
 
-# -- random -------------------------------------------------------------------------------------------
+# -- random ----------------------------------------------------------------------------------------
 
 
 def check(space: Space, found: Templates, worlds: Any) -> int:

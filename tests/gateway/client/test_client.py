@@ -1,4 +1,6 @@
-"""The Python client, curl and pandas against a gateway that runs: DuckDB and PostgreSQL, right and wrong."""
+"""The Python client, curl and pandas against a gateway that runs:
+DuckDB and PostgreSQL, right and wrong.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +31,11 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit.client.answers import ARROW, Answer
-from tacit.client.asking import asked
-from tacit.client.connection import Connection, Me, Rights, client_of
 from tacit.engines.open import open_engine
 from tacit.errors import GatewayError, InputError, MissingExtra, ParameterError, QueryError, Refused
+from tacit.gateway.client.answers import ARROW, Answer
+from tacit.gateway.client.asking import asked
+from tacit.gateway.client.connection import Connection, Me, Rights, client_of
 from tacit.ledger.ledger import open_ledger
 from tacit.ledger.users import Users
 
@@ -54,7 +56,7 @@ secrets:
 roles:
   nurses: {{default: allow, deny: [cancer]}}
   clerks: {{default: deny, deny: [cancer], allow: [stays]}}
-"""
+"""  # noqa: E501
 PATIENTS = [("Ann", "flu", "A"), ("Bob", "cancer", "B"), ("Cy", "flu", "B")]
 STAYS = [
     (
@@ -73,7 +75,7 @@ CREATE = """
     CREATE TABLE stays (id integer PRIMARY KEY, day date NOT NULL, cost numeric(10, 2), until timestamp, paid boolean, note text);
     CREATE TABLE visits (id integer PRIMARY KEY, room text NOT NULL, filler text NOT NULL);
     INSERT INTO visits SELECT i, 'room ' || i, repeat('x', 250) FROM generate_series(1, {many}) AS s(i);
-"""
+"""  # noqa: E501
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,9 @@ def duckdb_plan(folder: Path) -> str:
 
 @contextmanager
 def postgres_plan(url: str) -> Iterator[str]:
-    """Tables in the database and a role that may only read them: the gateway does not start as a superuser."""
+    """Tables in the database and a role that may only read them:
+    the gateway does not start as a superuser.
+    """
     import psycopg
     from psycopg.conninfo import make_conninfo
 
@@ -201,7 +205,7 @@ ALL = "SELECT id, day, cost, until, paid, note FROM stays ORDER BY id"
 LONG = "SELECT id, room FROM visits"
 
 
-# -- answers ---------------------------------------------------------------------------------------------
+# -- answers ---------------------------------------------------------------------------------------
 
 
 def test_rows_are_the_values_of_the_database(ann: Connection) -> None:
@@ -319,7 +323,8 @@ def wait_for(gateway: Running, running: int) -> None:
 
 
 def test_an_answer_that_is_left_ends_the_query(gateway: Running, ann: Connection) -> None:
-    wide = "SELECT id, room, filler FROM visits"  # more than the system keeps for a client that does not read
+    # more than the system keeps for a client that does not read
+    wide = "SELECT id, room, filler FROM visits"
     with ann.query(wide) as answer:
         batches = answer.batches()
         assert next(batches).num_rows
@@ -347,7 +352,7 @@ rows = 0
 for batch in connection.query("SELECT a.id, b.room FROM visits a, visits b WHERE b.id <= 20", limit=1_000_000).batches():
     rows += batch.num_rows
 print(rows, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
-"""
+"""  # noqa: E501
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -373,7 +378,7 @@ def test_threads_may_share_a_connection(ann: Connection) -> None:
     assert found == [[(1 + number % 3,)] for number in range(60)]
 
 
-# -- decisions -------------------------------------------------------------------------------------------
+# -- decisions -------------------------------------------------------------------------------------
 
 
 def test_what_is_refused_names_the_secret(ann: Connection) -> None:
@@ -460,7 +465,7 @@ def test_me_lists_roles_and_rights(ann: Connection, cleo: Connection) -> None:
     )
 
 
-# -- tokens and addresses --------------------------------------------------------------------------------
+# -- tokens and addresses --------------------------------------------------------------------------
 
 
 def test_a_token_may_come_from_the_environment(
@@ -624,7 +629,7 @@ def test_https_where_http_is_spoken(gateway: Running) -> None:
     assert caught.value.code in ("unreachable", "broken-off")
 
 
-# -- parameters that cannot be sent ----------------------------------------------------------------------
+# -- parameters that cannot be sent ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -675,7 +680,7 @@ def test_what_is_sent_is_json_with_exact_numbers() -> None:
     assert (body["sql"], body["role"], body["limit"]) == ("SELECT 1", "röle", 3)
 
 
-# -- somebody else answers, or the answer is cut off -----------------------------------------------------
+# -- somebody else answers, or the answer is cut off -----------------------------------------------
 
 
 @contextmanager
@@ -818,7 +823,7 @@ def test_a_gateway_that_does_not_answer_in_time() -> None:
         assert caught.value.code == "timeout"
 
 
-# -- extras ----------------------------------------------------------------------------------------------
+# -- extras ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("package", ["httpx", "pyarrow"])
@@ -826,7 +831,7 @@ def test_a_missing_package_says_what_to_install(
     package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtra, match=re.escape("pip install 'tacit[client]'")):
+    with pytest.raises(MissingExtra, match=re.escape("pip install 'tacit-privacy[client]'")):
         tacit.connect("http://127.0.0.1:1", "tacit_x")
 
 
@@ -846,7 +851,7 @@ def test_the_client_follows_nobody_elsewhere() -> None:
     assert client_of("https://clinic.example", "tacit_x", 1.0).follow_redirects is False
 
 
-# -- others than ours ------------------------------------------------------------------------------------
+# -- others than ours ------------------------------------------------------------------------------
 
 
 def curl(gateway: Running, path: str, *words: str) -> subprocess.CompletedProcess[bytes]:
@@ -928,7 +933,7 @@ def test_pandas_reads_csv_from_the_gateway_itself(gateway: Running) -> None:
 
 
 def test_the_fixture_is_what_the_plan_says(gateway: Running) -> None:
-    from tacit.plan.load import load_plan
+    from tacit.plan.read.load import load_plan
 
     plan = load_plan(gateway.folder / "tacit.yaml")
     with open_engine(plan.source, plan.folder) as engine:

@@ -1,4 +1,6 @@
-"""Edits of a plan's text: the wish is in the values, and everything else is as it was, character by character."""
+"""Edits of a plan's text: the wish is in the values, and everything else
+is as it was, character by character.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,9 @@ from tacit.model.schema import (
     MaskHierarchy,
     RangeHierarchy,
 )
-from tacit.plan.document import Faults, parse, plain_values
-from tacit.plan.editing import edited, loaded, rewritten
-from tacit.plan.spelling import scalar, written
-from tacit.plan.wishes.checks import (
+from tacit.plan.edit.editing import edited, loaded, rewritten
+from tacit.plan.edit.spelling import scalar, written
+from tacit.plan.edit.wishes.checks import (
     AddCheck,
     AddRole,
     AddSecret,
@@ -31,17 +32,18 @@ from tacit.plan.wishes.checks import (
     RemoveSecret,
     SetCheck,
 )
-from tacit.plan.wishes.releases import (
+from tacit.plan.edit.wishes.releases import (
     AddRelease,
     RemoveRelease,
     RenameRelease,
     SetLevels,
     SetRelease,
 )
-from tacit.plan.wishes.tables import AddTable, SetHierarchy, SetPerson, SetRole
+from tacit.plan.edit.wishes.tables import AddTable, SetHierarchy, SetPerson, SetRole
+from tacit.plan.read.document import Faults, parse, plain_values
 
-DEMO = Path(__file__).parents[2] / "src" / "tacit" / "demo"
-EXAMPLES = Path(__file__).parents[2] / "examples"
+DEMO = Path(__file__).parents[3] / "src" / "tacit" / "demo"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 ROLES = ("identifiers", "quasi-identifiers", "sensitive", "insensitive")
 
 PLAN = """\
@@ -168,9 +170,14 @@ def test_releases_are_added_renamed_and_removed() -> None:
         PLAN, AddRelease("long", {"query": query}), AddRelease("raw", {"table": "people"})
     )
     assert (
-        "  long:\n    query: |-\n      SELECT zip\n      FROM people\n      WHERE age > 3\n  raw: {table: people}\npublished"
-        in text
-    )
+        "  long:\n"
+        "    query: |-\n"
+        "      SELECT zip\n"
+        "      FROM people\n"
+        "      WHERE age > 3\n"
+        "  raw: {table: people}\n"
+        "published"
+    ) in text
     assert values(text)["releases"]["long"] == {"query": query}
     text = edited(PLAN, RenameRelease("april", "by april"), RenameRelease("may", "2024"))
     assert 'published: ["by april"]' in text and 'release: "2024"           # this' in text
@@ -306,7 +313,8 @@ def test_a_table_without_keys_gets_some() -> None:
 def test_flow_style_and_windows_line_ends_stay() -> None:
     text = "{version: 1, tables: {t: {sensitive: a, quasi-identifiers: [b, c]}}, checks: []}"
     assert edited(text, SetRole("t", "b", "sensitive"), SetPerson("t", "d")) == (
-        "{version: 1, tables: {t: {sensitive: [a, b], quasi-identifiers: [c], person: [d]}}, checks: []}"
+        "{version: 1, tables: {t: {sensitive: [a, b], quasi-identifiers: [c], person: "
+        "[d]}}, checks: []}"
     )
     windows = PLAN.replace("\n", "\r\n")
     text = edited(
@@ -321,7 +329,16 @@ def test_flow_style_and_windows_line_ends_stay() -> None:
 
 
 def test_lists_over_several_lines_keep_their_comments() -> None:
-    text = "version: 1\ntables:\n  t:\n    sensitive: [\n      a,  # first\n      b,  # second\n      c   # third\n    ]\n"
+    text = (
+        "version: 1\n"
+        "tables:\n"
+        "  t:\n"
+        "    sensitive: [\n"
+        "      a,  # first\n"
+        "      b,  # second\n"
+        "      c   # "
+        "third\n    ]\n"
+    )
     for column in "abc":
         after = edited(text, SetRole("t", column, None))
         assert (
@@ -463,7 +480,7 @@ def spelt(value: Any, rng: random.Random, indent: int, flowing: float) -> str:
 def flow(value: Any, rng: random.Random) -> str:
     comma, pad = rng.choice([", ", ",", " , "]), rng.choice(["", "", " "])
     if isinstance(value, dict):
-        return f"{{{pad}{comma.join(f'{scalar(key)}: {flow(one, rng)}' for key, one in value.items())}{pad}}}"
+        return f"{{{pad}{comma.join(f'{scalar(key)}: {flow(one, rng)}' for key, one in value.items())}{pad}}}"  # noqa: E501
     if isinstance(value, list):
         return f"[{pad}{comma.join(flow(one, rng) for one in value)}{pad}]"
     if isinstance(value, str) and rng.random() < 0.2:

@@ -1,1 +1,3 @@
-"""Holdings: what everybody has got by the ledger, so that a new release is judged together with it."""
+"""Holdings: what everybody has got by the ledger, so that a new
+release is judged together with it.
+"""

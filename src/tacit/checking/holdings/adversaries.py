@@ -1,4 +1,6 @@
-"""Adversaries: the public, each client, and those who collude, with what each of them holds and would get."""
+"""Adversaries: the public, each client, and those who collude, with
+what each of them holds and would get.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from tacit.checking.concerning import out_already
+from tacit.checking.holdings.held import Adversary, Held
 from tacit.errors import PlanError
-from tacit.holdings.concerning import out_already
-from tacit.holdings.held import Adversary, Held
 from tacit.model.recipients import Spellings, have_common, is_among
-from tacit.plan.references import LEDGER
+from tacit.plan.read.references import LEDGER
 
 if TYPE_CHECKING:
     from tacit.plan.plan import Check, Plan
@@ -23,7 +25,8 @@ def adversaries(
 ) -> list[Adversary]:
     """Everybody who would get something new; those who hold and get the same are one.
 
-    `together`: what a check names is also judged as one, whoever gets which part of it, because that is what a list means there.
+    `together`: what a check names is also judged as one, whoever gets which part of it, because
+    that is what a list means there.
     """
     to = {name: plan.releases[name].to for name in check.releases}
     clients = sorted(
@@ -42,7 +45,8 @@ def adversaries(
 def groups(check: Check, clients: Iterable[str]) -> Iterator[tuple[str, ...]]:
     """The public, those who collude with all parts of their group, and each client alone.
 
-    Who may collude may also not: knowing more can make a release harmless that tells some of them something.
+    Who may collude may also not: knowing more can make a release harmless
+    that tells some of them something.
     """
     yield ()
     parts = [
@@ -56,7 +60,8 @@ def groups(check: Check, clients: Iterable[str]) -> Iterator[tuple[str, ...]]:
 
 
 def check_collusion(check: Check, plan: Plan, clients: Collection[str]) -> None:
-    """There are not too many who collude, and each of them is known: one who is not may be misspelt.
+    """There are not too many who collude, and each of them is known:
+    one who is not may be misspelt.
 
     With the ledger others may have got something that is of no matter here.
     """

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 class Held:
     """A release that is out: by an entry of the ledger, or (`entry` None) because the plan says so.
 
-    `to` are its recipients, nobody means the public. `definition`, `answer` and `people` are the ledger's keyed hashes, None where nothing is compared.
+    `to` are its recipients, nobody means the public. `definition`, `answer` and `people` are the
+    ledger's keyed hashes, None where nothing is compared. `corrected` is the entry that corrects
+    it. `tied` says why it is about a table of the plan that the ledger calls otherwise.
     """
 
     release: str
@@ -32,6 +34,8 @@ class Held:
     definition: str | None = None
     answer: str | None = None
     people: str | None = None
+    corrected: int | None = None
+    tied: str = ""
 
     def known_to(self, group: Collection[str]) -> bool:
         """Has one of these clients got it? What is public everybody has."""
@@ -51,7 +55,9 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Adversary:
-    """Clients who tell each other what they have, nobody for the public; what they hold, and what they would get."""
+    """Clients who tell each other what they have, nobody for the public;
+    what they hold, and what they would get.
+    """
 
     who: tuple[str, ...]
     held: tuple[Held, ...]
@@ -73,7 +79,9 @@ class Adversary:
 
 
 def from_ledger(holding: Holding, spellings: Spellings) -> Held:
-    """What the ledger says is out, with recipients as the plan writes them: one that an entry writes in capitals is the same one."""
+    """What the ledger says is out, with recipients as the plan writes them:
+    one that an entry writes in capitals is the same one.
+    """
     return Held(
         holding.release,
         holding.shape,
@@ -85,6 +93,7 @@ def from_ledger(holding: Holding, spellings: Spellings) -> Held:
         holding.definition,
         holding.answer,
         holding.people,
+        holding.corrected,
     )
 
 

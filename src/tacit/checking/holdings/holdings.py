@@ -1,4 +1,6 @@
-"""Holdings: what the adversaries of a check hold by the ledger and by the plan, and what of it can be judged with what is new."""
+"""Holdings: what the adversaries of a check hold by the ledger and by the plan, and what of it
+can be judged with what is new.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tacit.definitions.registry import OF_OVERLAPS, OF_SYNTHETIC, OF_WORLDS
-from tacit.definitions.words import listed
-from tacit.errors import TacitError
-from tacit.holdings.adversaries import adversaries, spellings_of, strangers
-from tacit.holdings.answers import Answers
-from tacit.holdings.composing import (
+from tacit.checking.concerning import is_named, out_already
+from tacit.checking.holdings.adversaries import adversaries, spellings_of, strangers
+from tacit.checking.holdings.composing import (
     JUDGES,
     Problem,
     answer_changed,
@@ -21,19 +20,27 @@ from tacit.holdings.composing import (
     needs_answers,
     people_changed,
     release_changed,
+    under_another_name,
 )
-from tacit.holdings.concerning import concerns, out_already, says_so
-from tacit.holdings.defined import definition_of, shape_of
-from tacit.holdings.held import Adversary, Held, from_ledger
-from tacit.holdings.ledgers import is_begun, ledger_of, tables_in
-from tacit.holdings.scope import plainly, scope_of, tables_of
+from tacit.checking.holdings.corrections import JUDGED
+from tacit.checking.holdings.held import Adversary, Held, from_ledger
+from tacit.checking.holdings.ledgers import is_begun, ledger_of, tables_in
+from tacit.checking.holdings.scope import plainly, scope_of, spoken_of, tables_of
+from tacit.checking.holdings.ties import Ties, under_other_names
+from tacit.checking.recording.answers import Answers
+from tacit.checking.recording.defined import definition_of, shape_of
+from tacit.errors import TacitError
+from tacit.families.registry import OF_OVERLAPS, OF_SYNTHETIC, OF_WORLDS
+from tacit.families.words import listed
 from tacit.model.recipients import is_among
+from tacit.model.release import Microdata, View
 from tacit.model.verdict import Assumption
-from tacit.plan.references import LEDGER
+from tacit.plan.read.references import LEDGER
 
 if TYPE_CHECKING:
-    from tacit.holdings.desk import Desk
+    from tacit.checking.desk import Desk
     from tacit.ledger.ledger import Ledger
+    from tacit.model.release import Release
     from tacit.plan.plan import Check
 
 NOT_BEGUN = "the ledger was not begun yet: nothing is out by it"
@@ -41,13 +48,18 @@ NOT_BEGUN = "the ledger was not begun yet: nothing is out by it"
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """What one adversary has in hand: what is judged together with the new releases, and what could not be."""
+    """What one adversary has in hand: what is judged together with the new releases, and what
+    could not be.
+    """
 
     adversary: Adversary
     joined: tuple[Held, ...] = ()
     problems: tuple[Problem, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     warnings: tuple[str, ...] = ()
+    corrected: tuple[
+        Held, ...
+    ] = ()  # what they have was wrong, and they have the correction too, or get it
 
     @property
     def who(self) -> tuple[str, ...]:
@@ -66,7 +78,9 @@ class Hand:
 
 
 class Holdings:
-    """What is out, as far as it concerns the checks of a plan. The ledger is opened when the first check asks."""
+    """What is out, as far as it concerns the checks of a plan.
+    The ledger is opened when the first check asks.
+    """
 
     def __init__(self, desk: Desk, answers: Mapping[str, str] | None = None) -> None:
         self.desk = desk
@@ -75,6 +89,9 @@ class Holdings:
             answers or {}
         )  # of releases that are about to go out, where they are known
         self._held: dict[tuple[object, ...], list[Held]] = {}
+        self.correcting: frozenset[int] = (
+            frozenset()
+        )  # entries that what goes out now is to correct
         self._spellings = spellings_of(desk.plan)
         self._stack = ExitStack()
 
@@ -99,11 +116,58 @@ class Holdings:
             self.ledger.key,
         )
 
-    def has_beside(self, check: Check) -> bool:
-        """Is a check asked about what its recipients hold? Where only `published` says that something is out, if it is about the same table."""
-        return concerns(check, self.plan) and (says_so(check, self.plan) or bool(self.held(check)))
+    @cached_property
+    def unread(self) -> TacitError | None:
+        """Why the ledger cannot be read; None where it can."""
+        try:
+            _ = self._names
+        except TacitError as error:
+            return error
+        return None
 
-    # -- who holds what ---------------------------------------------------------------------------------
+    def has_beside(self, check: Check) -> bool:
+        """Is a check asked about more than what it names? If not, there is
+        nothing else to be said about it.
+
+        View safety has recipients, and what they saw by the plan, in its own question;
+        it comes here where that is not all.
+        """
+        if is_named(check, self.plan) or self.is_unread(check):
+            return True
+        if check.kind in OF_WORLDS:
+            return any(
+                hand.problems
+                or any(
+                    one.entry is not None or not self._is_stated(one) for one in hand.adversary.held
+                )
+                for hand in self.hands(check)
+            )
+        return check.given is not None or bool(check.collude) or bool(self.held(check))
+
+    def asks_ledger(self, check: Check) -> bool:
+        """Is a check asked about what the ledger holds? Raises TacitError where the plan names
+        it and it cannot be read.
+        """
+        if LEDGER not in out_already(check, self.plan) or self.is_unread(check):
+            return False
+        return self.ledger is not None or is_named(check, self.plan)
+
+    def is_unread(self, check: Check) -> bool:
+        """Has the plan a ledger that it does not name, and that cannot be read? What is out is
+        not known then.
+        """
+        return (
+            LEDGER in out_already(check, self.plan)
+            and not is_named(check, self.plan)
+            and self.unread is not None
+        )
+
+    @cached_property
+    def ties(self) -> Ties:
+        """Which tables have the same people under two names."""
+        return Ties(self.plan, lambda: self.desk.engine, lambda: self.desk.readings.known().shared)
+
+    # -- who holds what ----------------------------------------------------------------------------
 
     def hands(self, check: Check) -> list[Hand]:
         """Everybody who would get something new, with what they hold."""
@@ -121,36 +185,72 @@ class Holdings:
         return self._held[key]
 
     def _looked_up(self, check: Check) -> list[Held]:
-        names = out_already(check, self.plan)
-        said = [
-            self._said(name, check)
-            for name in names
-            if name != LEDGER and name not in check.releases
+        said, asks = self._said_by_plan(check), self.asks_ledger(check)
+        if not said and not asks:
+            return []
+        shared = self.ties.groups() if said or (asks and self._names) else []
+        concerned: list[Held] = []
+        # What is out may connect further tables with those of the check, and
+        # other releases may be about these.
+        while True:
+            scope = scope_of(check, self.desk, concerned, shared)
+            found = self._recorded(scope.asked) if asks else []
+            wider = [
+                one
+                for one in (*found, *(one for one in said if not is_listed(one, found)))
+                if scope.concerns(one)
+            ]
+            if wider == concerned:
+                break
+            concerned = wider
+        if check.kind in OF_WORLDS:  # they are counted with, whatever they are about
+            concerned += [one for one in said if one not in concerned and self._is_stated(one)]
+        renamed = self._renamed if asks else []
+        return [
+            *(one for one in renamed if one.entry not in {other.entry for other in concerned}),
+            *concerned,
         ]
-        scope = scope_of(check, self.desk, said)
-        found = self._recorded(scope.asked) if LEDGER in names else []
-        renamed = self._renamed if LEDGER in names else []
-        # What is out may connect further tables with those of the check, and other releases may be about these.
-        while (wider := scope_of(check, self.desk, [*said, *found])) != scope:
-            scope, found = wider, self._recorded(wider.asked) if LEDGER in names else []
-        concerned = [
+
+    def _is_stated(self, held: Held) -> bool:
+        """Is it something that view safety reads?"""
+        if held.shape not in ("view", "constraint") or held.release not in self.plan.releases:
+            return False
+        try:
+            self.desk.views.stated.view(held.release)
+            self.desk.views.stated.constraint(held.release)
+        except TacitError:
+            return False
+        return True
+
+    def left_out(self, check: Check) -> list[Held]:
+        """What is out, matters to a check, is held by somebody who gets what it names, and is
+        not among its `given`.
+        """
+        if check.given is None:
+            return []
+        others = [
             one
-            for one in (*found, *(one for one in said if not is_listed(one, found)))
-            if scope.concerns(one)
+            for one in self.held(replace(check, given=None))
+            if one.release not in check.given and one not in self.held(check)
         ]
-        if not says_so(check, self.plan):
-            concerned = [one for one in concerned if self._is_of_table(check, one)]
-        return [*(one for one in renamed if one not in concerned), *concerned]
+        who = adversaries(check, self.plan, others, together=check.kind not in OF_WORLDS)
+        return [one for one in others if any(one in each.held for each in who)]
 
     def warnings(self, check: Check) -> tuple[str, ...]:
         """What the owner should mind about the ledger."""
-        if LEDGER not in out_already(check, self.plan):
+        if not self.asks_ledger(check):
             return ()
         begun = () if self.ledger is not None else (NOT_BEGUN,)
-        unknown = sorted(name for name in self._names if self._own_name(name) is None)
+        told = {name for one in self.held(check) if one.tied for name in one.tables}
+        unknown = sorted(
+            name for name in self._names if self._own_name(name) is None and name not in told
+        )
         elsewhere = (
             [
-                f"the ledger has releases about {listed(unknown)}, which this plan does not have: what they tell is not judged"
+                (
+                    f"the ledger has releases about {listed(unknown)}, which this plan does "
+                    "not have: what they tell is not judged"
+                )
             ]
             if unknown
             else []
@@ -168,45 +268,52 @@ class Holdings:
         ]
         return (*begun, *elsewhere, *nobody, *asking)
 
-    def beside(self, check: Check) -> tuple[str, ...]:
-        """Notes on what is published about tables that are tied to the one of a check, and is not judged with it."""
-        if says_so(check, self.plan):
-            return ()
-        said = [
-            self._said(name, check)
-            for name in out_already(check, self.plan)
-            if name not in check.releases
-        ]
-        scope = scope_of(check, self.desk, said)
-        tied = [one for one in said if scope.concerns(one) and not self._is_of_table(check, one)]
-        own = self.desk.overlaps.table_of(check.releases[0])
-        return tuple(
-            f"{one.release} is published too, about {listed(sorted(one.tables))}, and is not judged here: {own} is tied to that"
-            for one in tied
-        )
-
-    def _is_of_table(self, check: Check, held: Held) -> bool:
-        """Is a release about the table of a check itself? One of which nothing is known may be."""
-        return not held.tables or self.desk.overlaps.table_of(check.releases[0]) in held.tables
-
     @cached_property
     def _names(self) -> set[str]:
         """The tables that the ledger has something about."""
         return set() if self.ledger is None else tables_in(self.ledger)
 
     def _recorded(self, tables: Collection[str]) -> list[Held]:
-        """What the ledger has about some tables, which another plan may have written in other letters."""
+        """What the ledger has about some tables, which another plan may
+        have written in other letters.
+        """
         if self.ledger is None:
             return []
         called = {*tables, *(name for name in self._names if self._own_name(name) in tables)}
-        return [
-            self._in_our_words(from_ledger(one, self._spellings))
-            for one in self.ledger.held(called)
-        ]
+        found = {
+            one.entry: one
+            for one in self._under_other_names(
+                tables, {name for name in self._names if self._own_name(name) not in tables}
+            )
+        }
+        for holding in self.ledger.held(called):
+            found.setdefault(
+                holding.entry, self._in_our_words(from_ledger(holding, self._spellings))
+            )
+        return [found[number] for number in sorted(found, key=lambda one: one or 0)]
+
+    def _under_other_names(
+        self, tables: Collection[str], foreign: Collection[str]
+    ) -> Iterator[Held]:
+        """What the ledger has about the people of some tables, where it calls these otherwise."""
+        assert self.ledger is not None
+        for holding, table, why in (
+            under_other_names(self.ledger, self.ties, tables, foreign, self.answers)
+            if foreign
+            else ()
+        ):
+            held = self._in_our_words(from_ledger(holding, self._spellings))
+            said = (
+                f"{held.told} is about {listed(sorted(holding.tables))}, which is {table} "
+                f"here: {why}"
+            )
+            yield replace(held, tables=held.tables | {table}, tied=said)
 
     @cached_property
     def _renamed(self) -> list[Held]:
-        """What is out under the name of a release of this plan, but about tables that the plan does not have: it may be about any."""
+        """What is out under the name of a release of this plan, but about tables that the plan
+        does not have: it may be about any.
+        """
         unknown = [name for name in self._names if self._own_name(name) is None]
         if self.ledger is None or not unknown:
             return []
@@ -221,10 +328,24 @@ class Holdings:
         return replace(held, tables=frozenset(self._own_name(name) or name for name in held.tables))
 
     def _own_name(self, name: str) -> str | None:
-        """What the plan calls a table of the ledger: small and capital letters, and PostgreSQL's own schema, make no difference."""
+        """What the plan calls a table of the ledger:
+        small and capital letters, and PostgreSQL's own schema, make no difference.
+        """
         if name in self.plan.tables:
             return name
         return next((one for one in self.plan.tables if plainly(one) == plainly(name)), None)
+
+    def _said_by_plan(self, check: Check) -> list[Held]:
+        """What is out by the plan. What is asked about is not out yet;
+        of a mechanism that is to be drawn again an output is.
+        """
+        names = [name for name in out_already(check, self.plan) if name != LEDGER]
+        return [
+            self._said(name, check)
+            for name in names
+            if name not in check.releases
+            or (name in self.new_answers and check.kind in OF_SYNTHETIC)
+        ]
 
     def _said(self, name: str, check: Check) -> Held:
         """A release of which the plan says that it is out."""
@@ -232,34 +353,63 @@ class Holdings:
         try:
             tables = frozenset(tables_of(self.plan, name, self.desk.readings))
         except TacitError:
-            if says_so(check, self.plan):
+            if name in (check.given or ()):
                 raise
-            tables = frozenset()  # the check does not name it: that it cannot be read is no error of this check, but it may be about any table
+            # the check does not name it: that it cannot be read is no error of this check, but it
+            # may be about any table
+            tables = frozenset()
         return Held(name, shape_of(release), tables, release.to)
 
-    # -- what can be judged together ------------------------------------------------------------------------
+    # -- what can be judged together ---------------------------------------------------------------
 
     def _hand(self, check: Check, adversary: Adversary) -> Hand:
         hand = Hand(adversary, warnings=tuple(self._cautions(adversary)))
         own: set[str | None] = (
             set()
         )  # answers of synthetic releases that are asked about and are out
-        for held in adversary.held:
+        for held in (self._as_kept(check, one) for one in adversary.held):
             if held.release in adversary.new:
                 hand = self._again(check, hand, held, own)
             else:
                 hand = self._beside(check, hand, held)
-        return hand
+        return replace(hand, assumptions=(*hand.assumptions, *self._as_today(check, hand)))
+
+    def _as_today(self, check: Check, hand: Hand) -> Iterator[Assumption]:
+        """Of what is out by the plan alone nobody knows the answer that was handed out, unless a
+        file has it.
+        """
+        names = [
+            one.release
+            for one in hand.joined
+            if one.entry is None
+            and one.shape != "constraint"
+            and not has_file(self.plan.releases[one.release])
+        ]
+        if names and needs_answers(check):
+            yield Assumption(
+                "published-as-today",
+                f"what was published with {listed(names)} is what the data give today",
+                "no",
+            )
 
     def _beside(self, check: Check, hand: Hand, held: Held) -> Hand:
         """Another release that is out."""
+        why = self._other_name(check, held)
+        if why and check.kind not in OF_SYNTHETIC:  # what is spent adds up under all names
+            return replace(
+                hand,
+                problems=(
+                    *hand.problems,
+                    under_another_name(held, why, is_kept=self._is_same(held)),
+                ),
+            )
         if not self._is_same(held):
             return replace(hand, problems=(*hand.problems, release_changed(held, self.plan)))
         if held.shape not in JUDGES[check.kind]:
-            problem = does_not_compose(check, self.plan, held, hand.new, hand.adversary.called)
+            problem = does_not_compose(check, held, hand.new, hand.adversary.called, why)
             return replace(hand, problems=(*hand.problems, problem))
         if needs_answers(check) and held.shape != "constraint" and not self._answer_holds(held):
-            return replace(hand, problems=(*hand.problems, answer_changed(held, hand.new)))
+            return self._was_wrong(check, hand, held)
         if check.kind in OF_OVERLAPS and self._are_others(held):
             return replace(hand, problems=(*hand.problems, people_changed(held)))
         assumed = (*hand.assumptions, *self._not_compared(check, held))
@@ -287,12 +437,14 @@ class Holdings:
 
     def _again(self, check: Check, hand: Hand, held: Held, own: set[str | None]) -> Hand:
         """A release that is asked about and is out already."""
+        if held.tied:
+            hand = replace(hand, warnings=(*hand.warnings, held.tied))
         if not self._is_same(held):
             return replace(hand, problems=(*hand.problems, release_changed(held, self.plan)))
         if check.kind in OF_SYNTHETIC:
             return self._drawn_again(hand, held, own)
         if needs_answers(check) and held.shape != "constraint" and not self._goes_out_again(held):
-            return replace(hand, problems=(*hand.problems, answer_changed(held, hand.new)))
+            return self._was_wrong(check, hand, held)
         if check.kind in OF_OVERLAPS and self._are_others(held):
             return replace(hand, problems=(*hand.problems, people_changed(held)))
         assumed = (*hand.assumptions, *self._not_compared(check, held))
@@ -302,8 +454,35 @@ class Holdings:
             assumptions=tuple(dict.fromkeys(assumed)),
         )
 
+    def _was_wrong(self, check: Check, hand: Hand, held: Held) -> Hand:
+        """A release that the data give another answer.
+        If it was corrected, some definitions judge who has both.
+        """
+        is_corrected = held.corrected is not None or held.entry in self.correcting
+        if (
+            is_corrected
+            and check.kind in JUDGED
+            and held.people is not None
+            and self._people(held) == held.people
+        ):
+            return replace(hand, corrected=(*hand.corrected, held))
+        return replace(
+            hand,
+            problems=(
+                *hand.problems,
+                answer_changed(
+                    held,
+                    hand.new,
+                    is_corrected=is_corrected,
+                    at_hand=self._today(held.release) is not None,
+                ),
+            ),
+        )
+
     def _drawn_again(self, hand: Hand, held: Held, own: set[str | None]) -> Hand:
-        """Every output of a mechanism spends by itself; where it is not known which one is asked about, it is the first that is out."""
+        """Every output of a mechanism spends by itself; where it is not known which one is asked
+        about, it is the first that is out.
+        """
         drawn = self.new_answers.get(held.release)
         is_that = held.answer == drawn if drawn is not None else not own
         if is_that or (held.answer is not None and held.answer in own):
@@ -316,12 +495,70 @@ class Holdings:
         own.add(held.answer)
         return hand
 
+    def _other_name(self, check: Check, held: Held) -> str:
+        """Why a release is about the people of a check under another name:
+        they would be judged as if they were others.
+        """
+        shared = self.ties.between(held.tables, self._own_tables(check)) if not held.tied else None
+        return held.tied or (
+            (
+                f"{shared.tables[0]} and {shared.tables[1]} have the same people, or may: "
+                f"{shared.because}"
+            )
+            if shared
+            else ""
+        )
+
+    def _own_tables(self, check: Check) -> set[str]:
+        """The tables that a check is about itself."""
+        views = {
+            name for one in check.releases for name in tables_of(self.plan, one, self.desk.readings)
+        }
+        return views | self._secret_tables(check)
+
+    def _secret_tables(self, check: Check) -> set[str]:
+        """The tables that a secret speaks of; one of view safety may have parameters."""
+        if check.secret is None:
+            return set()
+        if check.kind in OF_WORLDS:
+            return {
+                atom.relation
+                for part in self.desk.views.stated.example(check.secret).parts
+                for atom in part.atoms
+            }
+        return spoken_of(self.desk.readings.secret(check.secret))
+
     def _cautions(self, adversary: Adversary) -> list[str]:
         return [
             f"{one.told} was withdrawn on {one.withdrawn:%Y-%m-%d}: who had it still knows it"
             for one in adversary.held
             if one.withdrawn is not None
         ]
+
+    def _as_kept(self, check: Check, held: Held) -> Held:
+        """What is out, by the name under which the plan has it now:
+        a release that was corrected may be kept under another one.
+        """
+        by_answer = needs_answers(check) and held.shape in ("view", "microdata")
+        if (
+            held.entry is None
+            or held.tied
+            or (self._is_same(held) and not (by_answer and not self._answer_holds(held)))
+        ):
+            return held
+        kept = (
+            name
+            for name in self.plan.releases
+            if name != held.release and self._is_kept(name, held, by_answer=by_answer)
+        )
+        return replace(held, release=next(kept, held.release))
+
+    def _is_kept(self, name: str, held: Held, *, by_answer: bool) -> bool:
+        """Is a release of the plan what went out under another name?"""
+        renamed = replace(held, release=name)
+        if shape_of(self.plan.releases[name]) != held.shape or not self._is_same(renamed):
+            return False
+        return not by_answer or self._answer_holds(renamed)
 
     def _is_same(self, held: Held) -> bool:
         """Does the plan still say under its name what went out?"""
@@ -330,7 +567,22 @@ class Holdings:
         if held.release not in self.plan.releases:
             return False
         assert self.ledger is not None
-        return definition_of(self.plan, held.release, self.ledger.key) == held.definition
+        return definition_of(
+            self.plan, held.release, self.ledger.key
+        ) == held.definition or self._is_its_file(held)
+
+    def _is_its_file(self, held: Held) -> bool:
+        """Are they microdata that the plan has as the very file that went out? That says all,
+        however they were made.
+        """
+        release = self.plan.releases[held.release]
+        is_file = (
+            isinstance(release, Microdata)
+            and release.file is not None
+            and held.shape == "microdata"
+            and release.table in held.tables
+        )
+        return is_file and held.answer is not None and self.answers.fits(held.release, held.answer)
 
     def _answer_holds(self, held: Held) -> bool:
         """Is what was published what the data give, or is it in the file that the plan has?"""
@@ -343,7 +595,9 @@ class Holdings:
         )
 
     def _are_others(self, held: Held) -> bool:
-        """Are other people in the table than when it went out, or does everybody know something else of them?"""
+        """Are other people in the table than when it went out, or does everybody know something
+        else of them?
+        """
         return held.people is not None and self._people(held) not in (None, held.people)
 
     def _not_compared(self, check: Check, held: Held) -> Iterator[Assumption]:
@@ -359,7 +613,8 @@ class Holdings:
         elif check.kind in OF_OVERLAPS and (held.people is None or self._people(held) is None):
             yield Assumption(
                 "same-people",
-                f"the people, and what everybody knows of them, are those of when {held.told} went out",
+                f"the people, and what everybody knows of them, are those of when {held.told} "
+                "went out",
                 "no",
             )
 
@@ -382,6 +637,13 @@ class Holdings:
         return new == held.answer if new is not None else self._answer_holds(held)
 
 
+def has_file(release: Release) -> bool:
+    """Has the plan a file with what was published?"""
+    return (isinstance(release, View) and release.answer is not None) or (
+        isinstance(release, Microdata) and release.file is not None
+    )
+
+
 def assuming(hand: Hand, assumption: Assumption) -> Hand:
     """A hand that rests on one more assumption."""
     return replace(hand, assumptions=tuple(dict.fromkeys((*hand.assumptions, assumption))))
@@ -395,16 +657,21 @@ def as_drawn(held: Held) -> Assumption:
 
 
 def one_output(held: Held) -> Assumption:
-    """Equal answers can be one file in two hands, or two draws that came out alike, which would spend twice."""
+    """Equal answers can be one file in two hands, or two draws that came
+    out alike, which would spend twice.
+    """
     return Assumption(
         "one-output",
-        f"outputs of {held.release} that are equal in the ledger were drawn once and given out again",
+        f"outputs of {held.release} that are equal in the ledger were drawn once and given "
+        "out again",
         "no",
     )
 
 
 def is_listed(said: Held, found: Sequence[Held]) -> bool:
-    """Does the ledger say of a release all that the plan says: that it is out, and to whom at least?"""
+    """Does the ledger say of a release all that the plan says:
+    that it is out, and to whom at least?
+    """
     own = [one for one in found if one.release == said.release]
     return any(not one.to for one in own) or (
         bool(said.to) and set(said.to) <= {client for one in own for client in one.to}
@@ -412,7 +679,9 @@ def is_listed(said: Held, found: Sequence[Held]) -> bool:
 
 
 def is_the_same(one: Held, other: Held) -> bool:
-    """Do two entries speak of the same thing? A mechanism's outputs differ, and one that is not known is like no other."""
+    """Do two entries speak of the same thing? A mechanism's outputs differ, and one that is not
+    known is like no other.
+    """
     if one.release != other.release:
         return False
     return one.shape != "synthetic" or (one.answer is not None and one.answer == other.answer)

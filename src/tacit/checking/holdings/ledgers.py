@@ -27,9 +27,11 @@ class Place:
 
 
 def place_of(path: str | Path) -> Place:
-    """Where a plan's ledger is: also where a check or a table of the plan is wrong, for a token must be revoked then too."""
-    from tacit.plan.document import Faults, plain_values, read_document
-    from tacit.plan.keys import read_keys
+    """Where a plan's ledger is: also where a check or a table of the plan is wrong, for a token
+    must be revoked then too.
+    """
+    from tacit.plan.read.document import Faults, plain_values, read_document
+    from tacit.plan.read.keys import read_keys
 
     document = read_document(path)
     faults = Faults(document)
@@ -46,7 +48,9 @@ def place_of(path: str | Path) -> Place:
 
 
 def ledger_of(plan: Plan | Place, *, create: bool = False) -> Ledger:
-    """The plan's ledger, opened; `create` begins one, with a key of its own, where there is neither."""
+    """The plan's ledger, opened; `create` begins one, with a key of
+    its own, where there is neither.
+    """
     from tacit.ledger.ledger import NoLedger, open_ledger
 
     if create:
@@ -59,7 +63,9 @@ def ledger_of(plan: Plan | Place, *, create: bool = False) -> Ledger:
 
 
 def is_begun(plan: Plan | Place) -> bool:
-    """Was anything ever recorded? A ledger that is gone while its key is still there is an error, not an empty ledger."""
+    """Was anything ever recorded? A ledger that is gone while its key is still there is an
+    error, not an empty ledger.
+    """
     from tacit.ledger.key import key_file
     from tacit.ledger.ledger import ledger_exists
 
@@ -68,8 +74,12 @@ def is_begun(plan: Plan | Place) -> bool:
     key = key_file(plan.folder)
     if key.exists():
         raise InputError(
-            f"there is no ledger {plan.ledger}, but the key {key} is there: what is out is not known.",
-            hint=f"Put the ledger back, or correct `ledger:` in the plan. If none was begun there before: tacit ledger begin --plan {shlex.quote(plan.file)}.",
+            f"there is no ledger {plan.ledger}, but the key {key} is there: what is out is "
+            "not known.",
+            hint=(
+                "Put the ledger back, or correct `ledger:` in the plan. If none was begun "
+                f"there before: tacit ledger begin --plan {shlex.quote(plan.file)}."
+            ),
             mark=plan.mark("ledger"),
         )
     return False

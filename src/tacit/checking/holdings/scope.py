@@ -6,21 +6,21 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.definitions.registry import OF_OVERLAPS, OF_WORLDS
+from tacit.checking.holdings.trees import expanded
+from tacit.checking.holdings.trees import tables_of as tables_in
 from tacit.errors import TacitError
-from tacit.holdings.trees import expanded
-from tacit.holdings.trees import tables_of as tables_in
+from tacit.families.queries.datalog.dependencies import read_constraint
+from tacit.families.queries.datalog.read import is_datalog
+from tacit.families.queries.dependency import joined
+from tacit.families.registry import OF_OVERLAPS, OF_WORLDS
 from tacit.model.release import Constraint, Microdata, Synthetic, View
-from tacit.queries.datalog import is_datalog
-from tacit.queries.dependencies import read_constraint
-from tacit.queries.dependency import joined
 
 if TYPE_CHECKING:
-    from tacit.holdings.desk import Desk
-    from tacit.holdings.held import Held
+    from tacit.checking.desk import Desk
+    from tacit.checking.holdings.held import Held
+    from tacit.families.queries.reading.readings import Readings
+    from tacit.families.queries.understanding import Reading
     from tacit.plan.plan import Check, Plan
-    from tacit.queries.reading import Reading
-    from tacit.readings import Readings
 
 
 def tables_of(plan: Plan, name: str, readings: Readings) -> tuple[str, ...]:
@@ -56,7 +56,9 @@ def spoken_of(reading: Reading) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The tables about which something that is out matters to a check; `rules` are those about which a constraint does."""
+    """The tables about which something that is out matters to a check;
+    `rules` are those about which a constraint does.
+    """
 
     tables: frozenset[str]
     rules: frozenset[str]
@@ -73,21 +75,26 @@ class Scope:
         )
 
 
-def scope_of(check: Check, desk: Desk, held: Sequence[Held]) -> Scope:
-    """Which tables matter to a check, given what is out and matters.
+def scope_of(
+    check: Check, desk: Desk, held: Sequence[Held], shared: Sequence[Collection[str]] = ()
+) -> Scope:
+    """Which tables matter to a check, given what is out and matters;
+    `shared` are tables under which the same people stand.
 
-    To view safety also those that constraints, or views that are out, connect with its own; to perfect privacy those that
-    constraints tie to the secret's, and constraints about the views' tables; to all others those that are tied to the one table.
+    To view safety also those that constraints, or views that are out, connect with its own; to
+    perfect privacy those that constraints tie to the secret's, and constraints about the views'
+    tables; to all others those that are tied to the one table.
     """
     if check.kind in OF_WORLDS:
         more = [name for one in held for name in one.tables]
         known = frozenset(
             desk.views.connected(check, [name for name in more if name in desk.plan.tables])
         ).union(more)
+        known = frozenset(tied(known, joined(map(set, shared))))
         return Scope(known, known)
     if check.secret is not None:
         groups = joined(
-            [*tied_in(desk), *(one.tables for one in held if one.shape == "constraint")]
+            [*tied_in(desk), *shared, *(one.tables for one in held if one.shape == "constraint")]
         )
         secret = tied(spoken_of(desk.readings.secret(check.secret)), groups)
         views = [
@@ -103,14 +110,22 @@ def scope_of(check: Check, desk: Desk, held: Sequence[Held]) -> Scope:
     about = frozenset(
         tied(
             {own},
-            joined([*tied_in(desk), *(one.tables for one in held if one.shape == "constraint")]),
+            joined(
+                [
+                    *(tied_in(desk) if check.kind in OF_OVERLAPS else tied_or_all(desk)),
+                    *shared,
+                    *(one.tables for one in held if one.shape == "constraint"),
+                ]
+            ),
         )
     )
     return Scope(about, about)
 
 
 def tied_in(desk: Desk) -> Iterator[Collection[str]]:
-    """Tables of the plan whose rows tell of each other: by constraints and foreign keys, or because they are the same file."""
+    """Tables of the plan whose rows tell of each other:
+    by constraints and foreign keys, or because they are the same file.
+    """
     yield from desk.readings.tied()
     behind: dict[str, set[str]] = {}
     for table in desk.plan.tables.values():
@@ -129,6 +144,16 @@ def tied_in(desk: Desk) -> Iterator[Collection[str]]:
         ):
             behind.setdefault(source, set()).add(table.name)
     yield from (names for names in behind.values() if len(names) > 1)
+
+
+def tied_or_all(desk: Desk) -> list[Collection[str]]:
+    """The same; all tables where the source does not say what they are like, so that nobody
+    knows which are apart. A release in a file needs no other.
+    """
+    try:
+        return list(tied_in(desk))
+    except TacitError:
+        return [set(desk.plan.tables)]
 
 
 def plainly(table: str) -> str:

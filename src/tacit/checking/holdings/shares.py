@@ -1,4 +1,6 @@
-"""Shares: what everybody, each recipient and each group that colludes has got by the ledger, since when, and under which verdicts."""
+"""Shares: what everybody, each recipient and each group that colludes has got by the ledger,
+since when, and under which verdicts.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from tacit.definitions.words import listed
-from tacit.holdings.adversaries import spellings_of
+from tacit.checking.holdings.adversaries import spellings_of
+from tacit.families.words import listed
 from tacit.ledger.entries import Entry, identity
-from tacit.ledger.paging import those
+from tacit.ledger.paging import beginnings, those
 from tacit.model.recipients import have_common
 
 if TYPE_CHECKING:
@@ -19,15 +21,16 @@ if TYPE_CHECKING:
     from tacit.ledger.ledger import Ledger
     from tacit.plan.plan import Plan
 
-FIRST = "SELECT identity, MIN(number), COUNT(DISTINCT number) FROM tacit_concerns GROUP BY identity"
 WORST = ("breached", "undecided", "holds")
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A release that somebody has. `entry` is the last one that gave it, with the verdicts of that day; `outputs` counts different answers.
+    """A release that somebody has. `entry` is the last one that gave it, with the verdicts of that
+    day; `outputs` counts different answers.
 
-    `public`: they have it because everybody does. `withdrawn`: they have it still, and get no more of it.
+    `public`: they have it because everybody does.
+    `withdrawn`: they have it still, and get no more of it.
     """
 
     release: str
@@ -50,7 +53,9 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Everybody (nobody named), a recipient, or several who tell each other what they have; what they hold together, the oldest first."""
+    """Everybody (nobody named), a recipient, or several who tell each other what they have;
+    what they hold together, the oldest first.
+    """
 
     who: tuple[str, ...]
     shares: tuple[Share, ...]
@@ -80,7 +85,9 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Something that is out, as the ledger tells it once: the last entry, the first, and how many there were."""
+    """Something that is out, as the ledger tells it once:
+    the last entry, the first, and how many there were.
+    """
 
     held: Holding
     entry: Entry
@@ -89,9 +96,11 @@ class Given:
 
 
 def holders(plan: Plan, ledger: Ledger) -> tuple[Holder, ...]:
-    """Everybody, each recipient of the ledger or the plan, and each group that a check says may collude, with what they hold.
+    """Everybody, each recipient of the ledger or the plan, and each group that a check says may
+    collude, with what they hold.
 
-    What is public is with all of them. Reads one entry for each different thing that is out, not the whole ledger.
+    What is public is with all of them.
+    Reads one entry for each different thing that is out, not the whole ledger.
     """
     given, spellings = given_out(ledger), spellings_of(plan)
     clients = {spellings.of(client) for one in given for client in one.held.to}
@@ -120,8 +129,7 @@ def given_out(ledger: Ledger) -> list[Given]:
     """What is out, each different thing once, in the order in which it went out last."""
     held = ledger.held()
     last = those(ledger, [one.entry for one in held])
-    with ledger.store.reading() as ask:
-        found = {own: (first, many) for own, first, many in ask(FIRST)}
+    found = beginnings(ledger)
     own = [found.get(identity(entry), (entry.number, 1)) for entry in last]
     first = those(ledger, [number for number, _ in own])
     return [

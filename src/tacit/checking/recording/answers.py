@@ -1,4 +1,6 @@
-"""Answers: what a release shows today, or what its file says, as the keyed hash that the ledger has of what was handed out."""
+"""Answers: what a release shows today, or what its file says, as the keyed hash that the ledger
+has of what was handed out.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +11,22 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.engines import shapes
+from tacit.checking.holdings.trees import tables_of, tree_of
 from tacit.engines.attach import CONVERSIONS
+from tacit.engines.files import csv_shape
+from tacit.engines.sql import shapes
+from tacit.engines.sql.shapes_ordered import in_order
 from tacit.errors import DataError, TacitError
-from tacit.files import csv_shape
-from tacit.holdings.trees import tables_of, tree_of
 from tacit.ledger.digests import AnswerDigest
 from tacit.model.release import Microdata, View
 from tacit.model.schema import Table
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from tacit.engines.base import Engine
+    from tacit.families.microdata.reading.source import Source
+    from tacit.families.queries.reading.readings import Readings
     from tacit.ledger.key import Key
     from tacit.plan.plan import Plan
-    from tacit.readings import Readings
-    from tacit.source import Source
 
 Row = tuple[Any, ...]
 KINDS: dict[type, str] = {
@@ -50,7 +51,9 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Summed:
-    """An answer that was read: its keyed hash, its columns, and of which kind their values are (None: none has any)."""
+    """An answer that was read: its keyed hash, its columns, and of which kind their values are
+    (None: none has any).
+    """
 
     digest: str
     columns: tuple[str, ...]
@@ -78,7 +81,9 @@ class Answers:
         self._people: dict[str, str | None] = {}
 
     def today(self, name: str) -> Summed | None:
-        """The answer that the data give today; None where they cannot tell, because they are not there."""
+        """The answer that the data give today;
+        None where they cannot tell, because they are not there.
+        """
         if name not in self._today:
             try:
                 self._today[name] = self.summed(self.shown(name))
@@ -89,7 +94,9 @@ class Answers:
         return self._today[name]
 
     def people(self, table: Table) -> str | None:
-        """The keyed hash of who is in a table and what everybody knows of them; None without a key, or where the data cannot tell."""
+        """The keyed hash of who is in a table and what everybody knows of them;
+        None without a key, or where the data cannot tell.
+        """
         if table.name not in self._people:
             try:
                 self._people[table.name] = self._counted(table) if table.keys else None
@@ -119,14 +126,18 @@ class Answers:
         return file is not None and self.has(self.plan.folder / file, file, name, digest)
 
     def has(self, path: Path, shown: str, name: str, digest: str) -> bool:
-        """Does a file hold the answer of a release with this hash, in one of the ways to read its values?"""
+        """Does a file hold the answer of a release with this hash, in one
+        of the ways to read its values?
+        """
         try:
             return any(one.digest == digest for one in self.of_file(path, shown, name))
         except TacitError:
             return False
 
     def shown(self, name: str) -> Shown:
-        """The rows of a release as the data give them today, or as its file has them where it was made elsewhere."""
+        """The rows of a release as the data give them today, or as its file has them where it
+        was made elsewhere.
+        """
         release = self.plan.releases[name]
         if isinstance(release, View):
             return self._view(name)
@@ -161,9 +172,11 @@ class Answers:
         return Summed(digest.hex(), shown.columns, tuple(kinds), digest.rows)
 
     def of_file(self, path: Path, shown: str, name: str) -> Iterator[Summed]:
-        """The answer in a file: with values of the kinds that the data give, as numbers where all look like numbers, as text.
+        """The answer in a file: with values of the kinds that the data give, as numbers where all
+        look like numbers, as text.
 
-        A file says less of its values than a database. Whichever reading has the hash, it is the same answer.
+        A file says less of its values than a database.
+        Whichever reading has the hash, it is the same answer.
         """
         today = None if self._is_file(name) else self.today(name)
         columns = today.columns if today is not None else self._columns(name)
@@ -173,7 +186,9 @@ class Answers:
         yield self.summed(arranged(read_file(path, shown), columns))
 
     def _alike(self, path: Path, shown: str, today: Summed) -> Summed | None:
-        """A file read with the kinds of values that the data give; None where some value is of no such kind."""
+        """A file read with the kinds of values that the data give;
+        None where some value is of no such kind.
+        """
         try:
             return self.summed(
                 arranged(read_file(path, shown, today.kinds, today.columns), today.columns)
@@ -197,18 +212,6 @@ class Answers:
             return ()
 
 
-def in_order(tree: exp.Query, wide: int) -> exp.Select:
-    """A query whose rows come in an order that says nothing more than they do: its own could be by what it does not show."""
-    from sqlglot import exp
-
-    inner = tree.subquery(
-        "answer"
-    )  # around it: ORDER BY in a query with DISTINCT or UNION may name less
-    return (
-        exp.select("*").from_(inner).order_by(*(exp.Literal.number(at + 1) for at in range(wide)))
-    )
-
-
 def read_file(
     path: Path,
     shown: str,
@@ -217,8 +220,10 @@ def read_file(
     *,
     guess: bool = False,
 ) -> Shown:
-    """The rows of a CSV or Parquet file. Cells of CSV are text, unless `kinds` say what those of `columns` are, or they are to be guessed."""
-    from tacit.engines.duckdb import DuckDB
+    """The rows of a CSV or Parquet file. Cells of CSV are text, unless `kinds` say what those of
+    `columns` are, or they are to be guessed.
+    """
+    from tacit.engines.duckdb.engine import DuckDB
 
     engine = DuckDB(folder=path.parent)
     if path.suffix.lower() in PARQUET:
@@ -249,7 +254,8 @@ def read_file(
 
 
 def in_places(header: Sequence[str], columns: Sequence[str]) -> list[int]:
-    """For each column of a file its place in the release: by its name where all names are the same ones, else as it stands.
+    """For each column of a file its place in the release:
+    by its name where all names are the same ones, else as it stands.
 
     >>> in_places(["Zip", "age"], ["age", "zip"]), in_places(["a", "b"], ["c", "d"])
     ([1, 0], [0, 1])

@@ -1,4 +1,6 @@
-"""Defined: what a release is, apart from its name, its recipients and its answer, so that a change of it is found out."""
+"""Defined: what a release is, apart from its name, its recipients and its answer, so that a
+change of it is found out.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from tacit.holdings.trees import needed_views
+from tacit.checking.holdings.trees import needed_views
+from tacit.families.queries.datalog.read import is_datalog
+from tacit.families.queries.reading.readings import dialect_of
 from tacit.model.release import Constraint, Microdata, Synthetic, View
-from tacit.queries.datalog import is_datalog
-from tacit.readings import dialect_of
 
 if TYPE_CHECKING:
     from tacit.ledger.entries import Shape
@@ -44,15 +46,17 @@ def definition_of(plan: Plan, name: str, key: Key) -> str:
 
 
 def described(plan: Plan, name: str) -> dict[str, Any]:
-    """What makes a release: its query with those that it names, its levels and roles, its mechanism, or its rule.
+    """What makes a release: its query with those that it names, its levels and roles, its
+    mechanism, or its rule.
 
     Files with answers are left out: whether an answer is the same one is compared by itself.
     """
     release = plan.releases[name]
     if isinstance(release, View):
         others = {
-            other: spaced(plan.releases[other].query) for other in sorted(needed_views(plan, name))
-        }  # type: ignore[union-attr]
+            other: spaced(plan.releases[other].query)  # type: ignore[union-attr]
+            for other in sorted(needed_views(plan, name))
+        }
         return {"query": spaced(release.query), "sql": dialect_of(plan.source), "views": others}
     if isinstance(release, Constraint):
         return {"constraint": spaced(release.constraint)}

@@ -1,4 +1,6 @@
-"""Handing: what goes out with a release: its keyed hash, and the file that is written once it is recorded."""
+"""Handing: what goes out with a release:
+its keyed hash, and the file that is written once it is recorded.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +13,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tacit.checking.recording.answers import Answers, Row, Shown, Summed, read_file
 from tacit.engines import output as files
 from tacit.errors import DataError, InputError, TacitError
-from tacit.holdings.answers import Answers, Row, Shown, Summed, read_file
+from tacit.families.microdata.hierarchy import value_text
 from tacit.ledger.digests import AnswerDigest
 from tacit.model.release import Constraint, Microdata, Synthetic, View
 from tacit.plan.owned import owners_files
-from tacit.tables.hierarchy import value_text
 
 if TYPE_CHECKING:
-    from tacit.holdings.desk import Desk
+    from tacit.checking.desk import Desk
+    from tacit.families.synthetic.reading.scene import Scene
     from tacit.ledger.key import Key
     from tacit.plan.plan import Plan
-    from tacit.synthesis_asking.scene import Scene
 
 
 NAME = re.compile(r"(?!_)\w+")  # of a column that a query names itself
@@ -31,7 +33,9 @@ NAME = re.compile(r"(?!_)\w+")  # of a column that a query names itself
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """What goes out: the keyed hash of its rows, None for a constraint, which is all that it says."""
+    """What goes out: the keyed hash of its rows, None for a
+    constraint, which is all that it says.
+    """
 
     digest: str | None
     rows: int = 0
@@ -47,8 +51,11 @@ def refuse_files(
     one = plan.releases[release]
     if isinstance(one, Synthetic) and answer is None:
         raise InputError(
-            f"{release} is synthetic data, which are drawn at random: only the file itself says what goes out.",
-            hint=f"Write it with tacit synthesize {release} -o FILE, and give it with --answer FILE.",
+            f"{release} is synthetic data, which are drawn at random: only the file itself says "
+            "what goes out.",
+            hint=(
+                f"Write it with tacit synthesize {release} -o FILE, and give it with --answer FILE."
+            ),
         )
     if isinstance(one, Constraint) and (answer or output):
         raise InputError(
@@ -64,6 +71,14 @@ def refuse_files(
         refuse_answer(plan, release, answer)
     if output is None:
         return
+    if out_already:
+        raise InputError(
+            "--out-already records what is out; it writes nothing.",
+            hint=(
+                "Leave --output out. To write a new answer, leave --out-already out: it is "
+                "written if its checks hold."
+            ),
+        )
     if isinstance(one, Synthetic) or output.suffix.lower() != ".csv":
         raise DataError(
             f"{output}: answers are written as CSV.",
@@ -97,13 +112,19 @@ def refuse_answer(plan: Plan, release: str, answer: Path) -> None:
 
 
 def refuse_drawn(scene: Scene, answer: Path) -> None:
-    """Synthetic data that the mechanism cannot have drawn: other columns, values outside of the domain, other numbers of people."""
+    """Synthetic data that the mechanism cannot have drawn:
+    other columns, values outside of the domain, other numbers of people.
+    """
     release, shown = scene.release, read_file(answer, str(answer))
     names = (release.group, release.value, *([release.count] if release.count is not None else []))
-    hint = f"Give what tacit synthesize {release.name} -o FILE wrote, or record with --out-already what is out in any case."
+    hint = (
+        f"Give what tacit synthesize {release.name} -o FILE wrote, or record with "
+        "--out-already what is out in any case."
+    )
     if shown.columns != names:
         raise DataError(
-            f"{answer} has the columns {', '.join(shown.columns)}, and {release.name} has {', '.join(names)}.",
+            f"{answer} has the columns {', '.join(shown.columns)}, and {release.name} has "
+            f"{', '.join(names)}.",
             hint=hint,
         )
     values, found = {value_text(value) for value in scene.labels}, Counter[str]()
@@ -118,7 +139,8 @@ def refuse_drawn(scene: Scene, answer: Path) -> None:
         found[group] += _people(row, answer)
     if release.mechanism == "dirichlet" and found != Counter(sizes):
         raise DataError(
-            f"{answer} does not have as many people in each {release.group} as {release.name} draws.",
+            f"{answer} does not have as many people in each {release.group} as "
+            f"{release.name} draws.",
             hint=hint,
         )
 
@@ -134,7 +156,9 @@ def _people(row: Row, answer: Path) -> int:
 
 @contextmanager
 def written(output: Path | None) -> Iterator[Path | None]:
-    """A place beside the output, which it takes when all went well: what is there is whole, and recorded before."""
+    """A place beside the output, which it takes when all went well:
+    what is there is whole, and recorded before.
+    """
     if output is None:
         yield None
         return
@@ -151,7 +175,9 @@ def handed_out(
     *,
     out_already: bool,
 ) -> Handed:
-    """What goes out with a release: as the data give it, or as a file has it, which must be what the checks judged."""
+    """What goes out with a release: as the data give it, or as a file has it, which must be what
+    the checks judged.
+    """
     one = desk.plan.releases[release]
     answers = Answers(desk.plan, desk.readings, lambda: desk.engine, lambda: desk.source, key)
     if isinstance(one, Constraint):
@@ -178,11 +204,14 @@ def handed_out(
 
 
 def refuse_columns(desk: Desk, release: str, file: str) -> None:
-    """A file that stands for the answer has its columns: names that a query gives by itself may be others."""
+    """A file that stands for the answer has its columns:
+    names that a query gives by itself may be others.
+    """
     header = read_file(desk.plan.folder / file, file).columns
     try:
         shown = desk.readings.view(release).columns
-    except TacitError:  # a table of which some columns are not at hand: whoever reads such views looks at the file too
+    # a table of which some columns are not at hand: whoever reads such views looks at the file too
+    except TacitError:
         return
     named = [
         (one.casefold(), other.casefold())
@@ -218,7 +247,10 @@ def _given(answers: Answers, release: str, answer: Path, *, out_already: bool) -
     if not known and not out_already:
         raise DataError(
             f"{answer} cannot be compared with what {release} shows: the data are not at hand.",
-            hint=f"Record where the data are, say answer: {answer} in the release, or record with --out-already what is out in any case.",
+            hint=(
+                f"Record where the data are, say answer: {answer} in the release, or record "
+                "with --out-already what is out in any case."
+            ),
         )
     fitting = [each for each in found if each.digest in known]
     if not fitting and not out_already:
@@ -228,8 +260,11 @@ def _given(answers: Answers, release: str, answer: Path, *, out_already: bool) -
             else f"answer: {answer}"
         )
         raise DataError(
-            f"{answer} is not what {release} shows by the plan, so that what was judged is not what goes out.",
-            hint=f"Write the release as {own}, or record with --out-already what is out in any case.",
+            f"{answer} is not what {release} shows by the plan, so that what was judged is not "
+            "what goes out.",
+            hint=(
+                f"Write the release as {own}, or record with --out-already what is out in any case."
+            ),
         )
     return fitting[0] if fitting else found[-1]
 
@@ -255,16 +290,13 @@ def _written(shown: Shown, place: Path, key: Key, *, shuffle: bool) -> Handed:
 
 def _sort(place: Path) -> None:
     """Rows in an order of their own: that of the table would tell whose they are."""
-    from tacit.engines.duckdb import DuckDB
-    from tacit.engines.duckdb_words import quoted
+    from tacit.engines.duckdb.engine import DuckDB
+    from tacit.engines.sql.shapes_files import sorted_csv
 
     sorted_ = place.with_name(f"{place.name}.sorted")
     with DuckDB(folder=place.parent) as engine:
-        read = f"read_csv({quoted(place)}, all_varchar=true, header=true, delim=',', quote='\"', escape='\"', nullstr='')"
         try:
-            engine.stored(
-                f"COPY (SELECT * FROM {read} ORDER BY ALL) TO {quoted(sorted_)} (FORMAT csv, HEADER true, NULLSTR '')"
-            )
+            engine.stored(sorted_csv(place, sorted_))
             sorted_.replace(place)
         finally:
             sorted_.unlink(missing_ok=True)

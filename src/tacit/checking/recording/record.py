@@ -1,49 +1,54 @@
-"""Recording: a release goes out once its checks hold, judged together with what is out, and the ledger has it first."""
+"""Recording: a release goes out once its checks hold, judged together with what is out, and the
+ledger has it first.
+"""
 
 from __future__ import annotations
 
 import getpass
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.assess import Assessment, Desk, judged
-from tacit.assess import answer as verdict_of
-from tacit.definitions.words import listed
+from tacit import __version__
+from tacit.checking.assess import Assessment, Desk, judged
+from tacit.checking.assess import answer as verdict_of
+from tacit.checking.holdings.adversaries import spellings_of
+from tacit.checking.holdings.ledgers import is_begun, ledger_of
+from tacit.checking.holdings.scope import tables_of
+from tacit.checking.recording.answers import Answers
+from tacit.checking.recording.defined import definition_of, shape_of
+from tacit.checking.recording.handing import Handed, handed_out, refuse_files, written
 from tacit.errors import InputError, did_you_mean, raise_all
-from tacit.holdings.adversaries import spellings_of
-from tacit.holdings.answers import Answers
-from tacit.holdings.concerning import out_already as out_already_by
-from tacit.holdings.defined import definition_of, shape_of
-from tacit.holdings.handing import Handed, handed_out, refuse_files, written
-from tacit.holdings.ledgers import is_begun, ledger_of
-from tacit.holdings.scope import tables_of
-from tacit.holdings.unasked import published
-from tacit.jobs import Job
-from tacit.ledger.entries import Draft, Entry, Judged, check_name
+from tacit.families.microdata.reading.source import nobody
+from tacit.families.words import listed
+from tacit.ledger.entries import GIVES, Draft, Entry, Judged, Tie, check_name
 from tacit.ledger.ledger import Grown
+from tacit.model.jobs import Job
 from tacit.model.recipients import Spellings, is_among
 from tacit.model.release import Microdata, Synthetic, View
 from tacit.model.verdict import Audience
-from tacit.plan.load import not_built
 from tacit.plan.owned import owners_files
-from tacit.plan.references import LEDGER
-from tacit.source import nobody
+from tacit.plan.read.load import not_built
+from tacit.plan.read.references import LEDGER
 
 if TYPE_CHECKING:
+    from tacit.ledger.held import Holding
     from tacit.ledger.key import Key
     from tacit.plan.plan import Check, Plan
 
+UNDECIDED = 3  # the exit status where nothing is breached, but something is undecided
 MOST_TRIES = 10  # others may record something while the checks run; then these are asked again
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What came of recording releases: an entry for each, or none where they were refused and nothing was written."""
+    """What came of recording releases: an entry for each, or none where they were refused and
+    nothing was written.
+    """
 
     releases: tuple[str, ...]
     to: tuple[str, ...]
@@ -125,13 +130,16 @@ def record(
     note: str = "",
     job: Job | None = None,
 ) -> Recorded:
-    """Ask the checks of a release, together with all that the ledger holds, and record it if all of them hold.
+    """Ask the checks of a release, together with all that the ledger holds,
+    and record it if all of them hold.
 
-    Several releases that go out at once are judged together and recorded together, all or none: some are harmless only so.
-    `to` are the recipients (None: those of the plan; nobody: the public). `answer` is the file that goes out, where it is not
-    computed here; synthetic data need it. `output` is where the answer is written, once it is recorded, its rows in an order
-    of their own. `out_already` records it whatever its checks say: it is out. What is judged is what is written: both are read
-    from one snapshot of the source. Raises TacitError where the input is wrong.
+    Several releases that go out at once are judged together and recorded together, all or none:
+    some are harmless only so. `to` are the recipients (None: those of the plan; nobody: the
+    public). `answer` is the file that goes out, where it is not computed here; synthetic data need
+    it. `output` is where the answer is written, once it is recorded, its rows in an order of their
+    own. `out_already` records it whatever its checks say: it is out. What is judged is what is
+    written: both are read from one snapshot of the source. Raises TacitError where the input is
+    wrong.
     """
     begun, job = time.perf_counter(), job or Job()
     releases = tuple(dict.fromkeys(releases))
@@ -145,23 +153,60 @@ def record(
     if len(releases) > 1 and (answer or output):
         raise InputError(
             "--answer and --output are for one release.",
-            hint=f"Leave them out. Afterwards, write each answer: tacit ledger record {releases[0]} -o {releases[0]}.csv.",
+            hint=(
+                "Leave them out. Afterwards, write each answer: tacit ledger record "
+                f"{releases[0]} -o {releases[0]}.csv."
+            ),
         )
     for release in releases:
         refuse_files(own, release, answer, output, out_already=out_already)
+    found = until_recorded(
+        own, lambda: once(own, releases, who, answer, output, note, job, out_already=out_already)
+    )
+    return replace(
+        found, seconds=time.perf_counter() - begun, unsaid=tuple(unsaid(plan, own, releases))
+    )
+
+
+def until_recorded(plan: Plan, attempt: Callable[[], Recorded]) -> Recorded:
+    """Judge and record, one process at a time;
+    again where others recorded something or the data changed meanwhile.
+    """
     with alone(plan.folder):
         for _ in range(MOST_TRIES):
             with suppress(Grown, Moved):
-                found = once(own, releases, who, answer, output, note, job, out_already=out_already)
-                return replace(
-                    found,
-                    seconds=time.perf_counter() - begun,
-                    unsaid=tuple(unsaid(plan, own, releases)),
-                )
+                return attempt()
     raise InputError(
         "others keep recording releases, or changing the data, while the checks run.",
         hint="Try again when they are done.",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """That a release takes the place of what went out before under its name:
+    what was wrong, and which entries gave it.
+    """
+
+    wrong: str
+    old: tuple[Holding, ...]
+
+    @property
+    def entries(self) -> tuple[int, ...]:
+        """The numbers of the entries that are corrected."""
+        return tuple(one.entry for one in self.old)
+
+    def refuse_the_same(self, plan: Plan, release: str, digest: str | None, key: Key) -> None:
+        """What went out is no correction of itself."""
+        definition = definition_of(plan, release, key)
+        if any(one.definition == definition and one.answer == digest for one in self.old):
+            raise InputError(
+                f"{release} is what went out already: there is nothing to correct.",
+                hint=(
+                    "Correct the data or the plan first; or name the file with the "
+                    "correction: --answer FILE."
+                ),
+            )
 
 
 def once(
@@ -174,8 +219,12 @@ def once(
     job: Job,
     *,
     out_already: bool,
+    unjudged: bool = False,
+    correction: Correction | None = None,
 ) -> Recorded:
-    """Judge and record. Raises Grown where the ledger has grown meanwhile, Moved where the data changed: the verdicts may be out of date."""
+    """Judge and record. Raises Grown where the ledger has grown meanwhile, Moved where the data
+    changed: the verdicts may be out of date.
+    """
     to = tuple(
         dict.fromkeys(client for release in releases for client in plan.releases[release].to)
     )
@@ -186,8 +235,13 @@ def once(
             known = known_answer(plan, releases[0], answer, ledger.key)
     as_they_were = stamps(plan, answer)
     with Desk(plan, job, known) as desk:
+        desk.holdings.correcting = frozenset(correction.entries if correction else ())
         found = judge(desk, job)
-        if found.exit_status and not out_already:
+        if (
+            found.exit_status
+            and not out_already
+            and not (unjudged and found.exit_status == UNDECIDED)
+        ):
             return Recorded(tuple(releases), to, (), found, because=refused(found))
         with ledger_of(plan, create=True) as ledger, written(output) as place:
             handed = []
@@ -196,8 +250,10 @@ def once(
                 handed.append(
                     handed_out(desk, release, ledger.key, answer, place, out_already=out_already)
                 )
+            if correction is not None:
+                correction.refuse_the_same(plan, releases[0], handed[0].digest, ledger.key)
             drafts = [
-                draft_of(desk, name, by, note, found, one, ledger.key)
+                draft_of(desk, name, by, note, found, one, ledger.key, correction)
                 for name, one in zip(releases, handed, strict=True)
             ]
             if stamps(plan, answer) != as_they_were:
@@ -205,13 +261,27 @@ def once(
             job.settle("recording")  # from here on there is an entry, and its file must come too
             entries = ledger.record_all(drafts, follows=before)
     numbers = listed([str(entry.number) for entry in entries])
-    because = f"recorded as {'entry' if len(entries) == 1 else 'entries'} {numbers}, to {listed(list(to)) or 'everybody'}"
+    because = (
+        f"recorded as {'entry' if len(entries) == 1 else 'entries'} {numbers}, to "
+        f"{listed(list(to)) or 'everybody'}"
+    )
+    if correction is not None:
+        because = because.replace(
+            ", to ",
+            f", the correction of {'entry' if len(correction.old) == 1 else 'entries'} "
+            f"{listed(list(map(str, correction.entries)))}, to ",
+            1,
+        )
     if unlike := [one.unchecked for one in handed if one.unchecked]:
         because += (
             f"; that {listed(unlike)} has the answer was not checked, for the data are not at hand"
         )
     if found.exit_status:
-        because += ", though its checks do not hold: it is out already"
+        because += (
+            ", though its checks do not hold: it is out already"
+            if out_already
+            else ", though it could not be judged"
+        )
     return Recorded(tuple(releases), to, tuple(entries), found, output, because)
 
 
@@ -220,7 +290,9 @@ class Moved(Exception):
 
 
 def stamps(plan: Plan, answer: Path | None) -> dict[Path, tuple[int, int, int]]:
-    """What tells whether the owner's files are still the same ones; databases keep one snapshot by themselves."""
+    """What tells whether the owner's files are still the same ones;
+    databases keep one snapshot by themselves.
+    """
     files = [
         *owners_files(plan),
         *(
@@ -246,8 +318,7 @@ def judge(desk: Desk, job: Job) -> Assessment:
     for number, check in enumerate(plan.checks):
         job.step(f"{check.kind} of {', '.join(check.releases)}", number / len(plan.checks))
         verdicts.append(verdict_of(check, desk))
-    asked = desk.source.questions if "source" in vars(desk) else {}
-    questions = {name: replace(question, find=nobody) for name, question in asked.items()}
+    questions = {name: replace(question, find=nobody) for name, question in desk.asked.items()}
     return Assessment(
         plan.file,
         tuple(verdicts),
@@ -258,7 +329,14 @@ def judge(desk: Desk, job: Job) -> Assessment:
 
 
 def draft_of(
-    desk: Desk, release: str, by: str, note: str, found: Assessment, handed: Handed, key: Key
+    desk: Desk,
+    release: str,
+    by: str,
+    note: str,
+    found: Assessment,
+    handed: Handed,
+    key: Key,
+    correction: Correction | None = None,
 ) -> Draft:
     """What the ledger is to say of a release."""
     plan, one = desk.plan, desk.plan.releases[release]
@@ -268,8 +346,9 @@ def draft_of(
         else {}
     )
     tables = tables_of(plan, release, desk.readings)
+    answers = Answers(plan, desk.readings, lambda: desk.engine, lambda: desk.source, key)
     return Draft(
-        kind="release",
+        kind="release" if correction is None else "correction",
         release=release,
         shape=shape_of(one),
         tables=tables,
@@ -284,23 +363,38 @@ def draft_of(
         ),
         spent=spent,
         note=note,
-        people=people_of(desk, release, tables, key),
+        people=people_of(release, tables, answers),
+        version=__version__,
+        ties=ties_of(desk, tables, answers),
+        corrects=correction.entries if correction else (),
+        wrong=correction.wrong if correction else "",
     )
 
 
-def people_of(desk: Desk, release: str, tables: Sequence[str], key: Key) -> str | None:
-    """The people that a release is about, where views of their table may later be judged together with it."""
-    table = desk.plan.tables.get(tables[0]) if len(tables) == 1 else None
+def ties_of(desk: Desk, tables: Sequence[str], answers: Answers) -> tuple[Tie, ...]:
+    """What tells the tables of a release under another name."""
+    return tuple(
+        tie
+        for name in tables
+        if name in desk.plan.tables
+        for tie, _ in desk.holdings.ties.of(desk.plan.tables[name], answers)
+    )
+
+
+def people_of(release: str, tables: Sequence[str], answers: Answers) -> str | None:
+    """The people that a release is about, where views of their table may later be judged
+    together with it.
+    """
+    plan = answers.plan
+    table = plan.tables.get(tables[0]) if len(tables) == 1 else None
     if (
         table is None
         or not table.keys
         or len(table.sensitive) != 1
-        or not isinstance(desk.plan.releases[release], View | Microdata)
+        or not isinstance(plan.releases[release], View | Microdata)
     ):
         return None
-    return Answers(desk.plan, desk.readings, lambda: desk.engine, lambda: desk.source, key).people(
-        table
-    )
+    return answers.people(table)
 
 
 def withdraw(
@@ -311,14 +405,16 @@ def withdraw(
     by: str | None = None,
     note: str = "",
 ) -> Withdrawn:
-    """Record that a release is given out no more, to some or (None) to everybody who has it. They still know it."""
+    """Record that a release is given out no more, to some or (None) to everybody who has it.
+    They still know it.
+    """
     if not is_begun(plan):
         raise InputError(
             "nothing was recorded yet, so nothing can be withdrawn.",
             hint="tacit ledger record RELEASE begins the ledger.",
         )
     with ledger_of(plan) as ledger:
-        entries = [one for one in ledger.entries(release=release) if one.kind == "release"]
+        entries = [one for one in ledger.entries(release=release) if one.kind in GIVES]
         if not entries:
             known = sorted({one.release for one in ledger.entries()})
             raise InputError(
@@ -345,22 +441,28 @@ def withdraw(
             definition=last.definition,
             answer=last.answer,
             note=note,
+            version=__version__,
         )
         entry = ledger.record(draft)
-    because = f"withdrawn from {listed(to) or 'everybody'} by entry {entry.number}; who had it still knows it"
+    because = (
+        f"withdrawn from {listed(to) or 'everybody'} by entry {entry.number}; who had it "
+        "still knows it"
+    )
     return Withdrawn(release, (entry,), because)
 
 
-# -- what is asked ----------------------------------------------------------------------------------------
+# -- what is asked ---------------------------------------------------------------------------------
 
 
 def asked_about(
     plan: Plan, chosen: Sequence[str], to: Sequence[str] | None, *, out_already: bool
 ) -> Plan:
-    """The plan with the checks of some releases only, their recipients, and the ledger among what is out.
+    """The plan with the checks of some releases only, their recipients,
+    and the ledger among what is out.
 
-    A check of a list is asked for those that go out now: the others of its list may never follow, and what went out before is in
-    the ledger. All that goes out now counts as out for the checks of the rest of it.
+    A check of a list is asked for those that go out now: the others of its list may never follow,
+    and what went out before is in the ledger. All that goes out now counts as out for the checks of
+    the rest of it.
     """
     if not chosen:
         raise InputError("there is nothing to record.", hint="Name a release of the plan.")
@@ -380,7 +482,10 @@ def asked_about(
     if unasked and not out_already:
         raise InputError(
             f"the plan has no check of {unasked[0]}, so nothing says whether it may go out.",
-            hint=f"Add one, for example {example(plan, unasked[0])}; or record with --out-already what is out in any case.",
+            hint=(
+                f"Add one, for example {example(plan, unasked[0])}; or record with "
+                "--out-already what is out in any case."
+            ),
         )
     # A recipient whom the plan writes in another way is the same one.
     recipients = None if to is None else spellings_of(plan).each(to)
@@ -399,24 +504,25 @@ def asked_about(
 
 
 def given(check: Check, plan: Plan, chosen: Sequence[str]) -> Check:
-    """A check with the ledger, and what goes out at the same time, among what is out: it is judged together with all of that."""
+    """A check with the ledger, all that is published, and what goes out at the same time, among
+    what is out: `given` leaves nothing out here.
+    """
     others = [name for name in chosen if name not in check.releases]
     return replace(
-        check, given=tuple(dict.fromkeys([*out_already_by(check, plan), LEDGER, *others]))
+        check, given=tuple(dict.fromkeys([*plan.published, *(check.given or ()), LEDGER, *others]))
     )
 
 
 def unsaid(plan: Plan, own: Plan, releases: Sequence[str]) -> Iterator[str]:
-    """What a plan does not say of that which was asked: its recipients, and that the ledger is looked at."""
+    """What a plan does not say of that which was asked:
+    its recipients, and that the ledger is looked at.
+    """
     for name in releases:
         if (to := own.releases[name].to) != plan.releases[name].to:
             yield f"to: [{', '.join(to)}] of {name}" if to else f"no `to` of {name}"
-    if any(
-        LEDGER not in out_already_by(check, plan)
-        for check in plan.checks
-        if set(check.releases) & set(releases)
-    ):
-        yield published(plan) if LEDGER not in plan.published else "`given` with ledger"
+    asked = [check for check in plan.checks if set(check.releases) & set(releases)]
+    if any(check.given is not None and LEDGER not in check.given for check in asked):
+        yield "`given` with ledger"
 
 
 def example(plan: Plan, release: str) -> str:
@@ -430,7 +536,9 @@ def example(plan: Plan, release: str) -> str:
 
 
 def known_answer(plan: Plan, release: str, answer: Path | None, key: Key) -> dict[str, str]:
-    """The keyed hash of what is about to go out, so that an output that was drawn again is not taken for the first one."""
+    """The keyed hash of what is about to go out, so that an output that was drawn again is not
+    taken for the first one.
+    """
     if answer is None or not isinstance(plan.releases[release], Synthetic):
         return {}
     with Desk(plan) as desk:
@@ -465,7 +573,9 @@ def user() -> str:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """One after the other: two releases that are judged at the same time would not know of each other."""
+    """One after the other: two releases that are judged at the same
+    time would not know of each other.
+    """
     if os.name != "posix":
         yield
         return

@@ -1,4 +1,6 @@
-"""Standing: the plan's checks asked again of what is out, for everybody, each recipient and each group that colludes."""
+"""Standing: the plan's checks asked again of what is out, for everybody, each recipient and each
+group that colludes.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +9,23 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
-from tacit.assess import Desk, by_itself, judged_by
-from tacit.definitions.registry import MICRODATA, define
+from tacit.checking.asking import question_for
+from tacit.checking.assess import Desk, by_itself, judged_by
+from tacit.checking.holdings.adversaries import spellings_of
+from tacit.checking.holdings.held import in_words
+from tacit.checking.holdings.ledgers import is_begun, ledger_of
+from tacit.checking.holdings.shares import coalitions, worst
+from tacit.checking.judging import judged_each
 from tacit.errors import TacitError, raise_all
-from tacit.holdings.adversaries import spellings_of
-from tacit.holdings.asking import question_for
-from tacit.holdings.concerning import out_already
-from tacit.holdings.held import in_words
-from tacit.holdings.judging import judged_each
-from tacit.holdings.ledgers import is_begun, ledger_of
-from tacit.holdings.shares import coalitions, worst
-from tacit.jobs import Job
+from tacit.families.registry import MICRODATA, define
+from tacit.model.jobs import Job
 from tacit.model.recipients import have_common
 from tacit.model.verdict import Verdict
-from tacit.plan.load import not_built
-from tacit.plan.references import LEDGER
+from tacit.plan.read.load import not_built
+from tacit.plan.read.references import LEDGER
 
 if TYPE_CHECKING:
-    from tacit.holdings.holdings import Hand
+    from tacit.checking.holdings.holdings import Hand
     from tacit.ledger.held import Holding
     from tacit.plan.plan import Check, Plan
 
@@ -33,10 +34,12 @@ Who = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a check says today about what some hold together. `verdict` is None where it could not be asked, and `because` says why.
+    """What a check says today about what some hold together.
+    `verdict` is None where it could not be asked, and `because` says why.
 
-    `who` names those who were judged: of a group that colludes, the part of it that learns the most. `releases` are those that
-    the check is about and that they have; `together` says what else of theirs was judged with these.
+    `who` names those who were judged: of a group that colludes, the part of it that learns the
+    most. `releases` are those that the check is about and that they have; `together` says what else
+    of theirs was judged with these.
     """
 
     holder: Who
@@ -70,10 +73,11 @@ class Standings:
 
 
 def standings(plan: Plan, job: Job | None = None) -> Standings:
-    """Ask every check of the plan about what is out of its releases, for all who have some of it, with all else that they hold.
+    """Ask every check of the plan about what is out of its releases, for all who have some of it,
+    with all else that they hold.
 
-    It is the question that was asked when each release went out, asked again with all that went out later and with the data of
-    today. A check of a release that is not out is left out.
+    It is the question that was asked when each release went out, asked again with all that went out
+    later and with the data of today. A check of a release that is not out is left out.
     """
     job = job or Job()
     held = what_is_out(plan)
@@ -90,7 +94,9 @@ def standings(plan: Plan, job: Job | None = None) -> Standings:
 
 
 def what_is_out(plan: Plan) -> list[Holding]:
-    """All that the ledger says is out, with recipients as the plan writes them; nothing where none was begun."""
+    """All that the ledger says is out, with recipients as the plan writes them;
+    nothing where none was begun.
+    """
     if not is_begun(plan):
         return []
     spellings = spellings_of(plan)
@@ -99,7 +105,9 @@ def what_is_out(plan: Plan) -> list[Holding]:
 
 
 def as_it_is_out(plan: Plan, held: Sequence[Holding]) -> Plan:
-    """The plan with the recipients of the ledger, and the checks of what is out only, each asked with the ledger."""
+    """The plan with the recipients of the ledger, and the checks of what is out only, each asked
+    with the ledger.
+    """
     to: dict[str, tuple[str, ...] | None] = {}
     for one in held:
         if one.release in plan.releases:
@@ -117,7 +125,7 @@ def as_it_is_out(plan: Plan, held: Sequence[Holding]) -> Plan:
         if (own := tuple(name for name in check.releases if name in to))
     ]
     given = tuple(
-        replace(check, given=tuple(dict.fromkeys([*out_already(check, plan), LEDGER])))
+        replace(check, given=tuple(dict.fromkeys([*plan.published, *(check.given or ()), LEDGER])))
         for check in checks
     )
     published = plan.published if LEDGER in plan.published else (*plan.published, LEDGER)
@@ -182,7 +190,8 @@ def judged_for_all(check: Check, desk: Desk) -> list[tuple[Verdict, Hand]]:
 
 
 def parts_of(holder: Who, check: Check) -> list[Who]:
-    """Of a group those parts that learn something by telling each other, the whole group first; others are asked about as they are.
+    """Of a group those parts that learn something by telling each other, the whole group first;
+    others are asked about as they are.
 
     >>> from tacit.plan.plan import Check
     >>> parts_of(("a", "b", "c"), Check("k-sind", collude=(("a", "b", "c"),)))

@@ -12,40 +12,69 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import duckdb
 import numpy as np
-import sqlglot
 from sqlglot import exp
 
-from tacit.engines import output, shapes, shapes_text
-from tacit.engines.attach import PARQUET, find_file, text_types, values_of, wrong_type
-from tacit.engines.base import Engine, NativeType
-from tacit.engines.duckdb_stream import DuckDBStream
-from tacit.engines.duckdb_words import (
+from tacit.engines import output
+from tacit.engines.attach import PARQUET, find_file, stored_values, text_types, wrong_type
+from tacit.engines.base import (
+    CALENDAR,
+    DOUBLES,
+    FLOATS_INSIDE,
+    MICROSECONDS,
+    NAN,
+    NANOSECONDS,
+    SHORTEST,
+    UTC,
+    WITHIN,
+    Engine,
+    NativeType,
+)
+from tacit.engines.duckdb.catalog import SOURCE, Catalogue
+from tacit.engines.duckdb.parquet import unreadable_columns
+from tacit.engines.duckdb.stream import DuckDBStream
+from tacit.engines.duckdb.words import (
     csv_as_text,
     csv_error,
     first_line,
     not_written,
+    parquet_file,
     quoted,
+    sql_file,
     sql_name,
+    sql_place,
 )
+from tacit.engines.files import csv_shape
+from tacit.engines.floats import shortest_float
+from tacit.engines.identity import file_origins
+from tacit.engines.sql import shapes, shapes_text
 from tacit.errors import DataError, EngineError, Mark, did_you_mean
-from tacit.files import csv_shape
+from tacit.model.schema import SourceKeys
 
 if TYPE_CHECKING:
     from tacit.engines.base import Numbers
+    from tacit.engines.duckdb.frames import Frame
+    from tacit.engines.identity import Origin
     from tacit.engines.streams import Stream
-    from tacit.model.schema import Table
+    from tacit.model.schema import SourceReference, Table
 
 Answer = TypeVar("Answer")
 
 BATCH = 10_000
 INSERT_ROWS = 500
-SOURCE = "tacit_source"  # what a database file is attached as
 GIVEN = "tacit given"
 WRITE = {
-    "csv": "FORMAT csv, HEADER true, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '', USE_TMP_FILE false",
+    "csv": (
+        "FORMAT csv, HEADER true, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '', "
+        "USE_TMP_FILE false"
+    ),
     "parquet": "FORMAT parquet, USE_TMP_FILE false",
 }
 MOST_MEMORY = 4 << 30
+ENDS = "NOT ISFINITE({c}) OR YEAR({c}) < 1 OR YEAR({c}) > 9999"
+ENDS_IN_SECONDS = (
+    "{c} IS NOT NULL AND COALESCE(" + ENDS.replace("{c}", "TRY_CAST({c} AS TIMESTAMP)") + ", true)"
+)
+FINER = "COALESCE(EPOCH_NS({c}) % 1000 <> 0, {c} IS NOT NULL)"  # of what is infinite it is NULL
 COLLATED = "VARCHAR COLLATE"  # a type that only DuckDB compares
 
 
@@ -60,18 +89,88 @@ class DuckDB(Engine):
     """
 
     dialect = "duckdb"
+    one_spelling = (
+        r"(?s)(?!.*(INTERVAL|VARIANT|COLLATE|TIME WITH|DOUBLE|FLOAT|UNION)).*|TIMESTAMP WITH "
+        r"TIME ZONE(\[\])*"
+    )
+    numbers_spelled = floats = (
+        r"(?s)(?!.*(INTERVAL|VARIANT|COLLATE|TIME WITH|UNION)).*(DOUBLE|FLOAT).*"
+    )
     types = (
         NativeType(r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER", "integer"),
-        NativeType(r"DECIMAL.*", "decimal"),
-        NativeType(r"DOUBLE|FLOAT", "decimal", "CASE WHEN NOT ISNAN({c}) THEN {c} END"),
-        NativeType(r"DATE", "date"),
-        NativeType(r"TIMESTAMP", "timestamp"),
-        NativeType(r"TIMESTAMP WITH TIME ZONE", "timestamp", "TIMEZONE('UTC', {c})"),
-        NativeType(r"TIMESTAMP_.*", "timestamp", "CAST({c} AS TIMESTAMP)"),
+        NativeType(r"DECIMAL\([^)]*\)", "decimal"),
+        NativeType(r"DOUBLE", "decimal", "CASE WHEN NOT ISNAN({c}) THEN {c} END", changed=NAN),
+        NativeType(
+            r"FLOAT",
+            "decimal",
+            shortest_float("PRINTF('%.{0}e', {1})", "VARCHAR"),
+            changed=SHORTEST,
+        ),
+        NativeType(r"DATE", "date", lost=ENDS, refusal=CALENDAR, instead=WITHIN),
+        NativeType(r"TIMESTAMP", "timestamp", lost=ENDS, refusal=CALENDAR, instead=WITHIN),
+        NativeType(
+            r"TIMESTAMP WITH TIME ZONE",
+            "timestamp",
+            "TIMEZONE('UTC', {c})",
+            changed=UTC,
+            lost=ENDS,
+            refusal=CALENDAR,
+            instead=WITHIN,
+        ),
+        NativeType(
+            r"TIMESTAMP_NS",
+            "timestamp",
+            "CAST({c} AS TIMESTAMP)",
+            lost=FINER,
+            refusal=NANOSECONDS,
+            instead=MICROSECONDS,
+        ),
+        NativeType(
+            r"TIMESTAMPTZ_NS",
+            "timestamp",
+            "TIMEZONE('UTC', CAST({c} AS TIMESTAMP WITH TIME ZONE))",
+            changed=UTC,
+            lost=FINER,
+            refusal=NANOSECONDS,
+            instead=MICROSECONDS,
+        ),
+        NativeType(
+            r"TIMESTAMP_M?S",
+            "timestamp",
+            "CAST({c} AS TIMESTAMP)",
+            lost=ENDS_IN_SECONDS,
+            refusal=CALENDAR,
+            instead=WITHIN,
+        ),
         NativeType(r"BOOLEAN", "boolean"),
-        NativeType(r"(MAP|STRUCT).*", "distribution", "CAST(TO_JSON({c}) AS VARCHAR)"),
+        NativeType(
+            r"(MAP|STRUCT)\(.*\bFLOAT[,)\[].*",
+            "distribution",
+            "CAST(TO_JSON({c}) AS VARCHAR)",
+            lost="{c} IS NOT NULL",
+            refusal=FLOATS_INSIDE,
+            instead=DOUBLES,
+        ),
+        NativeType(
+            r"(MAP|STRUCT)\(.*\)",
+            "distribution",
+            "CAST(TO_JSON({c}) AS VARCHAR)",
+            changed="it is read as JSON",
+        ),
         NativeType(r"VARCHAR", "text"),
-        NativeType(r".*", "text", "CAST({c} AS VARCHAR)"),
+        NativeType(
+            r"ENUM\(.*\)", "text", compares=False
+        ),  # as it is: its values have an order of their own
+        NativeType(
+            r"UNION\(.*\)",
+            "text",
+            "UNION_TAG({c}) || ': ' || CAST({c} AS VARCHAR)",
+            changed="it is read as its tag and what DuckDB writes",
+        ),
+        NativeType(
+            r"VARIANT", "text", "CAST(TO_JSON({c}) AS VARCHAR)", changed="it is read as JSON"
+        ),  # in which 1 and '1' differ
+        NativeType(r".*", "text", "CAST({c} AS VARCHAR)", changed="it is read as DuckDB writes it"),
     )
 
     def __init__(self, database: Path | None = None, *, folder: Path = Path(".")) -> None:
@@ -80,6 +179,7 @@ class DuckDB(Engine):
         self.database = database
         self.folder = folder
         self._files: dict[str, Path] = {}
+        self._given: set[str] = set()
         if database is not None:
             self._open(database)
             self._reads_file(database, again=False)
@@ -88,35 +188,76 @@ class DuckDB(Engine):
         """Make the table's file or rows reachable under its name."""
         if table.rows is not None:
             self._create(table)
+            self._given.add(table.name)
         elif self.database is not None and table.file is None:
             self._read_database(table.name)
         else:
             self._read_file(table)
-        self._read_plainly(table.name)
+        self._read_plainly(table.name, table)
 
     def put(self, name: str, data: Any, columns: Sequence[str] = ()) -> None:
-        """Copy a pandas, Polars or Arrow table, or a DuckDB relation, and make it reachable under a name.
+        """Copy a pandas, Polars or Arrow table, or a DuckDB relation, and
+        make it reachable under a name.
 
         Where `columns` are given, only those of them that the table has are copied.
         """
-        if isinstance(data, duckdb.DuckDBPyRelation):
-            data = data.to_arrow_table() if hasattr(data, "to_arrow_table") else data.arrow()
-        try:
-            self.connection.register(GIVEN, data)
-            known = [
-                column for column in self.native_types(GIVEN) if not columns or column in columns
-            ]
-            picked = ", ".join(shapes.column(one).sql(dialect="duckdb") for one in known) or "*"
-            self.connection.execute(
-                f"CREATE OR REPLACE TABLE {sql_name(name)} AS SELECT {picked} FROM {sql_name(GIVEN)}"
-            )
-            self.connection.unregister(GIVEN)
-        except (duckdb.Error, TypeError):
+        from tacit.engines.duckdb import frames
+
+        frame = frames.readable(data, columns)
+        names = list(getattr(frame.data, "column_names", frame.data.columns))
+        if not names:
             raise DataError(
-                f"a {type(data).__name__} is not a table that Tacit can read.",
-                hint="Give a pandas or Polars data frame, an Arrow table or a DuckDB relation.",
+                f"the table has none of the columns {', '.join(columns)}."
+                if columns
+                else "the table has no columns."
+            )
+        try:
+            self._copy(name, frame, names)
+        except (duckdb.Error, TypeError, ValueError) as error:
+            raise self._unread(name, frame, names) or frames.refused(
+                names[0], f"values that cannot be read: {first_line(error)}", ""
             ) from None
         self._read_plainly(name)
+
+    def _copy(self, name: str, frame: Frame, columns: Sequence[str]) -> None:
+        """Copy columns of a table in memory, each as the type that it is to have."""
+        quoted_names = {one: shapes.column(one).sql(dialect="duckdb") for one in columns}
+        picked = ", ".join(
+            f"CAST({shown} AS {frame.casts[one]}) AS {shown}" if one in frame.casts else shown
+            for one, shown in quoted_names.items()
+        )
+        self.connection.register(GIVEN, frame.data)
+        try:
+            self.connection.execute(
+                f"CREATE OR REPLACE TABLE {sql_name(name)} AS SELECT {picked} FROM "
+                f"{sql_name(GIVEN)}"
+            )
+        finally:
+            self.connection.unregister(GIVEN)
+
+    def _unread(self, name: str, frame: Frame, columns: Sequence[str]) -> DataError | None:
+        """Which column of a table in memory DuckDB cannot read."""
+        from tacit.engines.duckdb import frames
+
+        for one in columns:
+            try:
+                self._copy(
+                    name,
+                    frames.Frame(
+                        frame.data[[one]]
+                        if hasattr(frame.data, "iloc")
+                        else frame.data.select([one]),
+                        frame.casts,
+                    ),
+                    [one],
+                )
+            except (duckdb.Error, TypeError, ValueError) as error:
+                return frames.refused(
+                    one,
+                    f"values that DuckDB cannot read: {first_line(error)}",
+                    "Make it text, or leave the column out.",
+                )
+        return None
 
     def native_types(self, table: str) -> dict[str, str]:
         """The columns of a table, in order, with DuckDB's names for their types."""
@@ -127,12 +268,20 @@ class DuckDB(Engine):
         }
 
     @cached_property
+    def _catalogue(self) -> Catalogue:
+        assert self.database is not None
+        return Catalogue(self.database.resolve(), lambda sql: self._run(sql).fetchall())
+
+    @cached_property
     def _collates(self) -> bool:
-        """Does text of the database compare by rules of its own (COLLATE)? DuckDB does not tell of which column."""
+        """Does text of the database compare by rules of its own (COLLATE)? DuckDB does not tell
+        of which column.
+        """
         if self.database is None:
             return False
         said = self._run(
-            f"SELECT sql FROM duckdb_tables() WHERE database_name = '{SOURCE}' UNION ALL SELECT sql FROM duckdb_views() WHERE database_name = '{SOURCE}'"
+            f"SELECT sql FROM duckdb_tables() WHERE database_name = '{SOURCE}' UNION ALL SELECT "
+            f"sql FROM duckdb_views() WHERE database_name = '{SOURCE}'"
         ).fetchall()
         return any("collate" in str(sql).lower() for (sql,) in said)
 
@@ -164,13 +313,17 @@ class DuckDB(Engine):
         }
         texts = {column for column, values in arrays.items() if values.dtype == object}
         picked = ", ".join(
-            f"CAST({sql_name(column)} AS {'VARCHAR' if column in texts else 'BIGINT'}) AS {sql_name(column)}"
+            (
+                f"CAST({sql_name(column)} AS {'VARCHAR' if column in texts else 'BIGINT'}) AS "
+                f"{sql_name(column)}"
+            )
             for column in arrays
         )
         self.connection.register(GIVEN, arrays)
         try:
             self._run(
-                f"CREATE OR REPLACE TABLE {sql_name(name)} AS SELECT {picked} FROM {sql_name(GIVEN)}"
+                f"CREATE OR REPLACE TABLE {sql_name(name)} AS SELECT {picked} FROM "
+                f"{sql_name(GIVEN)}"
             )
         finally:
             self.connection.unregister(GIVEN)
@@ -184,14 +337,24 @@ class DuckDB(Engine):
         self._run(f"EXPLAIN {self.sql(query)}")
 
     def lock(self, *, seconds: float | None = None) -> None:
-        """Close the way to other files, to extensions and to Python's own variables, and keep it closed."""
-        files = ", ".join(quoted(path) for path in sorted(self._sources))
+        """Close the way to other files, to extensions and to Python's
+        own variables, and keep it closed.
+        """
+        # DuckDB asks for leave both for the name that it is given and for the file that this means.
+        files = ", ".join(
+            dict.fromkeys(
+                name
+                for path in sorted(self._sources)
+                for name in (quoted(path), quoted(path.absolute()), sql_file(path))
+            )
+        )
         with suppress(EngineError):  # without the extension for time zones there is nothing to set
             self._run("SET TimeZone = 'UTC'")
         self._run(
             "SET temp_directory = ''"
         )  # rows of people are not written to a file that a crash would leave behind
-        # Its use of statistics loses rows of outer joins (2.0.0), depending on rows that the answer has nothing to do with.
+        # Its use of statistics loses rows of outer joins (2.0.0), depending on rows that the answer
+        # has nothing to do with.
         self._run("SET disabled_optimizers = 'statistics_propagation'")
         self._run(f"SET memory_limit = '{memory_for_strangers()}B'")
         self._run("SET python_enable_replacements = false")
@@ -199,36 +362,42 @@ class DuckDB(Engine):
         self._run("SET enable_external_access = false")
         self._run("SET lock_configuration = true")
 
-    def bases(self, table: str) -> set[str]:
-        """The tables of the database that a view reads, also over other views; the file of a table that is one."""
+    def origins(self, table: str) -> frozenset[Origin]:
+        """The file of a table that is one;
+        else the tables of the database that it is or, a view, reads.
+        """
         if table in self._files:
-            return {str(self._files[table])}
-        if self.database is None:
-            return {table}
-        said = self._run(
-            f"SELECT view_name, sql FROM duckdb_views() WHERE database_name = '{SOURCE}'"
-        ).fetchall()
-        views = {str(name).lower(): str(sql) for name, sql in said}
-        found, pending = set[str](), [table.split(".")[-1].lower()]
-        while pending:
-            if (one := pending.pop()) not in found:
-                found.add(one)
-                trees = sqlglot.parse(views[one], read="duckdb") if one in views else []
-                pending += [
-                    node.name.lower()
-                    for tree in trees
-                    if tree is not None
-                    for node in tree.find_all(exp.Table)
-                ]
-        return {one for one in found if one not in views} or found
+            return file_origins(self._files[table])
+        return self._catalogue.origins(table) if self._is_in_database(table) else frozenset()
+
+    def entry(self, table: str) -> str | None:
+        """The table of the database, unless it is a view."""
+        return self._catalogue.entry(table) if self._is_in_database(table) else None
+
+    def declared(self, table: str) -> SourceKeys:
+        """The keys and NOT NULL of a table of the database."""
+        return self._catalogue.declared(table) if self._is_in_database(table) else SourceKeys()
+
+    def references(self) -> list[SourceReference]:
+        """The foreign keys of the database."""
+        return [] if self.database is None else self._catalogue.references()
+
+    def _is_in_database(self, table: str) -> bool:
+        return self.database is not None and table not in self._files and table not in self._given
 
     def computes(self, table: str) -> bool:
         """Is it a view of the database, or has it generated columns?"""
         if self.database is None or table in self._files:
             return False
         name = quoted(table.split(".")[-1])
-        views = f"SELECT count(*) FROM duckdb_views() WHERE database_name = '{SOURCE}' AND lower(view_name) = lower({name})"
-        columns = f"SELECT count(*) FROM duckdb_columns() WHERE database_name = '{SOURCE}' AND lower(table_name) = lower({name}) AND is_generated"
+        views = (
+            f"SELECT count(*) FROM duckdb_views() WHERE database_name = '{SOURCE}' AND "
+            f"lower(view_name) = lower({name})"
+        )
+        columns = (
+            f"SELECT count(*) FROM duckdb_columns() WHERE database_name = '{SOURCE}' AND "
+            f"lower(table_name) = lower({name}) AND is_generated"
+        )
         return any(self._run(sql).fetchall()[0][0] for sql in (views, columns))
 
     def stream(self, sql: str) -> Stream:
@@ -263,7 +432,7 @@ class DuckDB(Engine):
     def _save_file(self, query: exp.Expression, place: Path, final: Path) -> int:
         how = WRITE[output.format_of(final)]
         try:
-            return self.stored(f"COPY ({self.sql(query)}) TO {quoted(place)} ({how})")
+            return self.stored(f"COPY ({self.sql(query)}) TO {sql_place(place)} ({how})")
         except duckdb.Error as error:
             raise not_written(error, final) from None
 
@@ -296,7 +465,8 @@ class DuckDB(Engine):
             )
         kind = self._run(
             f"SELECT table_type FROM information_schema.tables WHERE table_catalog = '{SOURCE}' "
-            f"AND lower(table_schema) = lower({quoted(schema or 'main')}) AND lower(table_name) = lower({quoted(table)})"
+            f"AND lower(table_schema) = lower({quoted(schema or 'main')}) AND lower(table_name) = "
+            f"lower({quoted(table)})"
         ).fetchall()
         if kind and not (replace and kind[0][0] == "BASE TABLE"):
             raise output.table_exists(name)
@@ -340,8 +510,14 @@ class DuckDB(Engine):
 
     def _open(self, database: Path, how: str = "(READ_ONLY)") -> None:
         """Attach a database file that is only read: what we store ourselves goes to memory."""
+        if "\\" in str(database.absolute()):
+            raise EngineError(
+                f"DuckDB cannot open {database}: its path has a backslash, which would divide "
+                "folders there.",
+                hint="Rename the file or its folder.",
+            )
         try:
-            self.connection.execute(f"ATTACH {quoted(database)} AS {SOURCE} {how}")
+            self.connection.execute(f"ATTACH {sql_place(database)} AS {SOURCE} {how}")
         except duckdb.Error as error:
             raise EngineError(
                 f"{database} cannot be opened as a DuckDB database.", hint=first_line(error)
@@ -353,7 +529,8 @@ class DuckDB(Engine):
         known = [
             str(found if found_schema == "main" else f"{found_schema}.{found}")
             for found_schema, found in self._run(
-                f"SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = '{SOURCE}'"
+                "SELECT table_schema, table_name FROM information_schema.tables WHERE "
+                f"table_catalog = '{SOURCE}'"
             ).fetchall()
         ]
         if name.lower() not in (one.lower() for one in known):
@@ -363,11 +540,12 @@ class DuckDB(Engine):
         if schemas:
             self._run(f"CREATE SCHEMA IF NOT EXISTS {sql_name(schema)}")
         self._run(
-            f"CREATE OR REPLACE VIEW {sql_name(name)} AS FROM {SOURCE}.{sql_name(schema)}.{sql_name(table)}"
+            f"CREATE OR REPLACE VIEW {sql_name(name)} AS FROM "
+            f"{SOURCE}.{sql_name(schema)}.{sql_name(table)}"
         )
 
     def _create(self, table: Table) -> None:
-        values = values_of(table)
+        values = stored_values(self, table)
         target = sql_name(table.name)
         self._run(
             f"CREATE TABLE {target} {shapes.declared(values.sql_types).sql(dialect='duckdb')}"
@@ -389,12 +567,16 @@ class DuckDB(Engine):
         self._files[table.name] = path.resolve()
         self._reads_file(path, again=path.suffix.lower() in PARQUET)
         if path.suffix.lower() in PARQUET:
-            self._make("VIEW", table.name, f"SELECT * FROM read_parquet({quoted(path)})", shown)
+            self._refused |= {
+                (table.name, name): why
+                for name, why in unreadable_columns(path, shown, "duckdb").items()
+            }
+            self._make("VIEW", table.name, f"SELECT * FROM {parquet_file(path)}", shown)
         else:
             self._read_csv(table, path, shown)
 
     def _read_csv(self, table: Table, path: Path, shown: str) -> None:
-        shape = csv_shape(path, shown)
+        shape = csv_shape(path, shown, by_header=self.types_by_plan)
         raw = f"{table.name} as text"
         self._make(
             "VIEW", raw, f"SELECT * FROM {csv_as_text(path, shape.header, shape.separator)}", shown
@@ -419,7 +601,9 @@ class DuckDB(Engine):
 
 
 def memory_for_strangers() -> int:
-    """How many bytes all queries of others may take together: a quarter of the machine's, and not more than a few gigabytes."""
+    """How many bytes all queries of others may take together:
+    a quarter of the machine's, and not more than a few gigabytes.
+    """
     try:
         return min(MOST_MEMORY, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4)
     except (ValueError, OSError, AttributeError):

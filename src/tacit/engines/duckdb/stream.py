@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import duckdb
 
-from tacit.engines.duckdb_words import first_line
-from tacit.engines.streams import BATCH_ROWS, Stream
+from tacit.engines.duckdb.words import first_line
+from tacit.engines.streams import BATCH_ROWS, FailsOnRows, Stream
 from tacit.errors import EngineError
+
+# their words hold a value of the row
+ON_ROWS = r"(Conversion|Out of Range|Invalid Input|Mismatch Type) Error"
 
 
 class DuckDBStream(Stream):
@@ -60,4 +64,6 @@ class DuckDBStream(Stream):
                 raise EngineError(
                     "DuckDB had too little memory to answer.", hint="Ask for less at a time."
                 ) from None
+            if re.search(ON_ROWS, str(error)):
+                raise FailsOnRows from None
             raise EngineError(f"DuckDB could not answer: {first_line(error)}") from None

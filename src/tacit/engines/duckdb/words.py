@@ -7,13 +7,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.engines import output, shapes
+from tacit.engines import output
 from tacit.engines.attach import wrong_width
+from tacit.engines.files import mixed_line_ends, not_utf8
+from tacit.engines.sql import shapes
 from tacit.errors import DataError, EngineError, Mark
-from tacit.files import not_utf8
 
 if TYPE_CHECKING:
     import duckdb
+
+PATTERN = re.compile(r"[\[*?]")
 
 
 def sql_name(table: str) -> str:
@@ -30,20 +33,52 @@ def quoted(value: object) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
+def sql_file(path: Path) -> str:
+    """A file for DuckDB's readers, so that its name is a name:
+    `*`, `?` and `[` would make it a pattern of names.
+
+    >>> print(sql_file(Path("/data/vendor[1].csv")))
+    '/data/vendor[[]1].csv'
+    """
+    place = str(path.absolute())
+    if "\\" in place and PATTERN.search(place):  # a backslash would divide folders there
+        raise DataError(
+            f"DuckDB cannot read {path.name!r}: its path has a backslash beside one of * ? [.",
+            hint="Rename the file or its folder.",
+            mark=Mark(path.name),
+        )
+    return quoted(PATTERN.sub(r"[\g<0>]", place))
+
+
+def sql_place(path: Path) -> str:
+    """A file for DuckDB to write or to attach:
+    from the root, as `md:x` would be a service and `~x` somebody's folder.
+    """
+    return quoted(path.absolute())
+
+
+def parquet_file(path: Path) -> str:
+    """A Parquet file to select from; folders that are called year=2024 add no columns."""
+    return f"read_parquet({sql_file(path)}, hive_partitioning=false)"
+
+
 def csv_as_text(
     path: Path, columns: Iterable[str], separator: str = ",", *, empty_texts: bool = False
 ) -> str:
-    """A CSV file to select from, its values as written: DuckDB's own guess would turn the zip code 01305 into 1305.
+    """A CSV file to select from, its values as written:
+    DuckDB's own guess would turn the zip code 01305 into 1305.
 
     What is empty is missing; with `empty_texts`, not where it stands in quotes.
 
     >>> print(csv_as_text(Path("t.csv"), ["zip"], ";").partition(", columns=")[2])
-    {'zip': 'VARCHAR'}, delim=';', quote='"', escape='"', nullstr='', strict_mode=true)
-    """
+    {'zip': 'VARCHAR'}, delim=';', hive_partitioning=false, compression='none', quote='"', escape='"', nullstr='', strict_mode=true)
+    """  # noqa: E501
     names = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in columns)
     return (
-        f"read_csv({quoted(path)}, auto_detect=false, header=true, columns={{{names}}}, delim={quoted(separator)}, "
-        f"quote='\"', escape='\"', nullstr='', {'allow_quoted_nulls=false, ' if empty_texts else ''}strict_mode=true)"
+        f"read_csv({sql_file(path)}, auto_detect=false, header=true, columns={{{names}}}, "
+        f"delim={quoted(separator)}, hive_partitioning=false, compression='none', quote='\"', "
+        "escape='\"', nullstr='', "
+        f"{'allow_quoted_nulls=false, ' if empty_texts else ''}strict_mode=true)"
     )
 
 
@@ -52,6 +87,8 @@ def csv_error(error: EngineError, path: Path, shown: str) -> DataError:
     text = error.message
     if "unicode" in text.lower() or "utf-8" in text.lower():
         return not_utf8(path, shown)
+    if mixed := mixed_line_ends(path, shown):
+        return mixed
     line = re.search(r"Line: (\d+)", text)
     mark = Mark(shown, int(line.group(1)) if line else None)
     counted = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlglot import exp
 
-from tacit.engines import shapes
 from tacit.engines.base import NOT_INTEGERS
-from tacit.engines.duckdb_words import csv_as_text, not_written, quoted
+from tacit.engines.duckdb.words import csv_as_text, not_written, sql_place
+from tacit.engines.sql import shapes
 from tacit.errors import EngineError
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ def with_words(query: exp.Expression, types: Mapping[str, str]) -> exp.Expressio
 
 
 def to_parquet(written: Path, types: Mapping[str, str], place: Path, final: Path) -> None:
-    """Make a Parquet file of the CSV file that the server sent; here NULL and the empty text still differ."""
+    """Make a Parquet file of the CSV file that the server sent;
+    here NULL and the empty text still differ.
+    """
     import duckdb
 
     with duckdb.connect() as connection:
@@ -63,18 +65,22 @@ def to_parquet(written: Path, types: Mapping[str, str], place: Path, final: Path
                 )
             )
             connection.execute(
-                f"COPY (SELECT {picked} FROM {source}) TO {quoted(place)} (FORMAT parquet, USE_TMP_FILE false)"
+                f"COPY (SELECT {picked} FROM {source}) TO {sql_place(place)} (FORMAT parquet, "
+                "USE_TMP_FILE false)"
             )
         except duckdb.Error as error:
             raise not_written(error, final) from None
 
 
 def parquet_type(connection: Any, source: str, name: str, kind: str) -> str:
-    """The type of a column in Parquet; a numeric has as many digits after the point as its values need."""
+    """The type of a column in Parquet;
+    a numeric has as many digits after the point as its values need.
+    """
     if kind != "numeric":
         return PARQUET_TYPES.get(kind, "VARCHAR")
     whole, part, special = connection.execute(
-        f"SELECT max(length(split_part(ltrim({name}, '-'), '.', 1))), max(length(split_part({name}, '.', 2))), "
+        f"SELECT max(length(split_part(ltrim({name}, '-'), '.', 1))), "
+        f"max(length(split_part({name}, '.', 2))), "
         f"count(*) FILTER (NOT regexp_full_match({name}, '-?[0-9.]+')) FROM {source}"
     ).fetchone()
     if special or (whole or 0) + (part or 0) > MOST_DIGITS:

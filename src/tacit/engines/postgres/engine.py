@@ -1,4 +1,6 @@
-"""PostgreSQL: the rows stay in the database; one read-only snapshot answers all questions of a session."""
+"""PostgreSQL: the rows stay in the database;
+one read-only snapshot answers all questions of a session.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlglot import exp
 
-from tacit.engines import output, postgres_catalog, shapes
-from tacit.engines.attach import Values, values_of
-from tacit.engines.base import Engine, NativeType
-from tacit.engines.postgres_copy import integers, to_parquet, with_words
-from tacit.engines.postgres_session import (
+from tacit.engines import output
+from tacit.engines.attach import Values, stored_values
+from tacit.engines.base import CALENDAR, NAN, SHORTEST, UTC, WITHIN, Engine, NativeType
+from tacit.engines.identity import Origin
+from tacit.engines.postgres import catalog as postgres_catalog
+from tacit.engines.postgres.copy import integers, to_parquet, with_words
+from tacit.engines.postgres.session import (
     LOCKED,
     NOTICE_THE_END,
     REFUSALS,
@@ -25,8 +29,10 @@ from tacit.engines.postgres_session import (
     explaining,
     refused,
 )
-from tacit.engines.postgres_stream import PostgresStream
+from tacit.engines.postgres.stream import PostgresStream
+from tacit.engines.sql import shapes
 from tacit.errors import DataError, EngineError, TacitError, did_you_mean
+from tacit.model.schema import SourceKeys, SourceReference
 
 if TYPE_CHECKING:
     from tacit.engines.base import Numbers
@@ -35,31 +41,61 @@ if TYPE_CHECKING:
 
 BATCH = 10_000
 MANY_TABLES = 20
+ENDS = "NOT ISFINITE({c}) OR {c} < '0001-01-01' OR {c} >= '10000-01-01'"
 
 
 class Postgres(Engine):
     """Rows in a PostgreSQL database.
 
     The session cannot change anything. All its questions are answered from one snapshot, taken at
-    the first of them, so that counts made one after the other fit together. The only exceptions
-    are `write` and rows that stand in the plan (a temporary table): each is a transaction of its
-    own, and a new snapshot follows. A release is saved from the snapshot that was counted: to a file
-    by this session, to a table by one of its own that sees the same rows.
+    the first of them, so that counts made one after the other fit together. The only exceptions are
+    `write` and rows that stand in the plan (a temporary table): each is a transaction of its own,
+    and a new snapshot follows. A release is saved from the snapshot that was counted: to a file by
+    this session, to a table by one of its own that sees the same rows.
     """
 
     dialect = "postgres"
     collation = "C"
+    one_spelling = (
+        r"(smallint|integer|bigint|oid|numeric scaled|boolean|date|timestamp with(out)? time "
+        r"zone|time with(out)? time zone|text|character varying|character|name|\"char\"|"
+        r"uuid|bytea|inet|cidr|macaddr8?|bit|bit varying|money|.* enum)(\[\])*"
+    )
+    numbers_spelled = r"numeric|double precision|real"
+    floats = r"double precision|real"
     types = (
         NativeType(r"smallint|integer|bigint", "integer"),
-        # NaN is a number like others to PostgreSQL, the largest. With a declared scale equal numbers are also written the same.
-        NativeType(r"numeric scaled", "decimal", "NULLIF({c}, 'NaN')", compares=True),
-        NativeType(r"numeric|real|double precision", "decimal", "NULLIF({c}, 'NaN')"),
-        NativeType(r"date", "date"),
-        NativeType(r"timestamp without time zone", "timestamp"),
-        NativeType(r"timestamp with time zone", "timestamp", "{c} AT TIME ZONE 'UTC'"),
+        # NaN is a number like others to PostgreSQL, the largest.
+        # With a declared scale equal numbers are also written the same.
+        NativeType(r"numeric scaled", "decimal", "NULLIF({c}, 'NaN')", compares=True, changed=NAN),
+        NativeType(r"numeric|double precision", "decimal", "NULLIF({c}, 'NaN')", changed=NAN),
+        NativeType(
+            r"real",
+            "decimal",
+            "NULLIF(CAST(CAST({c} AS TEXT) AS DOUBLE PRECISION), 'NaN')",
+            changed=SHORTEST,
+        ),
+        NativeType(r"date", "date", lost=ENDS, refusal=CALENDAR, instead=WITHIN),
+        NativeType(
+            r"timestamp without time zone", "timestamp", lost=ENDS, refusal=CALENDAR, instead=WITHIN
+        ),
+        NativeType(
+            r"timestamp with time zone",
+            "timestamp",
+            "{c} AT TIME ZONE 'UTC'",
+            changed=UTC,
+            lost=ENDS,
+            refusal=CALENDAR,
+            instead=WITHIN,
+        ),
         NativeType(r"boolean", "boolean"),
         NativeType(r"text|character varying", "text"),
-        NativeType(r".*", "text", 'CAST({c} AS TEXT) COLLATE "C"'),
+        NativeType(
+            r".*",
+            "text",
+            'CAST({c} AS TEXT) COLLATE "C"',
+            changed="it is read as PostgreSQL writes it",
+        ),
     )
 
     def __init__(self, url: str) -> None:
@@ -70,17 +106,22 @@ class Postgres(Engine):
         self._given: dict[str, Values] = {}
 
     def attach(self, table: Table) -> None:
-        """Find the table in the database, or store the rows that stand in the plan for this session."""
+        """Find the table in the database, or store the rows that stand
+        in the plan for this session.
+        """
         if table.file is not None:
             raise DataError(
-                f"table {table.name} names the file {table.file}, but the source is a PostgreSQL database.",
-                hint="Load the file into the database (psql: \\copy), or use the folder as source: .",
+                f"table {table.name} names the file {table.file}, but the source is a PostgreSQL "
+                "database.",
+                hint=(
+                    "Load the file into the database (psql: \\copy), or use the folder as source: ."
+                ),
             )
         if table.rows is not None:
             self._create(table)
         elif not self.native_types(table.name):
             raise self._not_readable(table.name)
-        self._read_plainly(table.name)
+        self._read_plainly(table.name, table)
 
     def native_types(self, table: str) -> dict[str, str]:
         """The columns that may be read, in order, with PostgreSQL's names for their types."""
@@ -119,7 +160,9 @@ class Postgres(Engine):
             cursor.execute(f"CREATE TABLE {self._name(name)} AS {self.sql(query)}")
 
     def put_map(self, name: str, columns: Mapping[str, output.Relation]) -> None:
-        """Have queries carry the columns as arrays: a temporary table would need another snapshot, and rights."""
+        """Have queries carry the columns as arrays:
+        a temporary table would need another snapshot, and rights.
+        """
         arrays = [array_of(values) for values in columns.values()]
         names = [exp.to_identifier(column, quoted=True) for column in columns]
         alias = exp.TableAlias(this=exp.to_identifier("m"), columns=names)
@@ -149,16 +192,58 @@ class Postgres(Engine):
         except psycopg.Error:
             self.connection.rollback()
 
-    def bases(self, table: str) -> set[str]:
-        """The tables that a view reads, or that share rows with a table by inheritance, also over others."""
-        return {str(row[0]) for row in self._ask(postgres_catalog.BASES, (self._name(table),))}
+    def origins(self, table: str) -> frozenset[Origin]:
+        """The tables that a view reads, or that share rows with a table
+        by inheritance, also over others.
+        """
+        if table in self._given:
+            return frozenset()
+        asked = {"table": self._name(table), "plain": postgres_catalog.PLAIN_FUNCTIONS}
+        return frozenset(
+            origin
+            for row in self._ask(postgres_catalog.ORIGINS, asked)
+            for origin in origins_of(*row)
+        )
+
+    def entry(self, table: str) -> str | None:
+        """The table of the database, unless it is a view, or read together with tables that
+        inherit from it.
+        """
+        found = (
+            [] if table in self._given else self._ask(postgres_catalog.ENTRY, (self._name(table),))
+        )
+        return str(found[0][0]) if found else None
+
+    def declared(self, table: str) -> SourceKeys:
+        """Keys, unique indexes and NOT NULL."""
+        if table in self._given:
+            return SourceKeys()
+        keys = [
+            tuple(map(str, row[0]))
+            for row in self._ask(postgres_catalog.KEYS, (self._name(table),))
+        ]
+        return SourceKeys(
+            tuple(dict.fromkeys(keys)),
+            frozenset(self.native_types(table)) - {*self.nullable(table)},
+        )
+
+    def references(self) -> list[SourceReference]:
+        """The foreign keys of the database."""
+        return [
+            SourceReference(entry, tuple(columns), other, tuple(others))
+            for entry, columns, other, others in self._ask(postgres_catalog.REFERENCES)
+        ]
 
     def computes(self, table: str) -> bool:
-        """Is it a view, a foreign table, or has it columns that are generated when they are read?"""
+        """Is it a view, a foreign table, or has it columns that are
+        generated when they are read?
+        """
         return bool(self._ask(postgres_catalog.COMPUTES, (self._name(table),))[0][0])
 
     def powers(self) -> list[str]:
-        """What the role could do beyond reading: a superuser, or one who can read and write the server's files."""
+        """What the role could do beyond reading:
+        a superuser, or one who can read and write the server's files.
+        """
         found = [str(row[0]) for row in self._ask(postgres_catalog.POWERS)]
         self.connection.rollback()
         return found
@@ -175,7 +260,9 @@ class Postgres(Engine):
         """Close the connection; temporary tables go with it."""
         self.connection.close()
 
-    def _ask(self, sql: str, parameters: tuple[Any, ...] | None = None) -> list[tuple[Any, ...]]:
+    def _ask(
+        self, sql: str, parameters: tuple[Any, ...] | Mapping[str, Any] | None = None
+    ) -> list[tuple[Any, ...]]:
         with self._explaining(), self.connection.cursor() as cursor:
             return list(cursor.execute(sql, parameters).fetchall())
 
@@ -183,7 +270,7 @@ class Postgres(Engine):
         return bool(self._ask(postgres_catalog.EXISTS, (self._name(table),)))
 
     def _create(self, table: Table) -> None:
-        values = values_of(table)
+        values = stored_values(self, table)
         with self._changing() as cursor:
             self._store(cursor, table.name, values)
         self._given[table.name] = values
@@ -191,7 +278,8 @@ class Postgres(Engine):
     def _store(self, cursor: Any, name: str, values: Values) -> None:
         target = self._name(name)
         cursor.execute(
-            f"CREATE TEMPORARY TABLE {target} {shapes.declared(values.sql_types).sql(dialect=self.dialect)}"
+            f"CREATE TEMPORARY TABLE {target} "
+            f"{shapes.declared(values.sql_types).sql(dialect=self.dialect)}"
         )
         with cursor.copy(f"COPY {target} FROM STDIN") as copy:
             for row in values.rows:
@@ -218,7 +306,9 @@ class Postgres(Engine):
                     for part in copy:
                         file.write(part)
                 return int(cursor.rowcount)
-        except BaseException:  # a full disk, Ctrl-C: the server was cut short, and takes no more questions in this snapshot
+        # a full disk, Ctrl-C: the server was cut short, and takes no
+        # more questions in this snapshot
+        except BaseException:
             if not self.connection.closed:
                 self.connection.rollback()
             raise
@@ -335,6 +425,18 @@ class Postgres(Engine):
             if not self.connection.closed:
                 self.connection.rollback()
             raise refused(error) from None
+
+
+def origins_of(number: int, whole: str, name: str, hidden: str | None) -> Iterator[Origin]:
+    """An entry of the catalog: by its number, by its name, and why
+    its rows may come from elsewhere.
+    """
+    yield from (
+        Origin("table", value, f"the table {name}")
+        for value in (f"{whole.partition('/')[0]}/{number}", whole)
+    )
+    if hidden is not None:
+        yield Origin("hidden", whole, f"what {name} reads cannot be told: {hidden}")
 
 
 def array_of(values: Sequence[Any] | np.ndarray[Any, Any]) -> exp.Cast:

@@ -1,4 +1,6 @@
-"""A session with PostgreSQL: connecting, how it is set up, and what the server refuses, in our words."""
+"""A session with PostgreSQL: connecting, how it is set up, and what
+the server refuses, in our words.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,19 @@ CONNECT_SECONDS = 10
 
 # Rows hidden by a policy would be left out of every count: better an error than a wrong verdict.
 # A cursor is read to its end, so plans are to be fast as a whole and not for the first rows.
-# Dates in a file are ISO dates, whatever the role likes to see.
-SESSION = "SET row_security = off; SET cursor_tuple_fraction = 1; SET datestyle = 'ISO, YMD'"
+# Dates in a file are ISO dates, and durations and bytes are written in one way, whatever the role
+# likes to see.
+SESSION = (
+    "SET row_security = off; SET cursor_tuple_fraction = 1; SET datestyle = 'ISO, YMD'; SET "
+    "extra_float_digits = 1; SET intervalstyle = 'postgres'; SET bytea_output = 'hex'"
+)
 
-# What strangers' queries run under: times mean the same whoever asks, and a gateway that died leaves no query behind.
-LOCKED = "SET timezone = 'UTC'; SET statement_timeout = {0}; SET idle_in_transaction_session_timeout = {0}; SET lock_timeout = '10s'"
+# What strangers' queries run under: times mean the same whoever asks, and a gateway that died
+# leaves no query behind.
+LOCKED = (
+    "SET timezone = 'UTC'; SET statement_timeout = {0}; SET "
+    "idle_in_transaction_session_timeout = {0}; SET lock_timeout = '10s'"
+)
 NOTICE_THE_END = "SET client_connection_check_interval = '5s'"  # not every system can
 
 # What went wrong when connecting, by libpq's words, and what to do next.
@@ -41,7 +51,10 @@ CONNECTING = (
     ),
     (
         "password|authentication|no pg_hba.conf|role .* does not exist",
-        "Tacit uses libpq's settings: PGUSER and PGPASSWORD, ~/.pgpass, or a service file (PGSERVICE).",
+        (
+            "Tacit uses libpq's settings: PGUSER and PGPASSWORD, ~/.pgpass, or a service file "
+            "(PGSERVICE)."
+        ),
     ),
 )
 
@@ -52,12 +65,17 @@ REFUSALS = {
     "55P03": "Another session holds a lock: try again later.",
     "53100": "The server's disk is full: free space or lower work_mem, then try again.",
     "25006": "Connect to the primary server: a standby cannot store rows.",
-    "40001": "The standby cancelled the question: raise max_standby_streaming_delay or ask the primary.",
+    "40001": (
+        "The standby cancelled the question: raise max_standby_streaming_delay or ask the primary."
+    ),
 }
 SPECIAL = (
     (
         "row-level security",
-        "Some rows are hidden from this role: use one with BYPASSRLS, or check a view made for the release.",
+        (
+            "Some rows are hidden from this role: use one with BYPASSRLS, or check a view made "
+            "for the release."
+        ),
     ),
     (
         "denied for schema",
@@ -71,7 +89,9 @@ SPECIAL = (
 
 
 def connect(url: str) -> Any:
-    """A read-only connection; who connects is up to libpq (environment, ~/.pgpass, service file)."""
+    """A read-only connection; who connects is up to libpq
+    (environment, ~/.pgpass, service file).
+    """
     try:
         import psycopg
     except ImportError:

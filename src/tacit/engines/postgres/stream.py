@@ -1,19 +1,22 @@
-"""The answer to a query of PostgreSQL as a stream: sent as CSV, which Arrow reads faster than Python could make values."""
+"""The answer to a query of PostgreSQL as a stream:
+sent as CSV, which Arrow reads faster than Python could make values.
+"""
 
 from __future__ import annotations
 
 import selectors
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from tacit.engines.postgres_copy import MOST_DIGITS
-from tacit.engines.postgres_session import CONNECT_SECONDS, explaining
-from tacit.engines.streams import BATCH_ROWS, NUMBER, Stopped, Stream, arrow
+from tacit.engines.postgres.copy import MOST_DIGITS
+from tacit.engines.postgres.session import CONNECT_SECONDS, explaining
+from tacit.engines.streams import BATCH_ROWS, NUMBER, FailsOnRows, Stopped, Stream, arrow, is_number
 from tacit.errors import EngineError
 
-# Arrow's types for PostgreSQL's, by their numbers in pg_type; numeric is apart, and all others are text.
+# Arrow's types for PostgreSQL's, by their numbers in pg_type;
+# numeric is apart, and all others are text.
 ARROW_TYPES = {
     16: "bool",
     20: "int64",
@@ -26,12 +29,15 @@ ARROW_TYPES = {
 TIMESTAMP, TIMESTAMP_TZ, NUMERIC = 1114, 1184, 1700
 OWN_WORDS = {16, 700, 701, TIMESTAMP, TIMESTAMP_TZ}
 STREAM_BYTES = 1 << 20
+ON_ROWS = ("21", "22")  # classes of errors: two rows where one is due, and what cannot be computed
+ZEROS = r"^(-?[0-9]+)(\.0+|(\.[0-9]*[1-9])0+)$"  # a number that ends in zeros behind the point
 
 
 class PostgresStream(Stream):
     """A query of PostgreSQL.
 
-    It is prepared first: it must be one whole statement, so that nothing in it can end the COPY around it.
+    It is prepared first: it must be one whole statement, so that
+    nothing in it can end the COPY around it.
     """
 
     def __init__(self, sql: str, connection: Any) -> None:
@@ -53,9 +59,11 @@ class PostgresStream(Stream):
                 self._connection.pgconn.describe_prepared(b""), pq.ExecStatus.COMMAND_OK
             )
             self.schema = schema_of(described)
-            # What PostgreSQL writes otherwise than we do: t and f, the space in a timestamp, NaN.
+            # What PostgreSQL writes otherwise than we do: t and f, the space in a timestamp, NaN,
+            # zeros at the end of a number.
             self.writes_csv = not any(
-                described.ftype(number) in OWN_WORDS for number in range(described.nfields)
+                described.ftype(number) in OWN_WORDS or is_number(self.schema.field(number))
+                for number in range(described.nfields)
             )
             if self._stopped:
                 raise Stopped
@@ -67,7 +75,9 @@ class PostgresStream(Stream):
     def __iter__(self) -> Iterator[Any]:
         with self._until_stopped():
             for block, _ in self._read_ahead(self._blocks()):
-                yield from read_block(block, self.schema).to_batches(max_chunksize=BATCH_ROWS)
+                yield from alike(read_block(block, self.schema)).to_batches(
+                    max_chunksize=BATCH_ROWS
+                )
 
     def csv(self, most: int) -> Iterator[tuple[bytes | bytearray, int]]:
         """The lines as they come from the server."""
@@ -75,7 +85,9 @@ class PostgresStream(Stream):
             yield from self._read_ahead(self._blocks(most))
 
     def close(self) -> None:
-        """End the transaction; where rows are still to come the server is told to stop, and the rest is read away."""
+        """End the transaction; where rows are still to come the server is told to stop, and the
+        rest is read away.
+        """
         from psycopg import pq
 
         copying = self._connection.pgconn
@@ -114,10 +126,12 @@ class PostgresStream(Stream):
             block = self._ahead.result()
 
     def _blocks(self, most: int | None = None) -> Iterator[tuple[bytearray, int]]:
-        """Whole lines with their number, about as many at a time as fit STREAM_BYTES; one part ends after `most` rows.
+        """Whole lines with their number, about as many at a time as fit STREAM_BYTES;
+        one part ends after `most` rows.
 
-        The server sends each row by itself, so for each row as little is done as can be: the size of the block is looked at
-        only when all that has come is read, which is no more than libpq's buffer holds.
+        The server sends each row by itself, so for each row as little is done as can be: the size
+        of the block is looked at only when all that has come is read, which is no more than libpq's
+        buffer holds.
         """
         from psycopg import pq
 
@@ -130,7 +144,8 @@ class PostgresStream(Stream):
                     size, row = receive(1)
                     if size <= 0:
                         break
-                    block += row  # keeping the rows themselves until there are many takes seven times as long
+                    # keeping the rows themselves until there are many takes seven times as long
+                    block += row
                     rows += 1
                 if len(block) >= STREAM_BYTES or rows == left:
                     yield block, rows
@@ -150,14 +165,25 @@ class PostgresStream(Stream):
             raise errors.error_from_result(result, encoding="utf-8")
         return result
 
-    def _explaining(self) -> AbstractContextManager[None]:
-        return explaining()
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """PostgreSQL's errors as ours; those of data hold a value of the row."""
+        from psycopg import Error
+
+        with explaining():
+            try:
+                yield
+            except Error as error:
+                if (error.sqlstate or "")[:2] in ON_ROWS:
+                    raise FailsOnRows from None
+                raise
 
 
 def schema_of(described: Any) -> Any:
     """Arrow's schema for a query that PostgreSQL described.
 
-    A numeric with a declared number of digits is a decimal; one without is text that is marked as a number.
+    A numeric with a declared number of digits is a decimal;
+    one without is text that is marked as a number.
     """
     pa = arrow()
 
@@ -185,6 +211,31 @@ def schema_of(described: Any) -> Any:
     return pa.schema([field(number) for number in range(described.nfields)])
 
 
+def alike(table: Any) -> Any:
+    """The table with numbers that are equal written alike, without zeros at their end.
+
+    Of 1.5 and 1.50 PostgreSQL shows the one that it met first, where it shows one (DISTINCT, GROUP
+    BY, max): which one that is depends on how it works, and that on all rows, also on those that
+    the answer leaves out.
+
+    >>> alike(
+    ...     arrow().table(
+    ...         {"x": ["1.50", "10", "2.000", "NaN", None]},
+    ...         schema=arrow().schema([arrow().field("x", "string", metadata=NUMBER)]),
+    ...     )
+    ... )["x"].to_pylist()
+    ['1.5', '10', '2', 'NaN', None]
+    """
+    import pyarrow.compute as pc
+
+    for at, field in enumerate(table.schema):
+        if is_number(field):
+            table = table.set_column(
+                at, field, pc.replace_substring_regex(table.column(at), ZEROS, r"\1\3")
+            )
+    return table
+
+
 def read_block(block: bytearray, schema: Any) -> Any:
     """Lines of CSV as PostgreSQL writes them, as a table of Arrow.
 
@@ -198,7 +249,8 @@ def read_block(block: bytearray, schema: Any) -> Any:
     try:
         return read_typed(block, schema)
     except pa.ArrowInvalid:
-        # A decimal that is no number (NaN) is missing, as everywhere here; what else Arrow has not is said.
+        # A decimal that is no number (NaN) is missing, as everywhere here;
+        # what else Arrow has not is said.
         plain = pa.schema(
             [
                 pa.field(one.name, pa.string()) if pa.types.is_decimal(one.type) else one
@@ -214,7 +266,8 @@ def read_block(block: bytearray, schema: Any) -> Any:
         return pa.table(columns, schema=schema)
     except pa.ArrowInvalid:
         raise EngineError(
-            "the answer holds a date or a number that Arrow has not (infinity, or a year before 1).",
+            "the answer holds a date or a number that Arrow has not (infinity, or a year "
+            "before 1).",
             hint="Leave it out, or ask for it as text: CAST(... AS TEXT).",
         ) from None
 
@@ -227,7 +280,9 @@ def numbers_only(column: Any) -> Any:
 
 
 def read_typed(block: bytearray, schema: Any) -> Any:
-    """Lines of CSV as a table of the given types. Names do not matter here: two columns may have the same."""
+    """Lines of CSV as a table of the given types.
+    Names do not matter here: two columns may have the same.
+    """
     from pyarrow import csv
 
     names = [str(number) for number in range(len(schema))]

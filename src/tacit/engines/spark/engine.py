@@ -8,21 +8,44 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
-from tacit.engines import output, shapes, shapes_text
-from tacit.engines.attach import PARQUET, find_file, ragged_line, text_types, values_of, wrong_type
-from tacit.engines.base import Engine, NativeType
-from tacit.engines.spark_session import active_session, explaining, explaining_work, start_session
-from tacit.engines.spark_stream import SparkStream
+from tacit.engines import output
+from tacit.engines.attach import (
+    PARQUET,
+    find_file,
+    ragged_line,
+    stored_values,
+    text_types,
+    wrong_type,
+)
+from tacit.engines.base import (
+    CALENDAR,
+    DOUBLES,
+    FLOATS_INSIDE,
+    NAN,
+    SHORTEST,
+    UTC,
+    WITHIN,
+    Engine,
+    NativeType,
+)
+from tacit.engines.duckdb.parquet import unreadable_columns
+from tacit.engines.files import csv_shape, mixed_line_ends, not_utf8
+from tacit.engines.floats import shortest_float
+from tacit.engines.identity import Origin, file_origins
+from tacit.engines.spark.constraints import constraints_in, keys_in, references_in
+from tacit.engines.spark.session import active_session, explaining, explaining_work, start_session
+from tacit.engines.spark.stream import SparkStream
+from tacit.engines.sql import shapes, shapes_text
 from tacit.errors import DataError, EngineError, Mark, did_you_mean
-from tacit.files import csv_shape, not_utf8
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
     from tacit.engines.base import Numbers
     from tacit.engines.streams import Stream
-    from tacit.model.schema import Table
+    from tacit.model.schema import SourceKeys, SourceReference, Table
 
 CSV: dict[str, Any] = {
     "header": True,
@@ -35,6 +58,9 @@ CSV: dict[str, Any] = {
 }
 
 
+ENDS = "YEAR({c}) < 1 OR YEAR({c}) > 9999"
+
+
 class Spark(Engine):
     """Rows in files or in Spark's catalog.
 
@@ -43,23 +69,53 @@ class Spark(Engine):
     """
 
     dialect = "spark"
+    one_spelling = r"(?s)(?!.*(interval|double|float|collate|variant)).*"
+    numbers_spelled = floats = r"double|float"
     types = (
         NativeType(r"tinyint|smallint|int|bigint", "integer"),
         NativeType(r"decimal.*", "decimal"),
-        NativeType(r"float|double", "decimal", "CASE WHEN NOT ISNAN({c}) THEN {c} END"),
-        NativeType(r"date", "date"),
-        NativeType(r"timestamp_ntz", "timestamp"),
+        NativeType(r"double", "decimal", "CASE WHEN NOT ISNAN({c}) THEN {c} END", changed=NAN),
+        NativeType(
+            r"float",
+            "decimal",
+            shortest_float("FORMAT_STRING('%.{0}e', {1})", "STRING", half_up=True),
+            changed=SHORTEST,
+        ),
+        NativeType(r"date", "date", lost=ENDS, refusal=CALENDAR, instead=WITHIN),
+        NativeType(r"timestamp_ntz", "timestamp", lost=ENDS, refusal=CALENDAR, instead=WITHIN),
         NativeType(
             r"timestamp",
             "timestamp",
-            "CAST(CONVERT_TIMEZONE(CURRENT_TIMEZONE(), 'UTC', CAST({c} AS TIMESTAMP_NTZ)) AS TIMESTAMP_NTZ)",
+            "CAST(CONVERT_TIMEZONE(CURRENT_TIMEZONE(), 'UTC', CAST({c} AS TIMESTAMP_NTZ)) AS "
+            "TIMESTAMP_NTZ)",
+            changed=UTC,
+            lost=ENDS,
+            refusal=CALENDAR,
+            instead=WITHIN,
         ),
         NativeType(r"boolean", "boolean"),
         NativeType(
-            r"(map|struct)<.*", "distribution", "TO_JSON({c}, MAP('ignoreNullFields', 'false'))"
+            r"(map|struct)<.*\bfloat[,>].*",
+            "distribution",
+            "TO_JSON({c})",
+            lost="{c} IS NOT NULL",
+            refusal=FLOATS_INSIDE,
+            instead=DOUBLES,
+        ),
+        NativeType(
+            r"(map|struct)<.*",
+            "distribution",
+            "TO_JSON({c}, MAP('ignoreNullFields', 'false'))",
+            changed="it is read as JSON",
         ),
         NativeType(r"string", "text"),
-        NativeType(r".*", "text", "CAST({c} AS STRING)"),
+        NativeType(
+            r"binary",
+            "text",
+            "CONCAT('\\\\x', HEX({c}))",
+            changed="it is read as its bytes in hexadecimal",
+        ),
+        NativeType(r".*", "text", "CAST({c} AS STRING)", changed="it is read as Spark writes it"),
     )
 
     def __init__(
@@ -71,6 +127,7 @@ class Spark(Engine):
         self.session = given or start_session(master)
         self._made_session = given is None
         self._views: list[str] = []
+        self._given: set[str] = set()  # tables whose rows stand in the plan
         if self.session.conf.get("spark.sql.ansi.enabled") != "true":
             raise EngineError(
                 "this Spark session computes past overflows and bad values without saying so.",
@@ -83,7 +140,7 @@ class Spark(Engine):
             self._create(table)
         elif table.file is not None or not self.session.catalog.tableExists(self._name(table.name)):
             self._read_file(table)
-        self._read_plainly(table.name)
+        self._read_plainly(table.name, table)
 
     def native_types(self, table: str) -> dict[str, str]:
         """The columns of a table, in order, with Spark's names for their types."""
@@ -103,7 +160,9 @@ class Spark(Engine):
         return tuple(self.integers(column.to_numpy()) for column in found.columns)
 
     def write(self, name: str, query: exp.Expression) -> None:
-        """Store the rows of a query as a table: in the metastore, or for as long as the session lasts."""
+        """Store the rows of a query as a table:
+        in the metastore, or for as long as the session lasts.
+        """
         with explaining():
             frame = self._frame(query)
             if self.session.conf.get("spark.sql.catalogImplementation") == "in-memory":
@@ -137,10 +196,12 @@ class Spark(Engine):
         work: Callable[[Iterator[Any]], Iterator[Any]],
         columns: Mapping[str, str],
     ) -> None:
-        """Have every partition of a query's rows worked on where it is, and make what comes of it reachable under a name.
+        """Have every partition of a query's rows worked on where it is, and make what comes of it
+        reachable under a name.
 
-        Rows that are equal in the column `by` are in one partition and follow each other. `work` takes and gives Arrow's record
-        batches. What it gives is kept: it is never worked out a second time, and where Spark loses it, reading it is an error.
+        Rows that are equal in the column `by` are in one partition and follow each other. `work`
+        takes and gives Arrow's record batches. What it gives is kept: it is never worked out a
+        second time, and where Spark loses it, reading it is an error.
         """
         with self._job(), explaining_work():
             frame = self._frame(query).repartition(by).sortWithinPartitions(by)
@@ -152,8 +213,91 @@ class Spark(Engine):
             self._frame(query)
 
     def lock(self, *, seconds: float | None = None) -> None:
-        """Times mean the same whoever asks. Spark has no way to close itself further: what may run is up to who renders the queries."""
+        """Times mean the same whoever asks. Spark has no way to close itself further:
+        what may run is up to who renders the queries.
+        """
         self.session.conf.set("spark.sql.session.timeZone", "UTC")
+
+    def origins(self, table: str) -> frozenset[Origin]:
+        """The files that Spark reads for a table, also through views,
+        and its entry in the catalog.
+        """
+        if table in self._given:
+            return frozenset()
+        with explaining():
+            files = [
+                Path(unquote(urlsplit(one).path))
+                for one in self.session.table(self._name(table)).inputFiles()
+            ]
+        found = {
+            origin
+            for path in files
+            for origin in (
+                file_origins(path)
+                if path.is_file()
+                else [Origin("file", str(path), f"the file {path.name}")]
+            )
+        }
+        if table in self._views:
+            return frozenset(found)
+        value, is_view = self._catalogued(table)
+        if not files and is_view:
+            found.add(
+                Origin(
+                    "hidden",
+                    value,
+                    f"what the view {table} reads cannot be told: Spark names no file that it "
+                    "comes from",
+                )
+            )
+        return frozenset({*found, Origin("table", value, f"the table {table}")})
+
+    def entry(self, table: str) -> str | None:
+        """The table of the catalog, unless it is a view."""
+        value, is_view = ("", True) if table in self._views else self._catalogued(table)
+        return None if is_view else value
+
+    def declared(self, table: str) -> SourceKeys:
+        """The keys that the catalog has for a table, where it has any."""
+        return keys_in(self._constraints(table))
+
+    def references(self) -> list[SourceReference]:
+        """The foreign keys of the attached tables."""
+        entries = {
+            table: entry
+            for table in sorted(self._attached)
+            if (entry := self.entry(table)) is not None
+        }
+        return [
+            one
+            for table, entry in entries.items()
+            for one in references_in(self._constraints(table), entry, entries.values())
+        ]
+
+    def _catalogued(self, table: str) -> tuple[str, bool]:
+        """How the catalog knows a table, and whether it is a view."""
+        with explaining():
+            found = self.session.catalog.getTable(self._name(table))
+        name = ".".join(
+            [*filter(None, [found.catalog, *(found.namespace or ())]), found.name]
+        ).lower()
+        return f"spark/{name}", found.tableType in ("VIEW", "TEMPORARY")
+
+    def _constraints(self, table: str) -> list[str]:
+        """The constraints that the catalog has for a table."""
+        if self.entry(table) is None:
+            return []
+        with explaining():
+            return list(
+                constraints_in(
+                    [
+                        tuple(row)
+                        for row in self.session.sql(
+                            f"DESCRIBE TABLE EXTENDED {self._name(table)}"
+                        ).collect()
+                    ]
+                )
+            )
 
     def stream(self, sql: str) -> Stream:
         """A query, whose rows come one partition after the other."""
@@ -200,7 +344,10 @@ class Spark(Engine):
         if self._made_session and not lasting and catalog.currentCatalog() == "spark_catalog":
             raise EngineError(
                 "this Spark has no catalog that outlives the session.",
-                hint="Write to a .csv or .parquet file, or configure a metastore (spark.sql.catalogImplementation).",
+                hint=(
+                    "Write to a .csv or .parquet file, or configure a metastore "
+                    "(spark.sql.catalogImplementation)."
+                ),
             )
         with explaining():
             if catalog.tableExists(self._name(name)) and not (
@@ -228,7 +375,9 @@ class Spark(Engine):
 
     @contextmanager
     def _job(self) -> Iterator[None]:
-        """Work that Spark stops when we are stopped: else it would go on writing behind our back."""
+        """Work that Spark stops when we are stopped:
+        else it would go on writing behind our back.
+        """
         tag = f"tacit-{secrets.token_hex(4)}"
         self.session.addTag(tag)
         try:
@@ -247,7 +396,8 @@ class Spark(Engine):
         self._views.append(name)
 
     def _create(self, table: Table) -> None:
-        values = values_of(table)
+        values = stored_values(self, table)
+        self._given.add(table.name)
         with explaining():
             self._view(
                 table.name,
@@ -256,9 +406,22 @@ class Spark(Engine):
 
     def _read_file(self, table: Table) -> None:
         path, shown = self._find_file(table)
+        if path.name.startswith(("_", ".")) or ":" in str(path.resolve()):
+            raise DataError(
+                f"Spark does not read {shown}: it passes over names that begin with _ or ., and "
+                "takes none with a colon.",
+                hint="Rename the file.",
+                mark=Mark(shown),
+            )
         self._reads_file(path, again=True)
         with explaining():
             if path.suffix.lower() in PARQUET:
+                for name, (has, instead) in unreadable_columns(
+                    path, shown, "spark"
+                ).items():  # Spark would read no column of the file
+                    raise DataError(
+                        f"column {name!r} of {shown} has {has}.", hint=instead, mark=Mark(shown)
+                    )
                 self._view(table.name, self.session.read.parquet(spark_path(path)))
             else:
                 self._read_csv(table, path, shown)
@@ -277,7 +440,7 @@ class Spark(Engine):
             raise
 
     def _read_csv(self, table: Table, path: Path, shown: str) -> None:
-        shape = csv_shape(path, shown)
+        shape = csv_shape(path, shown, by_header=self.types_by_plan)
         raw = f"{table.name} as text"
         if not self.session.read.text(spark_path(path)).where("NOT is_valid_utf8(value)").isEmpty():
             raise not_utf8(path, shown)
@@ -296,10 +459,17 @@ class Spark(Engine):
         try:
             types = text_types(self, raw, table)
         except EngineError:
-            raise ragged_line(path, shown, shape) or DataError(
-                f"{shown} cannot be read as CSV.", mark=Mark(shown)
+            raise (
+                mixed_line_ends(path, shown)
+                or ragged_line(path, shown, shape)
+                or DataError(f"{shown} cannot be read as CSV.", mark=Mark(shown))
             ) from None
-        # Kept by Spark: a CSV file is read by one task, and would be for every column that is counted.
+        if self.value(shapes_text.line_end_count(raw, shape.header[-1])) and (
+            found := mixed_line_ends(path, shown)
+        ):
+            raise found
+        # Kept by Spark: a CSV file is read by one task, and would be
+        # for every column that is counted.
         self._view(table.name, self._frame(shapes_text.typed(raw, types)).cache())
         try:
             self.value(shapes.row_count(table.name))

@@ -1,4 +1,6 @@
-"""A session with Spark: starting one where there is none, and what Spark says when it fails, in our words."""
+"""A session with Spark: starting one where there is none, and what
+Spark says when it fails, in our words.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import EngineError, MissingExtra
+from tacit.errors import EngineError, MissingExtra, install_command
 
 MASTER_SECONDS = 5
 NO_JAVA = "Install Java 17 or newer (apt install openjdk-17-jre-headless) and set JAVA_HOME to it."
@@ -32,7 +34,9 @@ def active_session() -> Any:
 
 
 def start_session(master: str | None) -> Any:
-    """A session of our own. What Spark logs goes to a file of its own, which is read when the start fails."""
+    """A session of our own. What Spark logs goes to a file of its own,
+    which is read when the start fails.
+    """
     from pyspark import SparkConf, SparkContext, java_gateway
     from pyspark.sql import SparkSession
 
@@ -56,7 +60,8 @@ def start_session(master: str | None) -> Any:
 
 
 def answers(master: str) -> bool:
-    """Whether somebody listens at one of the addresses of a master; Spark itself would try for a minute.
+    """Whether somebody listens at one of the addresses of a master;
+    Spark itself would try for a minute.
 
     >>> answers("local[2]")
     True
@@ -103,7 +108,9 @@ def settings(master: str | None) -> dict[str, str]:
 
 
 def be_quiet() -> None:
-    """Silence pyspark's own logger, which would print values, and its word on the version of pandas."""
+    """Silence pyspark's own logger, which would print values, and
+    its word on the version of pandas.
+    """
     logging.getLogger("SQLQueryContextLogger").disabled = True
     warnings.filterwarnings(
         "ignore", message="PySpark does not yet fully support pandas", category=FutureWarning
@@ -155,13 +162,16 @@ def work_failed(said: str) -> EngineError:
     ...     )
     ... )
     Spark's Python could not draw: no draw is good.
-    """
+    """  # noqa: E501
     found = [line for line in said.splitlines() if re.match(r"[\w.]+(Error|Exception): ", line)]
     kind, _, words = (found or ["Error: no reason given"])[-1].partition(": ")
     if kind == "ModuleNotFoundError":
         return EngineError(
             f"Spark's Python has not all that Tacit needs: {words[0].lower()}{words[1:]}.",
-            hint="Install tacit[spark,synthesis] for the Python of Spark's workers, or set PYSPARK_PYTHON to one that has it.",
+            hint=(
+                f"In a clone of Tacit, run {install_command('spark,synthesis')} with the "
+                "Python of Spark's workers, or set PYSPARK_PYTHON to one that has it."
+            ),
         )
     return EngineError(f"Spark's Python could not draw: {words}")
 
@@ -173,7 +183,7 @@ def first_sentence(text: str) -> str:
     ...     "An error occurred while calling o1.x.\\n: a.B: [C.D] No such thing. SQLSTATE: 42P01\\n\\tat"
     ... )
     'No such thing.'
-    """
+    """  # noqa: E501
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     said = next(
         (line for line in lines if re.search(r"\[[A-Z_.]+\] ", line)),

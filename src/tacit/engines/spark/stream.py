@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import itertools
+import re
 import secrets
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from typing import Any
 
-from tacit.engines.spark_session import explaining
-from tacit.engines.streams import BATCH_ROWS, Stream, arrow
+from tacit.engines.spark.session import explaining
+from tacit.engines.streams import BATCH_ROWS, FailsOnRows, Stream, arrow
+from tacit.errors import EngineError
+
+# what Spark finds on rows
+ON_ROWS = (
+    r"(?i)cannot be (cast|parsed|converted)|division by zero|overflow|out of "
+    r"(range|bounds)|malformed|invalid (index|value|input)"
+)
 
 
 class SparkStream(Stream):
-    """A query of Spark. It must be read by the thread that began it: Spark knows its jobs by their thread."""
+    """A query of Spark. It must be read by the thread that began it:
+    Spark knows its jobs by their thread.
+    """
 
     def __init__(self, sql: str, session: Any) -> None:
         super().__init__(sql)
@@ -48,5 +58,13 @@ class SparkStream(Stream):
     def _interrupt(self) -> None:
         self._session.interruptTag(self._tag)
 
-    def _explaining(self) -> AbstractContextManager[None]:
-        return explaining()
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Spark's errors as ours; those of data hold a value of the row."""
+        try:
+            with explaining():
+                yield
+        except EngineError as error:
+            if re.search(ON_ROWS, error.message):
+                raise FailsOnRows from None
+            raise

@@ -1,8 +1,9 @@
 """The SQL we send: every query shape as a function that builds a sqlglot tree.
 
 Each shape has a line in `tests/conformance/`, run on DuckDB, PostgreSQL and Spark with equal
-answers expected. Only what the three agree on is used here. Shapes over codes are in `shapes_coded`, those
-about what values look like in `shapes_text`, and those about tables as the engine has them in `shapes_stored`.
+answers expected. Only what the three agree on is used here. Shapes over codes are in
+`shapes_coded`, those about what values look like in `shapes_text`, and those about tables as the
+engine has them in `shapes_stored`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
+
+# What every engine answers, whatever tables there are.
+ANYTHING = "SELECT 1 AS one"
 
 
 def column(name: str, table: str | None = None) -> exp.Column:
@@ -59,6 +63,15 @@ def columns_of(table: str, columns: Sequence[str]) -> exp.Select:
     return exp.select(*(column(name) for name in columns)).from_(table_of(table))
 
 
+def whole_table(name: str) -> exp.Select:
+    """All rows, all columns.
+
+    >>> whole_table("s.t").sql()
+    'SELECT * FROM "s"."t"'
+    """
+    return exp.select("*").from_(table_of(name))
+
+
 def distinct_rows(table: str, columns: Sequence[str]) -> exp.Select:
     """The distinct combinations of some columns."""
     return columns_of(table, columns).distinct()
@@ -68,6 +81,15 @@ def distinct_count(table: str, columns: Sequence[str]) -> exp.Select:
     """How many distinct combinations, NULL counting as a value."""
     inner = distinct_rows(table, columns).subquery("d")
     return exp.select(exp.alias_(exp.Count(this=exp.Star()), "n")).from_(inner)
+
+
+def different_rows(query: exp.Select) -> exp.Select:
+    """How many different rows a query has.
+
+    >>> different_rows(columns_of("t", ["zip"])).sql()
+    'SELECT COUNT(*) FROM (SELECT DISTINCT "zip" FROM "t") AS c'
+    """
+    return exp.select(exp.Count(this=exp.Star())).from_(query.distinct().subquery("c"))
 
 
 def missing_counts(table: str, columns: Sequence[str]) -> exp.Select:
@@ -111,6 +133,29 @@ def order_by(columns: Sequence[str], collations: Mapping[str, str]) -> list[exp.
     return [exp.Ordered(this=key(name), nulls_first=False) for name in columns]
 
 
+def page(
+    table: str,
+    columns: Sequence[str],
+    *,
+    by: Sequence[str],
+    descending: bool = False,
+    collations: Mapping[str, str] | None = None,
+    offset: int,
+    limit: int,
+) -> exp.Select:
+    """Some rows from a place on, sorted if that is said; `descending` turns the first key around.
+
+    >>> page("t", ["zip"], by=["zip"], descending=True, offset=20, limit=10).sql(dialect="duckdb")
+    'SELECT "zip" FROM "t" ORDER BY "zip" DESC LIMIT 10 OFFSET 20'
+    """
+    query = columns_of(table, columns)
+    if by:
+        keys = order_by(by, collations or {})
+        keys[0].set("desc", descending)
+        query = query.order_by(*keys)
+    return query.limit(limit).offset(offset)
+
+
 def matching(
     table: str,
     columns: Sequence[str],
@@ -141,7 +186,7 @@ def equal_to(values: Mapping[str, Any]) -> list[exp.Expr]:
     ]
 
 
-def count_where(condition: exp.Expression) -> exp.Expression:
+def count_where(condition: exp.Expr) -> exp.Expression:
     """How many rows meet a condition, as an integer on every engine."""
     one = exp.Case().when(condition, exp.Literal.number(1))
     return exp.Count(this=one)
@@ -164,7 +209,8 @@ def declared(types: Mapping[str, str]) -> exp.Schema:
 
 
 def tallied(query: exp.Select, outputs: Sequence[str], limit: int | None = None) -> exp.Select:
-    """How often each combination of columns occurs in a query, in no order; at most `limit` of them.
+    """How often each combination of columns occurs in a query, in no order;
+    at most `limit` of them.
 
     >>> tallied(columns_of("t", ["zip"]), ["zip"]).sql()
     'SELECT "zip", COUNT(*) AS n FROM (SELECT "zip" FROM "t") AS c GROUP BY "zip"'
@@ -202,11 +248,12 @@ def ordered(
 
 
 def amount_faults(table: str, name: str, most: int, *, whole: bool) -> exp.Select:
-    """How many rows have in a column of numbers: none, a negative one, one above `most`, one that is not whole (unless all are).
+    """How many rows have in a column of numbers:
+    none, a negative one, one above `most`, one that is not whole (unless all are).
 
     >>> amount_faults("t", "jobs", 9, whole=True).sql()
     'SELECT COUNT(*) - COUNT("jobs") AS f0, COUNT(CASE WHEN "jobs" < 0 THEN 1 END) AS f1, COUNT(CASE WHEN "jobs" > 9 THEN 1 END) AS f2, 0 AS f3 FROM "t"'
-    """
+    """  # noqa: E501
     one = column(name)
     faults: list[exp.Expr] = [
         exp.Sub(this=exp.Count(this=exp.Star()), expression=exp.Count(this=one)),

@@ -1,4 +1,6 @@
-"""Shapes over codes: each combination of values as a few integers, counted, added up, or replaced by labels."""
+"""Shapes over codes: each combination of values as a few integers, counted, added up, or
+replaced by labels.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
-from tacit.engines.shapes import column, distinct_rows, grouped, order_by, table_of
+from tacit.engines.sql.shapes import column, distinct_rows, grouped, order_by, table_of
 
 
 def coded_counts(
@@ -40,7 +42,9 @@ def coded_rows(
     carried: Sequence[str] = (),
     collations: Mapping[str, str] | None = None,
 ) -> exp.Select:
-    """Every row with its packed combination k0, k1, ..., its person, and the carried columns as c0, c1, ..."""
+    """Every row with its packed combination k0, k1, ..., its person, and the carried columns as
+    c0, c1, ...
+    """
     collations = collations or {}
     names = [name for key in keys for name in key]
     alias = {name: f"d{i}" for i, name in enumerate(names)}
@@ -72,7 +76,8 @@ def coded_sums(
     between: tuple[int, int] | None = None,
     collations: Mapping[str, str] | None = None,
 ) -> exp.Select:
-    """Add up a column of whole numbers by combination, packed as in `coded_counts`; without one, count rows.
+    """Add up a column of whole numbers by combination, packed as in `coded_counts`;
+    without one, count rows.
 
     With `between`, only combinations whose first integer is from the one number to the other.
     """
@@ -145,12 +150,14 @@ def recoded(
     left_out: str | None = None,
     collations: Mapping[str, str] | None = None,
 ) -> exp.Select:
-    """The rows of a table in random order, each value of some columns replaced by the label of its code.
+    """The rows of a table in random order, each value of some columns
+    replaced by the label of its code.
 
-    `labels[column]` names a relation (code, label, number) of the column's codes as in `dictionary`;
-    `missing` has the label and the number of NULL. `constants` are columns with one label for all.
-    Columns in `as_is` have numbers, and show their values. Rows are left out whose numbers, one for each
-    column of `labels` in order, stand in the relation `left_out` (n0, n1, ...).
+    `labels[column]` names a relation (code, label, number) of the column's codes as in
+    `dictionary`; `missing` has the label and the number of NULL. `constants` are columns with one
+    label for all. Columns in `as_is` have numbers, and show their values. Rows are left out whose
+    numbers, one for each column of `labels` in order, stand in the relation `left_out` (n0, n1,
+    ...).
 
     >>> print(recoded("t", ["sex", "ill"], labels={}, missing={}, constants={"sex": "*"}).sql())
     SELECT '*' AS "sex", "t"."ill" AS "ill" FROM "t" AS t ORDER BY RAND()
@@ -191,7 +198,9 @@ def shown(
     constants: Mapping[str, str],
     as_is: Collection[str],
 ) -> exp.Expr:
-    """What a recoded table shows in a column: one label for all, the value's label, or the value."""
+    """What a recoded table shows in a column:
+    one label for all, the value's label, or the value.
+    """
     if name in constants:
         return exp.Literal.string(constants[name])
     if name not in alias or name in as_is:
@@ -232,12 +241,13 @@ def regrouped(
     divided: bool,
     collations: Mapping[str, str] | None = None,
 ) -> exp.Select:
-    """The rows of a table in random order, each with the labels of the group that its combination is in.
+    """The rows of a table in random order, each with the labels of the
+    group that its combination is in.
 
     `cells` names a relation (k0, k1, ..., person, number): the group of a combination, packed as in
-    `coded_counts`; rows without one are left out. `groups` is (number, l0, l1, ...), and `labels` says
-    which of them stands in which column. Where `divided`, the rows of a combination are dealt to
-    several groups at random: `cells` then has `after` and `upto`, of the rows from 1 on.
+    `coded_counts`; rows without one are left out. `groups` is (number, l0, l1, ...), and `labels`
+    says which of them stands in which column. Where `divided`, the rows of a combination are dealt
+    to several groups at random: `cells` then has `after` and `upto`, of the rows from 1 on.
     """
     parts = [*(f"k{i}" for i in range(len(keys))), *(["person"] if person else [])]
     carried = [name for name in columns if name not in labels]
@@ -268,7 +278,9 @@ def regrouped(
 
 
 def dealt(rows: exp.Select, parts: Sequence[str]) -> exp.Select:
-    """Rows with their place, from 1 on, among those that are alike in some columns, drawn at random."""
+    """Rows with their place, from 1 on, among those that are alike
+    in some columns, drawn at random.
+    """
     # The draw is a column of its own: DuckDB wants to sort a window by nothing that changes.
     drawn = exp.select(exp.Star(), exp.alias_(exp.Rand(), "draw")).from_(rows.subquery("a"))
     place = exp.Window(

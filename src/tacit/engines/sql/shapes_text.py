@@ -1,12 +1,15 @@
-"""Shapes about what values look like: which texts are numbers or dates, and a table of text with its columns typed."""
+"""Shapes about what values look like: which texts are numbers or dates, and a table of text with
+its columns typed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
-from tacit.engines.shapes import column, count_where, table_of
+from tacit.engines.sql.shapes import column, count_where, table_of
+from tacit.model.text import BLANKS
 
 # Numbers as text. A mark is put behind each value to find its end: Java's $ would also match
 # before a last line feed. Up to 18 digits fit BIGINT; 18 and 20 behind the point DECIMAL(38, 20).
@@ -15,19 +18,32 @@ INTEGER = rf"^(0|-?[1-9][0-9]{{0,17}}){END}$"
 DECIMAL = rf"^-?(0|[1-9][0-9]{{0,17}})([.][0-9]{{1,20}})?{END}$"
 DIGITS = rf"^[0-9]+{END}$"
 TIME = r"[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?"
+# What a cast would keep: engines drop the time of a date, the zone of a
+# time, and digits beyond microseconds.
+FORMS: Mapping[str, str] = {
+    "date": rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}{END}$",
+    "timestamp": (
+        rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}([T "
+        rf"][0-9]{{2}}:[0-9]{{2}}(:[0-9]{{2}}([.][0-9]{{1,6}})?)?)?{END}$"
+    ),
+}
 ISO_DATE = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}({TIME})?{END}$"
 
 
-def kinds_of_text(table: str, columns: Sequence[str]) -> exp.Select:
-    """For each text column: how many values, how many look like integers, like decimals, and the
-    most digits after the point."""
+def kinds_of_text(table: str, columns: Mapping[str, str | None]) -> exp.Select:
+    """For each text column (given with its declared type): how many values, how many look like
+    integers, like decimals, and the most digits after the point; how many have the form of the type
+    that is declared, of dates and times.
+    """
     parts: list[exp.Expr] = []
-    for i, name in enumerate(columns):
+    for i, (name, declared) in enumerate(columns.items()):
+        form = FORMS.get(declared or "")
         parts += [
             exp.alias_(exp.Count(this=column(name)), f"n{i}"),
             exp.alias_(count_where(looks_like(name, INTEGER)), f"i{i}"),
             exp.alias_(count_where(looks_like(name, DECIMAL)), f"d{i}"),
             exp.alias_(exp.Max(this=digits_after_point(name)), f"s{i}"),
+            exp.alias_(count_where(looks_like(name, form)) if form else exp.null(), f"f{i}"),
         ]
     return exp.select(*parts).from_(table_of(table))
 
@@ -40,7 +56,7 @@ def column_facts(table: str, columns: Mapping[str, str]) -> exp.Select:
 
     >>> column_facts("t", {"born": "date"}).sql()
     'SELECT COUNT(*) AS n, COUNT("born") AS f0, COUNT(DISTINCT "born") AS f1, NULL AS f2, NULL AS f3, NULL AS f4, NULL AS f5, NULL AS f6 FROM "t"'
-    """
+    """  # noqa: E501
     facts: list[exp.Expr] = []
     for name, kind in columns.items():
         facts += [
@@ -61,6 +77,48 @@ def column_facts(table: str, columns: Mapping[str, str]) -> exp.Select:
     return exp.select(rows, *(exp.alias_(fact, f"f{i}") for i, fact in enumerate(facts))).from_(
         table_of(table)
     )
+
+
+def line_end_count(table: str, name: str) -> exp.Select:
+    """How many texts of a column end with half of a line's end."""
+    ends = exp.Right(this=column(name), expression=exp.Literal.number(1)).eq(
+        exp.Literal.string("\r")
+    )
+    return exp.select(exp.alias_(count_where(ends), "n")).from_(table_of(table))
+
+
+def blank_counts(table: str, columns: Sequence[str]) -> exp.Select:
+    """For each text column: how many of its values are blank."""
+    counts = (count_where(shows_nothing(column(name))) for name in columns)
+    return exp.select(*(exp.alias_(one, f"b{i}") for i, one in enumerate(counts))).from_(
+        table_of(table)
+    )
+
+
+def without_blanks(rows: exp.Select, columns: Sequence[str], blank: Collection[str]) -> exp.Select:
+    """The rows of a query, in which some columns of text are missing where they are blank."""
+    shown = {name: column(name) for name in columns}
+    return exp.select(
+        *(
+            exp.alias_(
+                exp.Case().when(shows_something(one), one) if name in blank else one,
+                name,
+                quoted=True,
+            )
+            for name, one in shown.items()
+        )
+    ).from_(rows.subquery("r"))
+
+
+def shows_something(text: exp.Expr) -> exp.Expr:
+    """Whether there is more in a text than spaces and characters that cannot be seen."""
+    rest = exp.Trim(this=exp.cast(text.copy(), "TEXT"), expression=exp.Literal.string(BLANKS))
+    return exp.NEQ(this=rest, expression=exp.Literal.string(""))
+
+
+def shows_nothing(text: exp.Expr) -> exp.Expr:
+    """Whether there is nothing in a text that can be seen."""
+    return exp.not_(shows_something(text))
 
 
 def looks_like(name: str, pattern: str) -> exp.Expression:

@@ -1,4 +1,6 @@
-"""Values that are no diversity: "unknown" is missing, and "cancer" is "Cancer", when the owner says so."""
+"""Values that are no diversity: "unknown" is missing, and "cancer" is
+"Cancer", when the owner says so.
+"""
 
 from __future__ import annotations
 
@@ -8,40 +10,69 @@ from typing import Any
 
 import numpy as np
 
-from tacit.tables.counts import Counts
+from tacit.families.microdata.counts import Counts
+from tacit.model.text import folded
 
 UNKNOWN_WORDS = frozenset(
-    {
-        "?",
-        "-",
-        "--",
+    {"?", "??", "???", "-", "--", "---", "–", "—", ".", "..", "..."}
+    | {
         "n/a",
         "na",
         "n.a.",
+        "n.a",
+        "#n/a",
+        "#na",
+        "<na>",
         "nan",
+        "#value!",
+        "#ref!",
+        "#null!",
         "none",
         "null",
         "nil",
+        "\\n",
+    }
+    | {
         "unknown",
+        "unk",
+        "not known",
         "missing",
         "unspecified",
-        "not known",
+        "not specified",
+        "not recorded",
+        "not stated",
+        "not available",
+        "not applicable",
     }
-    | {"unbekannt", "inconnu", "desconocido"}
+    | {
+        "tbd",
+        "tba",
+        "to be determined",
+        "refused",
+        "declined",
+        "declined to answer",
+        "prefer not to say",
+        "no answer",
+        "no response",
+    }
+    | {"don't know", "dont know", "undisclosed", "withheld"}
+    | {
+        "unbekannt",
+        "keine angabe",
+        "k.a.",
+        "k. a.",
+        "inconnu",
+        "non renseigné",
+        "desconocido",
+        "sconosciuto",
+        "onbekend",
+    }
 )
 
 
-def folded(value: Any) -> Any:
-    """A value without case and needless spaces.
-
-    >>> folded(" Heart  Disease")
-    'heart disease'
-    """
-    return " ".join(value.casefold().split()) if isinstance(value, str) else value
-
-
 def spelling_variants(values: Sequence[Any]) -> list[Any]:
-    """The values that are the same as an earlier one but for case and spaces.
+    """The values that are the same as an earlier one but for case, spaces
+    and ways to write the same letters.
 
     >>> spelling_variants(["Cancer", "cancer ", "Flu"])
     ['cancer ']
@@ -60,9 +91,16 @@ def unknown_words(values: Sequence[Any]) -> list[Any]:
 
 
 def cleaned(
-    base: Counts, column: str, *, unknown: Collection[Any] = (), merge_spelling: bool = False
+    base: Counts,
+    column: str,
+    *,
+    unknown: Collection[Any] = (),
+    merge_spelling: bool = False,
+    merged: Collection[Any] | None = None,
 ) -> Counts:
-    """The same counts with some values of a column missing, and spelling variants as one value."""
+    """The same counts with some values of a column missing, and spelling variants as one value;
+    of all words, or of those `merged`.
+    """
     values = base.dictionaries[column]
     kept: dict[Any, int] = {}
     targets = []
@@ -70,7 +108,11 @@ def cleaned(
         if value in unknown:
             targets.append(-1)
             continue
-        name = folded(value) if merge_spelling else value
+        name = (
+            folded(value)
+            if merge_spelling and (merged is None or folded(value) in merged)
+            else value
+        )
         targets.append(kept.setdefault(name, len(kept)))
     names = [
         next(value for value, code in zip(values, targets, strict=True) if code == new)

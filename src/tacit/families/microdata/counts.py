@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.engines import shapes, shapes_coded
+from tacit.engines.sql import shapes, shapes_coded
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine

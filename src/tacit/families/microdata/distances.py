@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tacit.errors import DataError
+from tacit.families.microdata.hierarchy import Hierarchy, value_text
+from tacit.families.microdata.neighbours import Nearness, Pairs, Windows
+from tacit.families.microdata.ratios import SAFE
 from tacit.model.numbers import exact, plain
-from tacit.tables.hierarchy import Hierarchy, value_text
-from tacit.tables.neighbours import Nearness, Pairs, Windows
-from tacit.tables.ratios import SAFE
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
-    from tacit.tables.ratios import Mask
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.ratios import Mask
 
 Values = Sequence[Any]
 SAMPLE = 2_000  # pairs on which a user's own distance is tried
@@ -36,7 +36,9 @@ ROUNDING = Fraction(1, 10**6)  # what probabilities may lack of 1: thirds have n
 
 
 class Distance(ABC):
-    """How unlike two values of a column are. `name` is what a plan calls it, `unit` what it counts."""
+    """How unlike two values of a column are.
+    `name` is what a plan calls it, `unit` what it counts.
+    """
 
     name: ClassVar[str]
     unit: ClassVar[str] = ""
@@ -100,9 +102,12 @@ class Taxonomy(Distance):
 
 
 def levels_of(tree: Hierarchy) -> list[Integers]:
-    """For each level of a hierarchy the label's code of each value; the last level has one label."""
+    """For each level of a hierarchy the label's code of each value; the last level has one label.
+
+    A hierarchy that ends in several labels has a root above them, whichever of them the data have.
+    """
     levels = [level.codes[: len(tree.values)] for level in tree.levels]
-    if len(np.unique(levels[-1])) > 1:
+    if not tree.has_root or len(np.unique(levels[-1])) > 1:
         levels.append(np.zeros(len(tree.values), dtype=np.int64))
     return levels
 
@@ -163,7 +168,7 @@ def numeric(column: str, values: Values) -> Numeric:
     >>> numeric("salary", ["many"])
     Traceback (most recent call last):
     tacit.errors.DataError: column 'salary' has to be numbers here, and 'many' is none. Write numbers as 1234 or 1234.5 and leave unknown ones empty, or choose another check or distance.
-    """
+    """  # noqa: E501
     places, scale = scaled(column, values)
     return Numeric(places, scale)
 
@@ -191,7 +196,10 @@ def as_number(column: str, value: Any) -> Fraction:
     except ValueError:
         raise DataError(
             f"column {column!r} has to be numbers here, and {value_text(value)!r} is none.",
-            hint="Write numbers as 1234 or 1234.5 and leave unknown ones empty, or choose another check or distance.",
+            hint=(
+                "Write numbers as 1234 or 1234.5 and leave unknown ones empty, or choose "
+                "another check or distance."
+            ),
         ) from None
 
 
@@ -217,7 +225,7 @@ def distribution(column: str, text: Any) -> dict[str, Fraction]:
     >>> distribution("disease", '{"flu": 0.9}')
     Traceback (most recent call last):
     tacit.errors.DataError: the probabilities of '{"flu": 0.9}' in column 'disease' add up to 0.9. Make them add up to 1, for example with one more value: {"flu": 0.7, "none": 0.3}.
-    """
+    """  # noqa: E501
     found = json_object(column, text)
     try:
         shares = {name: exact(value or 0) for name, value in found.items()}
@@ -233,7 +241,9 @@ def distribution(column: str, text: Any) -> dict[str, Fraction]:
     if abs(total - 1) > ROUNDING:
         raise DataError(
             f"the probabilities of {shown(text)} in column {column!r} add up to {plain(total)}.",
-            hint='Make them add up to 1, for example with one more value: {"flu": 0.7, "none": 0.3}.',
+            hint=(
+                'Make them add up to 1, for example with one more value: {"flu": 0.7, "none": 0.3}.'
+            ),
         )
     return shares
 
@@ -323,7 +333,9 @@ def shown(value: Any, most: int = 80) -> str:
 
 
 def usual(column: str, values: Values) -> Distance:
-    """The distance of a column that declares none: numeric for numbers, discrete for anything else."""
+    """The distance of a column that declares none:
+    numeric for numbers, discrete for anything else.
+    """
     numbers = all(
         isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in values
     )

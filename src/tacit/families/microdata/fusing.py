@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.tables.counts import Counts, pack_codes
+from tacit.families.microdata.counts import Counts, pack_codes
 
 Parts = Mapping[str, tuple[str, ...]]
 

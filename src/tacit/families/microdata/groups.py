@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import DataError
-from tacit.tables.counts import ROOM, Counts, pack_codes, run_starts, tally
+from tacit.families.microdata.counts import ROOM, Counts, pack_codes, run_starts, tally
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
-    from tacit.tables.hierarchy import Level
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.hierarchy import Level
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 MOST_MATCHES = 50_000_000
@@ -29,11 +29,12 @@ def nothing() -> Integers:
 class Groups:
     """People by group, and by sensitive value within each group (a cell).
 
-    The cells of group g are `starts[g]:starts[g + 1]`, with the most frequent value first.
-    `sizes` counts people in a group, also those whose sensitive value is missing; `counts` counts
-    people per cell, and a missing value is never a cell: it does not count as diversity.
-    `ambiguous` tells where people have more than one value in a group (see `one_value_each`; None
-    where nobody has), `overlapping` says that a person can be in several groups because missing values match any other.
+    The cells of group g are `starts[g]:starts[g + 1]`, with the most frequent value first. `sizes`
+    counts people in a group, also those whose sensitive value is missing; `counts` counts people
+    per cell, and a missing value is never a cell: it does not count as diversity. `ambiguous` tells
+    where people have more than one value in a group (see `one_value_each`; None where nobody has),
+    `overlapping` says that a person can be in several groups because missing values match any
+    other.
     """
 
     columns: tuple[str, ...]
@@ -246,7 +247,9 @@ def positions(keys: Integers, found: Integers) -> Integers:
 
 
 def most_frequent_first(owner: Integers, counts: Integers) -> Integers | None:
-    """The order of cells that puts frequent values first in each group; None where it is so already."""
+    """The order of cells that puts frequent values first in each group;
+    None where it is so already.
+    """
     again = owner[1:] == owner[:-1]
     if not bool(np.any(again & (counts[1:] > counts[:-1]))):
         return None
@@ -263,7 +266,8 @@ def most_frequent_first(owner: Integers, counts: Integers) -> Integers | None:
 def one_value_each(
     owner: Integers, values: Integers, counts: Integers, limit: Integers
 ) -> tuple[Integers, Integers, Integers]:
-    """Where people have several values in a group, the most concentrated counts with one value each.
+    """Where people have several values in a group, the most
+    concentrated counts with one value each.
 
     Definitions of diversity take every person to have one value. If some have more, the counts of
     a group add up to more than its people (`limit`), and a value that everybody has would look
@@ -327,7 +331,9 @@ def join(
     left: Integers,
     right: Integers,
 ) -> tuple[Integers, Integers]:
-    """The pairs of a group (of the rows `left`) and a row of `right` that agree on the shared columns."""
+    """The pairs of a group (of the rows `left`) and a row of `right`
+    that agree on the shared columns.
+    """
     left = left[np.unique(key[left], return_index=True)[1]]
     both = np.concatenate((left, right))
     packed, _ = pack_codes([codes[i][both] for i in shared], [sizes[i] for i in shared], len(both))
@@ -337,7 +343,8 @@ def join(
     number = np.searchsorted(right_key[order], left_key, side="right") - low
     if int(number.sum()) > MOST_MATCHES:
         raise DataError(
-            f"missing values match {int(number.sum()):,} pairs of combinations, too many to compare.",
+            f"missing values match {int(number.sum()):,} pairs of combinations, too many "
+            "to compare.",
             hint="Use missing: own-group, or fill in or drop the rows with missing values.",
         )
     offset = np.arange(int(number.sum())) - np.repeat(np.cumsum(number) - number, number)

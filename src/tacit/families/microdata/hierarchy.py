@@ -28,6 +28,7 @@ from tacit.model.schema import (
     MaskHierarchy,
     RangeHierarchy,
 )
+from tacit.model.zones import time_zone
 
 if TYPE_CHECKING:
     Codes = np.ndarray[Any, np.dtype[np.int64]]
@@ -60,11 +61,16 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """A column's levels; level 0 is the values themselves."""
+    """A column's levels; level 0 is the values themselves.
+
+    `has_root` says whether the highest level of the whole hierarchy, also of values that the data
+    do not have, is one label.
+    """
 
     column: str
     values: Labels
     levels: tuple[Level, ...]
+    has_root: bool = True
 
     @property
     def height(self) -> int:
@@ -113,11 +119,14 @@ def hierarchy(
     check_nested(column, labels, file)
     hidden = suppressing(spec, rows, len(labels))
     levels = [coded(one, suppressed=hides) for one, hides in zip(labels, hidden, strict=True)]
-    return Hierarchy(column, values, tuple(levels))
+    tops = {row[-1] for _, row in rows} if isinstance(spec, CsvHierarchy) else set()
+    return Hierarchy(column, values, tuple(levels), has_root=len(tops) < 2)
 
 
 def suppressing(spec: HierarchySpec | None, rows: Rows, levels: int) -> list[bool]:
-    """Which levels hide the column altogether, whoever is in the table: those where every value reads `*`."""
+    """Which levels hide the column altogether, whoever is in the table:
+    those where every value reads `*`.
+    """
     if isinstance(spec, CsvHierarchy):
         hides = [
             height > 0 and all(row[height] == SUPPRESSED for _, row in rows)
@@ -129,7 +138,9 @@ def suppressing(spec: HierarchySpec | None, rows: Rows, levels: int) -> list[boo
 
 
 def coded(labels: Labels, *, suppressed: bool) -> Level:
-    """Number the labels in the order of the values; where the column is suppressed all read the same, `*` as a rule."""
+    """Number the labels in the order of the values;
+    where the column is suppressed all read the same, `*` as a rule.
+    """
     if suppressed:
         return Level(
             (labels[0] if labels else SUPPRESSED,), np.zeros(len(labels) + 1, dtype=np.int64)
@@ -149,8 +160,8 @@ def check_nested(column: str, levels: Sequence[Labels], file: str) -> None:
         for label, parent in zip(levels[height], levels[height + 1], strict=True):
             if above.setdefault(label, parent) != parent:
                 raise DataError(
-                    f"the hierarchy of {column!r} is not nested: {label!r} (level {height}) stands below "
-                    f"both {above[label]!r} and {parent!r} (level {height + 1}).",
+                    f"the hierarchy of {column!r} is not nested: {label!r} (level {height}) stands "
+                    f"below both {above[label]!r} and {parent!r} (level {height + 1}).",
                     hint="Give it one parent, or use two different labels.",
                     mark=Mark(file) if file else None,
                 )
@@ -177,7 +188,8 @@ def csv_labels(column: str, values: Labels, rows: Rows, file: str) -> list[Label
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         top = ";".join(["*"] * (width - 1))
         raise DataError(
-            f"the hierarchy of {column!r} does not cover {value_text(missing[0])!r}{more}, which the data has.",
+            f"the hierarchy of {column!r} does not cover {value_text(missing[0])!r}{more}, which "
+            "the data has.",
             hint=f"Add a line to {file}: {value_text(missing[0])};{top}",
             mark=Mark(file),
         )
@@ -253,7 +265,10 @@ def as_number(column: str, value: Any) -> Fraction:
         return Fraction(repr(value))
     raise DataError(
         f"column {column!r} has ranges, but {value_text(value)!r} is not a number.",
-        hint="Write numbers as 1234 or 1234.5, without separators between digits; leave unknown ones empty.",
+        hint=(
+            "Write numbers as 1234 or 1234.5, without separators between digits; leave "
+            "unknown ones empty."
+        ),
     )
 
 
@@ -262,8 +277,15 @@ def date_labels(column: str, values: Labels, spec: DateHierarchy) -> list[Labels
 
     >>> date_labels("born", ("1985-07-04",), DateHierarchy(("month", "quarter", "decade")))
     [('1985-07',), ('1985-Q3',), ('1980s',), ('*',)]
+    >>> date_labels(
+    ...     "seen",
+    ...     (datetime.datetime(2026, 3, 31, 23, 30),),
+    ...     DateHierarchy(("month",), zone="Europe/Paris"),
+    ... )
+    [('2026-04',), ('*',)]
     """
-    dates = [as_date(column, value) for value in values]
+    zone = time_zone(spec.zone) if spec.zone else None
+    dates = [in_zone(as_date(column, value), zone) for value in values]
     return [
         *(tuple(UNITS[unit](date) for date in dates) for unit in spec.units),
         (SUPPRESSED,) * len(values),
@@ -277,6 +299,15 @@ UNITS: dict[str, Callable[[datetime.date], str]] = {
     "year": lambda date: f"{date.year:04}",
     "decade": lambda date: f"{date.year // 10 * 10:04}s",
 }
+
+
+def in_zone(date: datetime.date, zone: datetime.tzinfo | None) -> datetime.date:
+    """A time on the calendar of a zone.
+    Engines read times with a time zone in UTC, and leave the zone out.
+    """
+    if zone is None or not isinstance(date, datetime.datetime):
+        return date
+    return (date if date.tzinfo else date.replace(tzinfo=datetime.UTC)).astimezone(zone)
 
 
 def as_date(column: str, value: Any) -> datetime.date:

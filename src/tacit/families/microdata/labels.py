@@ -1,4 +1,6 @@
-"""What a hierarchy calls values that the table does not have: a prior or another table may have them."""
+"""What a hierarchy calls values that the table does not have:
+a prior or another table may have them.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tacit.errors import DataError
+from tacit.families.microdata.hierarchy import Hierarchy, Labels, value_text
 from tacit.model.schema import HierarchySpec, MaskHierarchy
-from tacit.tables.hierarchy import Hierarchy, Labels, value_text
 
 
 def more_labels(
@@ -25,7 +27,7 @@ def more_labels(
 
     >>> from functools import partial
     >>> from tacit.model.schema import RangeHierarchy
-    >>> from tacit.tables.hierarchy import hierarchy
+    >>> from tacit.families.microdata.hierarchy import hierarchy
     >>> ages = RangeHierarchy((10,))
     >>> build = partial(hierarchy, spec=ages)
     >>> more_labels(build("age", (28, 31)), 1, (25, 47), spec=ages, build=build)

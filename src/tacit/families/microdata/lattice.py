@@ -1,8 +1,8 @@
 """Lattice: all ways to generalize whole columns, and what is known of each.
 
-A node is a tuple with a level for every column. A node is above another if no level is lower. What is
-known of the nodes stands in one array with an axis for each column, so that all nodes below (or above)
-one are a slice of it.
+A node is a tuple with a level for every column. A node is above another if no level is lower. What
+is known of the nodes stands in one array with an axis for each column, so that all nodes below (or
+above) one are a slice of it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from tacit.tables.groups import Mask
+    from tacit.families.microdata.groups import Mask
 
 Node = tuple[int, ...]
 UNKNOWN, FAILS, PASSES = 0, -1, 1
@@ -81,7 +81,9 @@ class Tags:
         self.known = np.zeros(self.lattice.shape, dtype=np.int8)
 
     def fails(self, node: Node, columns: Collection[int] | None = None) -> None:
-        """A node fails, and so do all below; where only some columns were looked at, whatever the others are."""
+        """A node fails, and so do all below;
+        where only some columns were looked at, whatever the others are.
+        """
         self.known[
             tuple(
                 slice(0, level + 1) if columns is None or place in columns else slice(None)
@@ -100,7 +102,8 @@ class Tags:
 
 
 def maximal(chosen: Mask) -> Mask:
-    """Those of the chosen nodes that have no chosen node above. Between two chosen nodes all must be chosen.
+    """Those of the chosen nodes that have no chosen node above.
+    Between two chosen nodes all must be chosen.
 
     >>> maximal(np.array([[True, True], [True, False]])).tolist()
     [[False, True], [True, False]]
@@ -109,7 +112,8 @@ def maximal(chosen: Mask) -> Mask:
 
 
 def minimal(chosen: Mask) -> Mask:
-    """Those of the chosen nodes that have no chosen node below. Between two chosen nodes all must be chosen.
+    """Those of the chosen nodes that have no chosen node below.
+    Between two chosen nodes all must be chosen.
 
     >>> minimal(np.array([[False, True], [True, True]])).tolist()
     [[False, True], [True, False]]

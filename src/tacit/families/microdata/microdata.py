@@ -9,25 +9,31 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tacit.errors import DataError
+from tacit.families.microdata.counts import Counts
+from tacit.families.microdata.distances import Distance, usual
+from tacit.families.microdata.groups import Groups, group
+from tacit.families.microdata.hierarchy import Hierarchy, Level
+from tacit.families.microdata.value_readings import AS_WRITTEN, Untried, ValueReading
 from tacit.model.schema import Table
 from tacit.model.verdict import Assumption
-from tacit.tables.counts import Counts
-from tacit.tables.distances import Distance, usual
-from tacit.tables.groups import Groups, group
-from tacit.tables.hierarchy import Hierarchy, Level
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
+    from tacit.families.microdata.counts import Integers
 
 Missing = Literal["own-group", "match-any", "error"]
 Find = Callable[
     [Mapping[str, Any], int], list[Mapping[str, Any]]
 ]  # the first few who have given values
+Population = Callable[
+    [str, Groups], "Integers"
+]  # how many people of another table fall into each group
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody in the table: who it is (empty where nobody can say), and what is known about them."""
+    """Somebody in the table: who it is (empty where nobody can
+    say), and what is known about them.
+    """
 
     identity: Mapping[str, Any]
     known: Mapping[str, Any]
@@ -50,11 +56,13 @@ class MicrodataQuestion:
     """What a definition needs to judge one microdata release.
 
     `levels` has, for every quasi-identifier, the level it is released at. `find` looks up who has
-    given values in the table itself; it is asked for a witness only. `readings` are the same question
-    with values that may mean unknown, or differ only in spelling, taken as no diversity. `population`
-    counts how many people of another table fall into each group. `hierarchies` has all levels of the
-    columns, `measure` makes the distance that a column declares for the values it has. `label_more`
-    says what the release would show of values of a column that the table does not have.
+    given values in the table itself; it is asked for a witness only. `readings` are the same
+    question with values that may mean unknown, or differ only in spelling, taken as no diversity,
+    the strictest last; `reading` says how this one takes them, `untried` which doubts were taken
+    alike. `population` counts how many people of another table fall into each group. `hierarchies`
+    has all levels of the columns, `measure` makes the distance that a column declares for the
+    values it has. `label_more` says what the release would show of values of a column that the
+    table does not have.
     """
 
     release: str
@@ -68,8 +76,10 @@ class MicrodataQuestion:
     assumptions: tuple[Assumption, ...] = ()
     warnings: tuple[str, ...] = ()
     find: Find = lambda values, limit: []
+    reading: ValueReading = AS_WRITTEN
     readings: tuple[MicrodataQuestion, ...] = ()
-    population: Callable[[str, Groups], Integers] = no_population
+    untried: Untried = ""
+    population: Population = no_population
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     measure: Callable[[str, tuple[Any, ...]], Distance] = usual
     label_more: Callable[[str, tuple[Any, ...]], tuple[Any, ...]] = as_they_are
@@ -89,12 +99,16 @@ class MicrodataQuestion:
         return self._groups(self.quasi, sensitive, missing)
 
     def groups_knowing_the_rest(self, sensitive: str, missing: Missing = "own-group") -> Groups:
-        """The groups when the other sensitive columns are known too (dissertation, Definition 3.11)."""
+        """The groups when the other sensitive columns are known too
+        (dissertation, Definition 3.11).
+        """
         others = tuple(name for name in self.sensitive if name != sensitive)
         return self._groups(self.quasi + others, sensitive, missing)
 
     def before(self, sensitive: str) -> dict[Any, int]:
-        """How many people of the whole table have each value: what is believed without the release."""
+        """How many people of the whole table have each value:
+        what is believed without the release.
+        """
         if sensitive not in self._before:
             values = self.base.dictionaries[sensitive]
             self._before[sensitive] = dict(
@@ -111,7 +125,9 @@ class MicrodataQuestion:
         )
 
     def labels(self, column: str, values: Sequence[Any]) -> tuple[Any, ...]:
-        """What the release shows of some values of a column, also of some that the table does not have."""
+        """What the release shows of some values of a column, also of
+        some that the table does not have.
+        """
         shown = dict(
             zip(
                 (*self.base.dictionaries[column], None), self.levels[column].by_value(), strict=True
@@ -135,7 +151,9 @@ class MicrodataQuestion:
         return self.somebody(known, groups.sensitive, value)
 
     def persons(self, groups: Groups, number: int, limit: int, value: Any = None) -> list[Person]:
-        """The first few different people of a group with a known value (or this one), where they have names."""
+        """The first few different people of a group with a known value (or
+        this one), where they have names.
+        """
         column = str(groups.sensitive)
         inside = np.flatnonzero(groups.key_of_row == groups.keys[number])
         has = groups.base.codes(column)[inside]
@@ -154,7 +172,9 @@ class MicrodataQuestion:
     def somebody(
         self, known: Mapping[str, Any], sensitive: str | None = None, value: Any = None
     ) -> Person:
-        """Who has these values in the table; the sensitive one may be written there in several ways."""
+        """Who has these values in the table;
+        the sensitive one may be written there in several ways.
+        """
         if sensitive is None:
             return Person(next(iter(self.find(known, 1)), {}), known)
         return next(iter(self._several(known, sensitive, value, 1)), Person({}, known))

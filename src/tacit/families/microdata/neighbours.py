@@ -1,9 +1,9 @@
 """Neighbours: how many people of a group have a value near one of its values.
 
-One kernel, `largest_balls`, serves every definition about likeness: (alpha,k)-anonymity counts equal
-values, (epsilon,m)-anonymity numbers within epsilon, dissimilarity whatever a distance says. What is
-near is a window on a line of places (numbers; blocks of a taxonomy are windows of one place), or is
-asked pair by pair.
+One kernel, `largest_balls`, serves every definition about likeness: (alpha,k)-anonymity counts
+equal values, (epsilon,m)-anonymity numbers within epsilon, dissimilarity whatever a distance says.
+What is near is a window on a line of places (numbers; blocks of a taxonomy are windows of one
+place), or is asked pair by pair.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.tables.counts import pack_codes, run_starts
-from tacit.tables.groups import Groups
+from tacit.families.microdata.counts import pack_codes, run_starts
+from tacit.families.microdata.groups import Groups
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
-    from tacit.tables.distances import Distance
-    from tacit.tables.ratios import Mask
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.distances import Distance
+    from tacit.families.microdata.ratios import Mask
 
 PAIRS = 1_000_000  # so many pairs of values are compared at a time
 
@@ -86,7 +86,9 @@ class Nearness(ABC):
 
     @abstractmethod
     def masses(self, cells: Cells) -> Integers:
-        """For each cell, how many people of its group have a value near the cell's, its own among them."""
+        """For each cell, how many people of its group have a value near
+        the cell's, its own among them.
+        """
 
     @abstractmethod
     def near(self, code: int, others: Integers) -> Mask:
@@ -129,7 +131,9 @@ class Windows(Nearness):
 
 
 def ascending(key: Integers) -> Any:
-    """The order that sorts some keys; most raw tables are sorted already, and sorting is the dearest part."""
+    """The order that sorts some keys; most raw tables are sorted
+    already, and sorting is the dearest part.
+    """
     return slice(None) if bool(np.all(key[1:] >= key[:-1])) else np.argsort(key, kind="stable")
 
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.microdata import MicrodataQuestion, Person
 from tacit.model.numbers import percent
 from tacit.model.verdict import Verdict
-from tacit.tables.groups import Groups
-from tacit.tables.microdata import MicrodataQuestion, Person
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
+    from tacit.families.microdata.counts import Integers
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -45,7 +45,9 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """About how many people somebody can be this sure: at least `low`, and below `high` or exactly `low`."""
+    """About how many people somebody can be this sure:
+    at least `low`, and below `high` or exactly `low`.
+    """
 
     low: Fraction
     high: Fraction
@@ -185,7 +187,8 @@ def top_and_known(groups: Groups) -> tuple[Integers, Integers]:
 
 
 def doubt_bins(top: Integers, known: Integers) -> Integers:
-    """For each group the bin of its greatest belief; one more bin for groups where nothing is known.
+    """For each group the bin of its greatest belief;
+    one more bin for groups where nothing is known.
 
     >>> doubt_bins(np.array([4, 19, 1, 0]), np.array([4, 20, 2, 0])).tolist()
     [0, 1, 4, 8]
@@ -195,7 +198,9 @@ def doubt_bins(top: Integers, known: Integers) -> Integers:
 
 
 def histogram(groups: Groups, measure: Integers, cuts: Sequence[int] = ()) -> tuple[Bar, ...]:
-    """People by a number that their group has: a bar for each number, or ranges where there are many."""
+    """People by a number that their group has:
+    a bar for each number, or ranges where there are many.
+    """
     exact = np.unique(measure)
     if len(exact) <= FEW:
         people = people_by(groups, np.searchsorted(exact, measure), len(exact))
@@ -210,7 +215,9 @@ def histogram(groups: Groups, measure: Integers, cuts: Sequence[int] = ()) -> tu
 
 
 def people_by(groups: Groups, bins: Integers, number: int) -> Integers:
-    """How many people fall into each bin; who is in several groups counts once, in the lowest bin."""
+    """How many people fall into each bin;
+    who is in several groups counts once, in the lowest bin.
+    """
     persons = groups.base.persons
     if persons is None:
         return np.bincount(bins, weights=groups.sizes, minlength=number).astype(np.int64)
@@ -236,7 +243,8 @@ def trimmed(bars: Iterable[Column]) -> tuple[Column, ...]:
 
 
 def examples(question: MicrodataQuestion, groups: Groups, known: Integers) -> tuple[Example, ...]:
-    """The people whose value can be believed most; among equals, those whose value is rare come first.
+    """The people whose value can be believed most;
+    among equals, those whose value is rare come first.
 
     Where several groups qualify each shows one person before any shows a second.
     """
@@ -250,7 +258,9 @@ def examples(question: MicrodataQuestion, groups: Groups, known: Integers) -> tu
 
 
 def most_exposed(question: MicrodataQuestion, groups: Groups, known: Integers) -> list[int]:
-    """The cells with the greatest share of their group; among equals, those with the rarest values."""
+    """The cells with the greatest share of their group;
+    among equals, those with the rarest values.
+    """
     sensitive = str(groups.sensitive)
     counted = question.before(sensitive)
     rarity = np.array(
@@ -266,7 +276,9 @@ def most_exposed(question: MicrodataQuestion, groups: Groups, known: Integers) -
 def members(
     question: MicrodataQuestion, groups: Groups, known: Integers, cell: int
 ) -> Iterator[Example]:
-    """The people in a cell, each looked up when asked for; of those who are alike in all columns, one."""
+    """The people in a cell, each looked up when asked for;
+    of those who are alike in all columns, one.
+    """
     base, sensitive = groups.base, str(groups.sensitive)
     number = int(np.searchsorted(groups.starts, cell, side="right")) - 1
     code = int(groups.values[cell])
@@ -284,7 +296,8 @@ def members(
 
 
 def foremost(keys: Sequence[Floats], number: int, among: Integers) -> Integers:
-    """The first few of `among` in the order of the keys, then of position, without sorting them all.
+    """The first few of `among` in the order of the keys, then of
+    position, without sorting them all.
 
     >>> foremost((np.array([2.0, 1.0, 1.0]), np.array([0.0, 5.0, 4.0])), 2, np.arange(3)).tolist()
     [2, 1]

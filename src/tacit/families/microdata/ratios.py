@@ -1,4 +1,6 @@
-"""Ratios: one exact fraction for each group. Integers compare them; floats only say where to begin."""
+"""Ratios: one exact fraction for each group.
+Integers compare them; floats only say where to begin.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
+    from tacit.families.microdata.counts import Integers
 
     Mask = np.ndarray[Any, np.dtype[np.bool_]]
 

@@ -1,8 +1,8 @@
 """Recoded: a table as a repair would release it, and the question what that discloses.
 
-A repair does not touch rows. It says, for each distinct combination of the table, how many of its rows
-show which labels; the rows of a combination that are in no cell are suppressed. An engine writes the
-release from this, a definition judges it through `question`.
+A repair does not touch rows. It says, for each distinct combination of the table, how many of its
+rows show which labels; the rows of a combination that are in no cell are suppressed. An engine
+writes the release from this, a definition judges it through `question`.
 """
 
 from __future__ import annotations
@@ -13,22 +13,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.tables.counts import Counts, narrow, pack_codes, pack_columns
-from tacit.tables.hierarchy import Labels, Level
-from tacit.tables.microdata import MicrodataQuestion
+from tacit.families.microdata.counts import Counts, narrow, pack_codes, pack_columns
+from tacit.families.microdata.hierarchy import Labels, Level
+from tacit.families.microdata.microdata import MicrodataQuestion
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
-    from tacit.tables.groups import Mask
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.groups import Mask
 
 
 @dataclass(frozen=True, slots=True)
 class Recoded:
-    """What a release shows. Cell i holds `counts[i]` rows of combination `rows[i]` of the raw table.
+    """What a release shows. Cell i holds `counts[i]` rows of
+    combination `rows[i]` of the raw table.
 
-    `codes[column][i]` is the place of the cell's label in `labels[column]`, for every quasi-identifier.
-    `generalization` has the levels where whole columns are recoded (else None: each group its own).
-    A combination is in one cell there; a local recoding may spread its rows over several.
+    `codes[column][i]` is the place of the cell's label in `labels[column]`, for every
+    quasi-identifier. `generalization` has the levels where whole columns are recoded (else None:
+    each group its own). A combination is in one cell there; a local recoding may spread its rows
+    over several.
     """
 
     raw: MicrodataQuestion
@@ -86,7 +88,9 @@ class Recoded:
         )
 
     def counted(self, base: Counts) -> Counts:
-        """The release's own counts: labels instead of values, the sensitive values as some reading has them."""
+        """The release's own counts: labels instead of values, the sensitive values as some
+        reading has them.
+        """
         codes, dictionaries = {}, {}
         for name in self.raw.quasi:
             dictionaries[name], codes[name] = without_missing(self.labels[name], self.codes[name])
@@ -132,7 +136,9 @@ def without_missing(labels: Labels, codes: Integers) -> tuple[Labels, Integers]:
 def generalized(
     raw: MicrodataQuestion, generalization: Mapping[str, int], *, keep: Mask | None = None
 ) -> Recoded:
-    """Whole columns recoded to levels; where `keep` is given, only those combinations are released."""
+    """Whole columns recoded to levels;
+    where `keep` is given, only those combinations are released.
+    """
     rows = np.arange(len(raw.base)) if keep is None else np.flatnonzero(keep)
     everything = len(rows) == len(raw.base)
     levels = {name: raw.hierarchies[name].level(generalization.get(name, 0)) for name in raw.quasi}

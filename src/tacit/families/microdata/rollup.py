@@ -1,4 +1,6 @@
-"""Rollup: the counts of a table at any node of its lattice, added up from counts that are there already."""
+"""Rollup: the counts of a table at any node of its lattice, added up
+from counts that are there already.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.tables.counts import ROOM, Counts, narrow, pack_codes, pack_columns, run_starts
-from tacit.tables.hierarchy import Hierarchy
-from tacit.tables.lattice import Node
+from tacit.families.microdata.counts import (
+    ROOM,
+    Counts,
+    narrow,
+    pack_codes,
+    pack_columns,
+    run_starts,
+)
+from tacit.families.microdata.hierarchy import Hierarchy
+from tacit.families.microdata.lattice import Node
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
+    from tacit.families.microdata.counts import Integers
 
 KEPT = 64  # counts that are kept for others to start from
 SMALL = 1_000_000  # combinations that are added up at once
@@ -127,7 +136,9 @@ class Rollups:
         return Cells(sums, keys, sizes)
 
     def _buffer(self, length: int, *, second: bool = False) -> Integers:
-        """Room for a number of each combination. Used again and again: fresh memory costs more than the sums."""
+        """Room for a number of each combination.
+        Used again and again: fresh memory costs more than the sums.
+        """
         if self._buffers[second] is None or len(self._buffers[second]) < length:
             self._buffers[second] = np.empty(length, dtype=np.int64)
         buffer: Integers = self._buffers[second][:length]
@@ -144,7 +155,9 @@ class Rollups:
         return self._up[name, low, high]
 
     def shown(self, name: str, height: int) -> tuple[Any, ...]:
-        """The labels of a level; where it has one for missing values, that is the last and left out."""
+        """The labels of a level; where it has one for missing values,
+        that is the last and left out.
+        """
         if (name, height) not in self._shown:
             labels = self.hierarchies[name].levels[height].labels
             self._shown[name, height] = labels[:-1] if labels and labels[-1] is None else labels
@@ -152,7 +165,9 @@ class Rollups:
 
 
 class Cells:
-    """Distinct combinations with how many rows each has. Codes are unpacked when they are asked for."""
+    """Distinct combinations with how many rows each has.
+    Codes are unpacked when they are asked for.
+    """
 
     def __init__(
         self, counts: Integers, keys: Integers | None = None, sizes: Mapping[str, int] | None = None
@@ -202,7 +217,8 @@ def packed(
 
 
 def added_up_slowly(codes: Mapping[str, Any], sizes: Mapping[str, int], counts: Integers) -> Cells:
-    """Counts of equal combinations where one does not fit into an integer: what is packed so far is renumbered.
+    """Counts of equal combinations where one does not fit into an integer:
+    what is packed so far is renumbered.
 
     >>> cells = added_up_slowly({"a": np.array([1, 0, 1])}, {"a": 2}, np.array([1, 2, 3]))
     >>> cells.code("a").tolist(), cells.counts.tolist()

@@ -1,7 +1,7 @@
 """Transport: how far a group's distribution is from the whole table's (earth mover's distance).
 
-For the three ground distances of t-closeness (Li, Li and Venkatasubramanian 2007) the least work has
-a closed form: with equal distances the total variation, on a line the sum of the differences of
+For the three ground distances of t-closeness (Li, Li and Venkatasubramanian 2007) the least work
+has a closed form: with equal distances the total variation, on a line the sum of the differences of
 the cumulative distributions, on a tree the mean over its levels of the total variation there. Only
 the cells of a group are looked at, never the values that it lacks.
 
@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.tables.counts import run_starts, tally
-from tacit.tables.neighbours import Cells, ascending
-from tacit.tables.ratios import Ratios, room_for
+from tacit.families.microdata.counts import run_starts, tally
+from tacit.families.microdata.neighbours import Cells, ascending
+from tacit.families.microdata.ratios import Ratios, room_for
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
+    from tacit.families.microdata.counts import Integers
 
 
 def equal(cells: Cells, whole: Integers) -> Ratios:

@@ -1,1 +1,3 @@
-"""Several views of one table: who is alike in all of them, which tables fit them, how many, and how likely each value is."""
+"""Several views of one table: who is alike in all of them, which tables fit them, how many, and
+how likely each value is.
+"""

@@ -1,4 +1,6 @@
-"""The clock: whoever counts looks at it in every loop, and stops when the time is up or nobody waits for the answer any more."""
+"""The clock: whoever counts looks at it in every loop, and stops when the time is up or nobody
+waits for the answer any more.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from tacit.jobs import Cancelled, Job
-from tacit.worlds.solving import Deadline, OutOfTime
+from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.jobs import Cancelled, Job
 
 # Not an argument: costs and orders are remembered by their part, and they take time too.
 _limits: ContextVar[tuple[tuple[Deadline | None, Job | None], ...]] = ContextVar(
@@ -17,7 +19,8 @@ _limits: ContextVar[tuple[tuple[Deadline | None, Job | None], ...]] = ContextVar
 
 @contextmanager
 def until(deadline: Deadline | None, job: Job | None = None) -> Iterator[None]:
-    """What is done in here ends at a deadline, and when a job is cancelled: `look` raises OutOfTime or Cancelled then.
+    """What is done in here ends at a deadline, and when a job is cancelled:
+    `look` raises OutOfTime or Cancelled then.
 
     Inside such a limit a further one can only be stricter.
 
@@ -45,7 +48,9 @@ def look() -> None:
 
 
 def begin(seconds: float) -> None:
-    """Begin something that takes so long and cannot be stopped; raises OutOfTime where there is less time than that."""
+    """Begin something that takes so long and cannot be stopped;
+    raises OutOfTime where there is less time than that.
+    """
     look()
     for deadline, _ in _limits.get():
         if deadline is not None and deadline.left() < seconds:

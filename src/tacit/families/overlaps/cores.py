@@ -1,7 +1,8 @@
 """Cores: several pieces of work at once, each with matrix products that keep to one core.
 
-Libraries of linear algebra divide a matrix product among all cores by themselves. For products that take a fraction of
-a millisecond, as ours do, waiting for each other costs more than it gains, and many times more on a busy machine.
+Libraries of linear algebra divide a matrix product among all cores by themselves. For products that
+take a fraction of a millisecond, as ours do, waiting for each other costs more than it gains, and
+many times more on a busy machine.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ _here = threading.local()
 
 @cache
 def _switch() -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """How to ask and to tell numpy's OpenBLAS on how many cores it may work; None where it has another library."""
+    """How to ask and to tell numpy's OpenBLAS on how many cores it may work;
+    None where it has another library.
+    """
     try:
         library = ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
         for name in NAMES:
@@ -66,7 +69,8 @@ def one_core_each() -> Iterator[None]:
 def each(
     work: Callable[[Item], Result], items: Iterable[Item], *, is_long: bool = True
 ) -> Iterator[Result]:
-    """Do some work for each item, on all cores, and give the results in order; no more are begun than will soon be asked for.
+    """Do some work for each item, on all cores, and give the results in order;
+    no more are begun than will soon be asked for.
 
     Inside such work, and where it is not long, it is done here and now.
 

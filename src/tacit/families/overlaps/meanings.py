@@ -1,11 +1,14 @@
-"""Which values may mean the same: missing ones may be any, and spellings of one word are no diversity."""
+"""Which values may mean the same: missing ones may be any, and
+spellings of one word are no diversity.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from tacit.tables.cleaning import folded, unknown_words
+from tacit.families.microdata.cleaning import unknown_words
+from tacit.model.text import folded, is_blank
 
 Meanings = tuple[tuple[int, ...], ...]
 
@@ -17,21 +20,27 @@ def meanings(
     merge_spelling: bool = True,
     guess_unknown: bool = True,
 ) -> Meanings:
-    """For each thing that a value may mean, the values (by their places) that may mean it, the plainest first.
+    """For each thing that a value may mean, the values (by their places)
+    that may mean it, the plainest first.
 
-    A missing value, one of `unknown`, and where that is to be guessed one that looks so ("?"), may mean anything: it counts with
-    every other. Spellings that differ in case and spaces are one where `merge_spelling`.
+    A missing or blank value, one of `unknown`, and where that is to be guessed one that looks so
+    ("?"), may mean anything: it counts with every other. Spellings that differ in case and spaces
+    are one where `merge_spelling`.
 
     >>> meanings(["Cancer", "Flu", "cancer", None])
     ((0, 2, 3), (1, 3))
     >>> meanings(["Cancer", "cancer", "?"], merge_spelling=False, guess_unknown=False)
     ((0,), (1,), (2,))
+    >>> meanings(["Cancer", "  "], merge_spelling=False, guess_unknown=False)
+    ((0, 1),)
     >>> meanings([None])
     ((0,),)
     """
     told = [value for value in values if value is not None]
     open_ = {*(unknown or ()), *(unknown_words(told) if guess_unknown and unknown is None else ())}
-    anything = [at for at, value in enumerate(values) if value is None or value in open_]
+    anything = [
+        at for at, value in enumerate(values) if value is None or is_blank(value) or value in open_
+    ]
     same: dict[Any, list[int]] = {}
     for at, value in enumerate(values):
         if at not in anything:
@@ -44,7 +53,8 @@ def meanings(
 
 
 def surely(values: Sequence[Any], same: Meanings) -> tuple[int | None, ...]:
-    """What each value means for certain, by its number among the meanings; None for one that may mean anything.
+    """What each value means for certain, by its number among the meanings;
+    None for one that may mean anything.
 
     >>> surely(["Cancer", "Flu", "cancer", None], meanings(["Cancer", "Flu", "cancer", None]))
     (0, 1, 0, None)

@@ -1,4 +1,6 @@
-"""Memberships: how many people are in which views, by the combinations of views that they are in."""
+"""Memberships: how many people are in which views, by the
+combinations of views that they are in.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from tacit.overlap.question import OverlapQuestion
-from tacit.overlap.setting import NOTHING, Integers, Overlap
+from tacit.families.overlaps.question import OverlapQuestion
+from tacit.families.overlaps.setting import NOTHING, Integers, Overlap
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """People who are in just the views `inside`, by their places, and in some of `perhaps` if their private value is one that these select."""
+    """People who are in just the views `inside`, by their places, and in some of `perhaps` if
+    their private value is one that these select.
+    """
 
     inside: tuple[int, ...]
     perhaps: tuple[int, ...]
@@ -32,7 +36,8 @@ class Combination:
 class Memberships:
     """The combinations of some views that somebody is in, those with the most people first.
 
-    `sensitive` is the private column, and `called` what the views are: "view", or "release" where one is microdata.
+    `sensitive` is the private column, and `called` what the views are:
+    "view", or "release" where one is microdata.
     """
 
     views: tuple[str, ...]
@@ -71,7 +76,9 @@ class Memberships:
 
 @dataclass(frozen=True, slots=True)
 class Seats:
-    """Who is in which view: as everybody can tell who knows the public columns (`told`), and as it is (`true`), for the owner."""
+    """Who is in which view: as everybody can tell who knows the public columns (`told`), and as
+    it is (`true`), for the owner.
+    """
 
     told: Memberships
     true: Memberships
@@ -91,7 +98,7 @@ def memberships(overlap: Overlap) -> Memberships:
 
     Where a view looks at the private value, people may be in it or not.
 
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> memberships(
     ...     overlap_of(["x", "y"], [["x", "y"], ["x", "y"]], [[0], [0, 1], [1], [1]])
     ... ).combinations[0]
@@ -102,7 +109,9 @@ def memberships(overlap: Overlap) -> Memberships:
 
 
 def true_memberships(overlap: Overlap) -> Memberships:
-    """The same by the private values that people have in the data, for the owner's eyes; as everybody can tell where these are not known."""
+    """The same by the private values that people have in the data, for the owner's eyes;
+    as everybody can tell where these are not known.
+    """
     told = memberships(overlap)
     if told.is_certain or overlap.current is None:
         return told
@@ -112,7 +121,9 @@ def true_memberships(overlap: Overlap) -> Memberships:
 
 
 def _counted(views: tuple[str, ...], inside: Flags, any_: Flags, many: Integers) -> Memberships:
-    """Add up people who are in the same views: one row for each kind of people, one column for each view."""
+    """Add up people who are in the same views:
+    one row for each kind of people, one column for each view.
+    """
     there = many > 0
     states, place = np.unique(
         inside[there].astype(np.int8) + any_[there], axis=0, return_inverse=True

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from tacit.jobs import Job
+from tacit.families.overlaps.meanings import Meanings
+from tacit.families.overlaps.setting import Overlap
+from tacit.model.jobs import Job
 from tacit.model.verdict import Assumption
-from tacit.overlap.meanings import Meanings
-from tacit.overlap.setting import Overlap
 
 Key = tuple[Any, ...]  # the values of a person's key columns
 
@@ -21,7 +21,9 @@ class People(Protocol):
         """The first people of a class, with some value or with any."""
 
     def everyone(self, limit: int | None) -> Iterator[tuple[Key, int, int | None]]:
-        """The first people of all classes: key, class, and the number of the value where it is known."""
+        """The first people of all classes: key, class, and the number
+        of the value where it is known.
+        """
 
     def class_of(self, key: Key) -> int | None:
         """The class of a person; None for somebody who is not there or is left out."""
@@ -47,8 +49,9 @@ class Nobody:
 class Answer:
     """One view: its columns, and what its rows show besides the private value.
 
-    The rows of the view have the numbers from `first` on: for each of the combinations in `shown` one row, or where `private` is
-    the place of the private column, one for each value. `file` is where the answer came from, if not from the data.
+    The rows of the view have the numbers from `first` on: for each of the combinations in `shown`
+    one row, or where `private` is the place of the private column, one for each value. `file` is
+    where the answer came from, if not from the data.
     """
 
     columns: tuple[str, ...]
@@ -66,10 +69,11 @@ class Answer:
 class OverlapQuestion:
     """What is asked about several releases of one table.
 
-    `overlap` has one view for each of `releases`, in that order. Everybody knows the `public` columns; `key` names people.
-    `called` is what the releases are: "view", or "release" where one is microdata.
-    `meanings` are the values, by their numbers, that may mean the same. `is_declared_domain` is false where the values are those
-    that were published or that the data have.
+    `overlap` has one view for each of `releases`, in that order. Everybody knows the `public`
+    columns; `key` names people. `called` is what the releases are: "view", or "release" where one
+    is microdata. `meanings` are the values, by their numbers, that may mean the same.
+    `is_declared_domain` is false where the values are those that were published or that the data
+    have.
     """
 
     releases: tuple[str, ...]
@@ -88,21 +92,29 @@ class OverlapQuestion:
     called: str = "view"
 
     def members(self, class_: int, limit: int, value: int | None = None) -> list[Key]:
-        """The first people of a class in the order of their keys; with `value`, those who have it in the data."""
+        """The first people of a class in the order of their keys;
+        with `value`, those who have it in the data.
+        """
         return self.people.members(class_, limit, value) if limit > 0 else []
 
     def everyone(self, limit: int | None = None) -> Iterator[tuple[Key, int, int | None]]:
-        """The first people in the order of their keys, each with the class and the number of the value in the data."""
+        """The first people in the order of their keys, each with the class and the number of the
+        value in the data.
+        """
         return self.people.everyone(limit)
 
     def class_of(self, key: Sequence[Any]) -> int | None:
-        """The class of the person with a key; None for somebody who is not there or whom no view could show."""
+        """The class of the person with a key;
+        None for somebody who is not there or whom no view could show.
+        """
         return self.people.class_of(tuple(key))
 
     def seen(self, many: int) -> Overlap:
-        """What somebody knows who has seen only the first of the releases: the same classes, values and rows, fewer views.
+        """What somebody knows who has seen only the first of the releases:
+        the same classes, values and rows, fewer views.
 
-        Classes keep their numbers, also those that are alike as long as the other views are not out.
+        Classes keep their numbers, also those that are alike as long
+        as the other views are not out.
         """
         overlap = self.overlap
         rows = self.answers[many].first if many < len(self.answers) else len(overlap.shown)
@@ -114,7 +126,9 @@ class OverlapQuestion:
         )
 
     def row(self, number: int) -> tuple[str, dict[str, Any]]:
-        """What a row of a view shows: the view, and its columns with their values, as text but for the private one."""
+        """What a row of a view shows: the view, and its columns with their values, as text but
+        for the private one.
+        """
         at = max(place for place, one in enumerate(self.answers) if one.first <= number)
         answer = self.answers[at]
         values = len(self.overlap.values) if answer.private is not None else 1

@@ -1,4 +1,6 @@
-"""Overlap: people in classes, what each value of theirs would put into each view, and what the views show."""
+"""Overlap: people in classes, what each value of theirs would put into
+each view, and what the views show.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,12 @@ NOTHING = 0  # the row of a person whom a view leaves out
 class Overlap:
     """Views of one table, as an adversary sees them who knows everybody's public columns.
 
-    People with the same *output map* are one class: whatever value they have, each view would show the same row.
-    `outputs[c, i, v]` is the number of the row that a person of class c puts into view i if their value is
-    `values[v]`; row 0 is none, and rows of different views have different numbers. `shown[r]` is how many times row r
-    stands in the answers, `sizes[c]` how many people class c has. `current[c, v]` is how many of them have which value
-    in the data, where the data are known.
+    People with the same *output map* are one class: whatever value they have, each view would show
+    the same row. `outputs[c, i, v]` is the number of the row that a person of class c puts into
+    view i if their value is `values[v]`; row 0 is none, and rows of different views have different
+    numbers. `shown[r]` is how many times row r stands in the answers, `sizes[c]` how many people
+    class c has. `current[c, v]` is how many of them have which value in the data, where the data
+    are known.
 
     >>> two = overlap_of(["x", "y"], [["x", "y"], ["x", "y"]], [[0], [0, 1], [1]])
     >>> two.sizes.tolist(), two.outputs[1].tolist(), two.shown.tolist()
@@ -49,7 +52,8 @@ class Overlap:
 def overlap_of(
     values: Sequence[Any], answers: Sequence[Sequence[Any]], members: Sequence[Sequence[int]]
 ) -> Overlap:
-    """Views that show the private value of some people each: `members[p]` are the views that show person p.
+    """Views that show the private value of some people each:
+    `members[p]` are the views that show person p.
 
     Each person is a class of their own here; it is how a small example is written down.
     """

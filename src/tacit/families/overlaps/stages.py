@@ -1,4 +1,6 @@
-"""Stages: the largest belief about everybody after the first release, after the first two, and so on."""
+"""Stages: the largest belief about everybody after the first
+release, after the first two, and so on.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.overlap.clock import look, until
-from tacit.overlap.counting import A_SECOND, Beliefs, all_averaged, averaged, least_cost
-from tacit.overlap.expected import Expected
-from tacit.overlap.question import Key, OverlapQuestion
-from tacit.overlap.setting import Integers, Overlap, merged
-from tacit.overlap.system import NoTable, Part, system_of
-from tacit.worlds.solving import Deadline, OutOfTime
+from tacit.families.overlaps.clock import look, until
+from tacit.families.overlaps.counting.beliefs import (
+    A_SECOND,
+    Beliefs,
+    all_averaged,
+    averaged,
+    least_cost,
+)
+from tacit.families.overlaps.counting.expected import Expected
+from tacit.families.overlaps.question import Key, OverlapQuestion
+from tacit.families.overlaps.setting import Integers, Overlap, merged
+from tacit.families.overlaps.system import NoTable, Part, system_of
+from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.jobs import Job
 
 SECONDS, BRIEFLY = 20.0, 2.0  # for all stages together: on a page, and in the terminal
 MOST_CELLS = 200_000  # classes times values
@@ -30,7 +38,9 @@ TOO_LONG = "it took too long"
 
 @dataclass(frozen=True, slots=True)
 class Largest:
-    """What is believed most about the people of a class: the value by its number, and how much at least and at most."""
+    """What is believed most about the people of a class:
+    the value by its number, and how much at least and at most.
+    """
 
     value: int
     least: Fraction
@@ -41,8 +51,9 @@ class Largest:
 class Stage:
     """What somebody believes who has seen the releases up to `release`.
 
-    `largest` has the beliefs by class. Classes in `unseen` are in none of these releases: nothing is known about their people.
-    Where a class is in neither, `missing` says why. `tables` is how many tables of the people in these releases fit, where counted.
+    `largest` has the beliefs by class. Classes in `unseen` are in none of these releases: nothing
+    is known about their people. Where a class is in neither, `missing` says why. `tables` is how
+    many tables of the people in these releases fit, where counted.
     """
 
     release: str
@@ -54,10 +65,12 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stages:
-    """Everybody's largest belief, release by release; people are in the classes that they have after the last.
+    """Everybody's largest belief, release by release;
+    people are in the classes that they have after the last.
 
-    `shares` are the shares of fitting tables in which a person of a class has each value, after the last release, and `members`
-    are the first people of a class: both of the most exposed classes only.
+    `shares` are the shares of fitting tables in which a person of a class has each value, after the
+    last release, and `members` are the first people of a class: both of the most exposed classes
+    only.
     """
 
     sensitive: str
@@ -92,10 +105,11 @@ class Stages:
 def stages(
     question: OverlapQuestion, job: Job | None = None, *, seconds: float = SECONDS
 ) -> Stages:
-    """The largest belief about everybody after each of the releases, counted for at most so many seconds.
+    """The largest belief about everybody after each of the releases,
+    counted for at most so many seconds.
 
-    What was not counted by then, or is too large to be, is left out, and the stage says so. The last stage comes first: it is
-    the one that a verdict speaks of.
+    What was not counted by then, or is too large to be, is left out, and the stage says so.
+    The last stage comes first: it is the one that a verdict speaks of.
     """
     deadline, job = Deadline(seconds), job or Job()
     numbers = range(1, len(question.releases) + 1)
@@ -132,7 +146,9 @@ def ranked(stage: Stage) -> list[int]:
 def _stage(
     question: OverlapQuestion, many: int, job: Job, deadline: Deadline
 ) -> tuple[Stage, Beliefs | None, Integers]:
-    """The beliefs after the first of the releases; with them the number that each class has there."""
+    """The beliefs after the first of the releases;
+    with them the number that each class has there.
+    """
     seen, number = _alike(question.seen(many))
     unseen = frozenset(np.flatnonzero(number < 0).tolist())
     name = question.releases[many - 1]
@@ -154,7 +170,8 @@ def _stage(
 
 
 def _alike(overlap: Overlap) -> tuple[Overlap, Integers]:
-    """Those whom some view could show, merged where the views treat them alike; and where each class went, -1 for the others.
+    """Those whom some view could show, merged where the views treat them alike;
+    and where each class went, -1 for the others.
 
     As long as few releases are out most classes are alike, and there is less to count.
     """
@@ -188,7 +205,9 @@ def _meanings(question: OverlapQuestion) -> tuple[tuple[int, ...], ...]:
 
 
 def _largest(beliefs: Beliefs, meanings: Sequence[Sequence[int]]) -> Iterator[tuple[int, Largest]]:
-    """The largest belief about each class that was counted; values that may mean the same count together."""
+    """The largest belief about each class that was counted;
+    values that may mean the same count together.
+    """
     for class_ in range(len(beliefs.system.overlap.sizes)):
         look()
         every = []

@@ -1,20 +1,23 @@
-"""Standing: what is believed most about everybody after some releases, and since which of them it is above a limit."""
+"""Standing: what is believed most about everybody after some releases, and since which of them
+it is above a limit.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tacit.overlap.stages import Stages
+from tacit.families.overlaps.stages import Stages
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """What is believed most about the people of a class.
 
-    `belief` is the largest share of fitting tables in which they have the `value` (its number), at least; `before` is the largest one
-    could have before the last release, of whatever value. Both are None where nothing is known yet, or nothing was counted. `since` is
-    the place of the release after which the belief went above the limit and has stayed there; None where it is not above. It
+    `belief` is the largest share of fitting tables in which they have the `value` (its number), at
+    least; `before` is the largest one could have before the last release, of whatever value. Both
+    are None where nothing is known yet, or nothing was counted. `since` is the place of the release
+    after which the belief went above the limit and has stayed there; None where it is not above. It
     `is_settled` where all releases before were counted too.
     """
 
@@ -30,7 +33,7 @@ class Standing:
 def standing(stages: Stages, class_: int, limit: Fraction) -> Standing:
     """How the people of one class stand.
 
-    >>> from tacit.overlap.stages import Largest, Stage
+    >>> from tacit.families.overlaps.stages import Largest, Stage
     >>> half, most = (
     ...     Largest(0, Fraction(1, 2), Fraction(1, 2)),
     ...     Largest(0, Fraction(4, 5), Fraction(4, 5)),
@@ -61,7 +64,9 @@ def standing(stages: Stages, class_: int, limit: Fraction) -> Standing:
 
 
 def since_when(stages: Stages, class_: int, limit: Fraction) -> tuple[int | None, bool]:
-    """The release since which the belief has been above the limit, and whether that is settled: the one before may not be counted."""
+    """The release since which the belief has been above the limit, and whether that is settled:
+    the one before may not be counted.
+    """
     since = None
     for place in range(len(stages.stages) - 1, -1, -1):
         stage = stages.stages[place]
@@ -74,7 +79,7 @@ def since_when(stages: Stages, class_: int, limit: Fraction) -> tuple[int | None
     return since, True
 
 
-# -- in which order classes are looked at -----------------------------------------------------------------
+# -- in which order classes are looked at ----------------------------------------------------------
 
 
 def by_belief(stages: Stages) -> list[int]:
@@ -87,7 +92,9 @@ def by_belief(stages: Stages) -> list[int]:
 
 
 def by_since(stages: Stages, limit: Fraction) -> list[int]:
-    """Those who were above the limit first come first, and those who are not come last, by their belief."""
+    """Those who were above the limit first come first, and those who
+    are not come last, by their belief.
+    """
     many = len(stages.stages)
     since = {class_: since_when(stages, class_, limit)[0] for class_ in stages.last.largest}
     return sorted(

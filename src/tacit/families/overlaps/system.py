@@ -1,4 +1,6 @@
-"""The tables that fit, as a system of sums: cells (class, value), what is settled at once, and parts that do not touch."""
+"""The tables that fit, as a system of sums:
+cells (class, value), what is settled at once, and parts that do not touch.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.overlap.clock import look
-from tacit.overlap.factorials import bits, quotient
-from tacit.overlap.setting import NOTHING, Integers, Overlap
+from tacit.families.overlaps.clock import look
+from tacit.families.overlaps.counting.factorials import bits, quotient
+from tacit.families.overlaps.setting import NOTHING, Integers, Overlap
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 Cells = frozenset[int]
@@ -26,7 +28,9 @@ class NoTable(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sum:
-    """Some cells have so many people together: those of a class, or those whom a view shows in the same row."""
+    """Some cells have so many people together: those of a class, or those whom a view shows in
+    the same row.
+    """
 
     cells: Integers
     total: int
@@ -36,9 +40,10 @@ class Sum:
 class Part:
     """Cells that hang together and are not settled.
 
-    Cell j of the part is cell `place[j]` of the system, stands for the value numbered `value[j]`, and has between `low`
-    and `high` people. It is in one of `classes` (`class_of[j]`) and in any number of `rows`. The number of tables is the
-    sum over all solutions of prod(class.total! / prod(x! of its cells)).
+    Cell j of the part is cell `place[j]` of the system, stands for the value numbered `value[j]`,
+    and has between `low` and `high` people. It is in one of `classes` (`class_of[j]`) and in any
+    number of `rows`. The number of tables is the sum over all solutions of prod(class.total! /
+    prod(x! of its cells)).
     """
 
     place: Integers
@@ -74,7 +79,9 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """All cells, row by row of classes; those with low = high are settled, the others are in `parts`."""
+    """All cells, row by row of classes;
+    those with low = high are settled, the others are in `parts`.
+    """
 
     overlap: Overlap
     low: Integers
@@ -87,7 +94,9 @@ class System:
 
     @cached_property
     def settled(self) -> int:
-        """In how many ways the people of each class can be divided among the settled cells and the rest."""
+        """In how many ways the people of each class can be divided among
+        the settled cells and the rest.
+        """
         return quotient(*self._divided)[0]
 
     @cached_property
@@ -98,7 +107,9 @@ class System:
 
     @cached_property
     def _divided(self) -> tuple[list[int], list[int]]:
-        """How many people each class has; and how many its settled cells and the rest of it have. Without what cancels."""
+        """How many people each class has; and how many its settled cells and the rest of it
+        have. Without what cancels.
+        """
         sizes = self.overlap.sizes
         fixed = np.where(self.low == self.high, self.low, 0).reshape(len(sizes), -1)
         rest = sizes - fixed.sum(axis=1)
@@ -108,9 +119,10 @@ class System:
 
 
 def system_of(overlap: Overlap) -> System:
-    """The cells of the tables that fit some views; raises NoTable where sums alone show that there is none.
+    """The cells of the tables that fit some views;
+    raises NoTable where sums alone show that there is none.
 
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> found = system_of(overlap_of("xyz", ["xy", "yz"], [[0], [0, 1], [1]]))
     >>> found.parts, found.low.reshape(3, 3).tolist()
     ((), [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
@@ -198,7 +210,9 @@ def _simplified(
     high: Integers,
     class_of: Integers,
 ) -> list[tuple[Cells, int]]:
-    """Sums over live cells without whole classes, without the same sum twice, and without one sum inside another."""
+    """Sums over live cells without whole classes, without the same sum twice, and without one
+    sum inside another.
+    """
     whole = [frozenset(one.cells.tolist()) for one in classes]
     live = low < high
     found: dict[Cells, int] = {}
@@ -220,7 +234,9 @@ def _simplified(
 
 
 def _without_nested(sums: dict[Cells, int]) -> dict[Cells, int]:
-    """What is left of the larger sum where one is inside another: fewer cells to look at, the same tables."""
+    """What is left of the larger sum where one is inside another:
+    fewer cells to look at, the same tables.
+    """
     holding: dict[int, set[Cells]] = defaultdict(set)
     for cells in sums:
         for cell in cells:

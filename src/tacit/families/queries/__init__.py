@@ -1,1 +1,3 @@
-"""Queries as logic: conjunctive queries and their unions, from Datalog and from SQL, and what is decided about them."""
+"""Queries as logic: conjunctive queries and their unions, from Datalog and from SQL, and what is
+decided about them.
+"""

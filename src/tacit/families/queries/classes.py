@@ -1,9 +1,10 @@
-"""Classes: what kind of query this is, and how much work the decision can be (dissertation, Figure 2.3).
+"""Classes: what kind of query this is, and how much work the decision
+can be (dissertation, Figure 2.3).
 
-Classes are defined for single conjunctive queries without comparisons, read as sets, on large domains
-and without keys. In the bounds n counts the subgoals of both queries, r is the largest arity, m counts
-relations and k the subgoals of one query that share a relation (the dissertation says self-joins, which
-is one less and too few). c is the width.
+Classes are defined for single conjunctive queries without comparisons, read as sets, on large
+domains and without keys. In the bounds n counts the subgoals of both queries, r is the largest
+arity, m counts relations and k the subgoals of one query that share a relation (the dissertation
+says self-joins, which is one less and too few). c is the width.
 """
 
 from __future__ import annotations
@@ -13,8 +14,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tacit.queries.acyclic import join_tree, tree_decomposition
-from tacit.queries.query import Atom, Conjunctive, Constant, Query, Relations, Term, Variable
+from tacit.families.queries.logic.acyclic import join_tree, tree_decomposition
+from tacit.families.queries.query import (
+    Atom,
+    Conjunctive,
+    Constant,
+    Query,
+    Relations,
+    Term,
+    Variable,
+)
 
 Name = Literal[
     "no self-join",
@@ -28,7 +37,9 @@ Name = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """The classes that a query is in. `width` is a width found for it (1: acyclic), perhaps not the least."""
+    """The classes that a query is in.
+    `width` is a width found for it (1: acyclic), perhaps not the least.
+    """
 
     names: frozenset[Name]
     width: int
@@ -75,7 +86,8 @@ def classes_of(query: Query) -> Classes | None:
 
 
 def width_of(part: Conjunctive) -> int:
-    """A width of the query's hypergraph without the variables of the head, which are fixed: 1 if it is acyclic.
+    """A width of the query's hypergraph without the variables of the head, which are fixed:
+    1 if it is acyclic.
 
     The bags of a tree decomposition are covered by as few atoms as a greedy choice finds.
     """
@@ -122,7 +134,9 @@ def _is_tableau(part: Conjunctive) -> bool:
 
 
 def _is_simple(part: Conjunctive) -> bool:
-    """Has every column with a repeated variable that is not in the head no other repeated symbol?"""
+    """Has every column with a repeated variable that is not in the
+    head no other repeated symbol?
+    """
     for _, terms in _columns(part):
         repeated = [term for term, times in Counter(terms).items() if times > 1]
         hidden = any(isinstance(term, Variable) and term not in part.head for term in repeated)
@@ -150,9 +164,10 @@ def _covers(one: Atom, two: Atom) -> bool:
 
 
 def bound(secret: Query, view: Query, relations: Relations) -> Bound:
-    """How much work it can be to decide about two queries, also of different classes (Theorem 2.17).
+    """How much work it can be to decide about two queries, also of
+    different classes (Theorem 2.17).
 
-    >>> from tacit.queries.query import Relation
+    >>> from tacit.families.queries.query import Relation
     >>> x, y = map(Variable, "xy")
     >>> one = Query("S", (Conjunctive((x,), (Atom("R", (x, y)),)),))
     >>> bound(one, one, {"R": Relation("R", ("a", "b"))}).formula
@@ -200,7 +215,9 @@ def _beside_maximal_rows(first: Classes, second: Classes, other: Classes) -> Bou
 
 
 def _of_containment(first: Classes, second: Classes) -> Bound:
-    """Theorems 2.10, 2.12 and 2.14: the harder of the two containments, for each set of subgoals."""
+    """Theorems 2.10, 2.12 and 2.14: the harder of the two
+    containments, for each set of subgoals.
+    """
     both = (first, second)
     if all("at most one self-join per relation" in one for one in both):
         return Bound("O(n^3 r)", "Theorem 2.10")

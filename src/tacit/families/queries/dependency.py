@@ -1,7 +1,9 @@
-"""Dependency: an integrity constraint, as a value: whatever satisfies the body satisfies one of the alternatives.
+"""Dependency: an integrity constraint, as a value:
+whatever satisfies the body satisfies one of the alternatives.
 
 This is IC(UCQ!=) of Deutsch and Papakonstantinou (section 3): disjunction, = and != on both sides,
-variables that stand only on the right are existential. A disjunction on the left is read as several dependencies.
+variables that stand only on the right are existential. A disjunction on the left is read as several
+dependencies.
 """
 
 from __future__ import annotations
@@ -9,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from tacit.queries.query import Atom, Comparison, Term, Variable
+from tacit.families.queries.query import Atom, Comparison, Term, Variable
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
     """One way to satisfy a dependency: atoms, comparisons, and terms of the body that are equal.
 
-    Equalities are identities: NULL and NULL are the same. Those of existential variables are worked in already.
+    Equalities are identities: NULL and NULL are the same.
+    Those of existential variables are worked in already.
     """
 
     atoms: tuple[Atom, ...] = ()

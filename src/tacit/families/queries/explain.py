@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tacit.queries.query import Conjunctive, Query, Relations, Variable
-from tacit.queries.reading import Approximation, Reading
+from tacit.families.queries.query import Conjunctive, Query, Relations, Variable
+from tacit.families.queries.understanding import Approximation, Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,11 @@ class Explanation:
         """The explanation as text."""
         how = "exactly" if self.exact else "by its supports"
         found = [
-            f"{self.name}: {self.language.upper() if self.language == 'sql' else 'Datalog'}, read {how}."
+            (
+                f"{self.name}: "
+                f"{self.language.upper() if self.language == 'sql' else 'Datalog'}, "
+                f"read {how}."
+            )
         ]
         found.append(f"columns: {', '.join(self.columns) or 'none (a yes/no question)'}")
         for query in (self.exact,) if self.exact else self.supports:
@@ -56,7 +60,10 @@ class Explanation:
         if self.approximations:
             found += [
                 "",
-                "Not read exactly (the supports keep at least the rows that matter, so `private` stays right):",
+                (
+                    "Not read exactly (the supports keep at least the rows that matter, so "
+                    "`private` stays right):"
+                ),
             ]
             found += [line for one in self.approximations for line in _approximation_lines(one)]
         return found
@@ -88,10 +95,11 @@ def explained(
 ) -> Explanation:
     """How a query was read.
 
-    `classes` gives the query classes by the name of the query or support, as the decision finds them.
+    `classes` gives the query classes by the name of the query or
+    support, as the decision finds them.
 
-    >>> from tacit.queries.query import Relation
-    >>> from tacit.queries.read import read
+    >>> from tacit.families.queries.query import Relation
+    >>> from tacit.families.queries.read import read
     >>> relations = {"R": Relation("R", ("a", "b"), nullable=frozenset("b"))}
     >>> reading = read("SELECT DISTINCT a FROM R WHERE a != 1", relations, name="v")
     >>> print("\\n".join(explained(reading, relations, {"v": ["no self-join"]}).lines()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.queries.query import Constant
+from tacit.families.queries.query import Constant
 
 
 @dataclass(frozen=True, slots=True)

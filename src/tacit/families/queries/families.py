@@ -1,8 +1,8 @@
 """Families: can the values of two queries be compared as they are written?
 
-A column without a type may hold texts or numbers: whether `a = 1` and `a = '1'` mean the same row is up to the
-engine. And an engine compares some types (UUID, time, floating point) in ways of its own. Where constants meet
-such columns, nothing is claimed.
+A column without a type may hold texts or numbers: whether `a = 1` and `a = '1'` mean the same row
+is up to the engine. And an engine compares some types (UUID, time, floating point) in ways of its
+own. Where constants meet such columns, nothing is claimed.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tacit.queries.kinds import ENGINE, family, family_of
-from tacit.queries.query import Conjunctive, Constant, Query, Relations, Variable
+from tacit.families.queries.kinds import ENGINE, family, family_of
+from tacit.families.queries.query import Conjunctive, Constant, Query, Relations, Variable
 
 Item = tuple[Any, ...]  # a column, or a variable of a part
 
@@ -21,7 +21,7 @@ def doubtful(queries: Sequence[Query], relations: Relations) -> str | None:
 
     Columns that a variable joins, in any of the queries, hold the same kind of values.
 
-    >>> from tacit.queries.query import Atom, Relation
+    >>> from tacit.families.queries.query import Atom, Relation
     >>> x = Variable("x")
     >>> one, two = (
     ...     Query("Q", (Conjunctive((x,), (Atom("R", (Constant(value), x)),)),))
@@ -40,7 +40,9 @@ def doubtful(queries: Sequence[Query], relations: Relations) -> str | None:
 
 
 class Groups:
-    """Columns and variables that hold the same kind of values, with the constants that they meet."""
+    """Columns and variables that hold the same kind of values,
+    with the constants that they meet.
+    """
 
     def __init__(self) -> None:
         self.above: dict[Item, Item] = {}
@@ -93,4 +95,7 @@ class Groups:
             if len(families) > 1 and families != {"date", "timestamp"}:
                 known = relations[relation].kinds.get(column)
                 has = f"is {known}" if known else "has no type"
-                yield f"{relation}.{column} {has}, and is compared with {' and '.join(sorted(families))}"
+                yield (
+                    f"{relation}.{column} {has}, and is compared with "
+                    f"{' and '.join(sorted(families))}"
+                )

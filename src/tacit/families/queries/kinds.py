@@ -25,6 +25,7 @@ ENGINE = "engine"  # the kind of a column whose values only the database compare
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 DAY = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?")
+MOST_DIGITS = 38
 BOOLEANS = {"true": True, "false": False, "t": True, "f": False}
 
 
@@ -82,7 +83,8 @@ def day(written: str) -> dt.date | None:
 
 
 def moment(written: str) -> dt.datetime | None:
-    """The moment that a text names, if it names one without a time zone, and as finely as databases keep it.
+    """The moment that a text names, if it names one without a time zone,
+    and as finely as databases keep it.
 
     >>> (
     ...     moment("2020-01-01 10:00:00.5"),
@@ -103,13 +105,14 @@ def moment(written: str) -> dt.datetime | None:
 
 
 def fitted(value: Any, kind: str | None) -> tuple[bool, Any]:
-    """A constant as a value of a column: (True, the value), or (False, None) where only the engine knows.
+    """A constant as a value of a column:
+    (True, the value), or (False, None) where only the engine knows.
 
     >>> fitted("12", "integer"), fitted(12, "text"), fitted("1994-01-01", "date")
     ((True, 12), (False, None), (True, datetime.date(1994, 1, 1)))
     >>> fitted("x", "integer")
     Traceback (most recent call last):
-    tacit.queries.kinds.Clash: 'x' is no number
+    tacit.families.queries.kinds.Clash: 'x' is no number
     """
     wanted, found = family(kind), family_of(value)
     if wanted is None or found is None or wanted == found:
@@ -139,8 +142,58 @@ def _quoted(written: str, wanted: str) -> tuple[bool, Any]:
     return False, None
 
 
+def domain_value(value: Any, kind: str | None) -> Any:
+    """A value that a plan lists in a domain, as the column has it;
+    Clash where that would change it, or cannot be.
+
+    >>> (
+    ...     domain_value(13053, "text"),
+    ...     domain_value("12", "integer"),
+    ...     domain_value("1.50", "decimal"),
+    ...     domain_value("2020-01-01", "date"),
+    ... )
+    ('13053', 12, Decimal('1.50'), datetime.date(2020, 1, 1))
+    >>> domain_value(12.5, "integer")
+    Traceback (most recent call last):
+    tacit.families.queries.kinds.Clash: 12.5 is no whole number
+    """
+    wanted, found = family(kind), family_of(value)
+    value = Decimal(str(value)) if isinstance(value, float) else value
+    if wanted == "text" and found == "number":
+        if "E" in str(value):
+            raise Clash(f"{value} is a number, and could be written in other ways")
+        return str(value)
+    if wanted == "number" and found in ("number", "text"):
+        return _number_of(value, str(kind))
+    fits, fit = fitted(value, kind)
+    if not fits or (
+        wanted is not None
+        and family_of(fit) not in (wanted, None)
+        and wanted in FAMILIES.values()
+        and wanted != "distribution"
+    ):
+        raise Clash(f"{value!r} is not of type {kind}")
+    return fit
+
+
+def _number_of(value: Any, kind: str) -> int | Decimal:
+    """A number with as many digits as some engine has."""
+    if isinstance(value, str) and not NUMBER.fullmatch(value.strip()):
+        raise Clash(f"{value!r} is no number")
+    found = Decimal(value.strip() if isinstance(value, str) else value)
+    if found.adjusted() >= MOST_DIGITS or -int(found.as_tuple().exponent) > MOST_DIGITS:
+        raise Clash(
+            f"this number has more than {MOST_DIGITS} digits before or behind the point, which no "
+            "database has"
+        )
+    if kind == "integer" and found != found.to_integral_value():
+        raise Clash(f"{value} is no whole number")
+    return number(str(found))
+
+
 def order(left: Any, right: Any) -> int | None:
-    """-1, 0 or 1 as the first of two constants is less, equal or greater; None where they do not compare.
+    """-1, 0 or 1 as the first of two constants is less, equal or greater;
+    None where they do not compare.
 
     >>> order(1, Decimal("1.5")), order("b", "a"), order(1, "1")
     (-1, 1, None)

@@ -1,4 +1,6 @@
-"""Parameters: a secret such as S(r) :- RP(r, $paper), asked for every value that $paper may have."""
+"""Parameters: a secret such as S(r) :- RP(r, $paper), asked for
+every value that $paper may have.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,17 @@ from itertools import product
 from typing import Any
 
 from tacit.errors import QueryError
-from tacit.queries.query import Comparison, Constant, Query, Relations, Variable
-from tacit.queries.reading import Reading
+from tacit.families.queries.query import Comparison, Constant, Query, Relations, Variable
+from tacit.families.queries.understanding import Reading
 
 PIECES = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w+)")
 MOST_PARAMETERS = 4
 
 
 def marks(at: int) -> tuple[Any, ...]:
-    """Values that nobody writes, of every type: a text, a number, a day, a moment; and true, where there is no choice."""
+    """Values that nobody writes, of every type: a text, a number, a day, a moment;
+    and true, where there is no choice.
+    """
     return (
         f"$parameter{at}",
         918273645546372 + at,
@@ -81,7 +85,9 @@ def places(
 
 
 def marked(text: str, read: Callable[[str], Reading]) -> tuple[Query, dict[str, Any]]:
-    """A query with a value of its own in the place of each parameter, of whichever type the columns there have."""
+    """A query with a value of its own in the place of each parameter, of whichever type the
+    columns there have.
+    """
     names = parameters(text)
     if len(names) > MOST_PARAMETERS:
         raise QueryError(
@@ -110,7 +116,9 @@ def marked(text: str, read: Callable[[str], Reading]) -> tuple[Query, dict[str, 
 
 
 def is_mark(term: object, value: Any) -> bool:
-    """Is a term the value that stands for a parameter? A day is read as midnight where a moment is asked for."""
+    """Is a term the value that stands for a parameter? A day is read as midnight where a moment
+    is asked for.
+    """
     return (
         isinstance(term, Constant)
         and str(term.value).lower().removesuffix(" 00:00:00") == str(value).lower()

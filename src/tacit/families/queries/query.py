@@ -1,8 +1,9 @@
 """Query: conjunctive queries and their unions, as values.
 
 NULL is an ordinary constant here, `NULL`, that may stand in nullable columns only. What SQL says of
-it is said by `known`: a variable in it never takes NULL, because it joins, is compared, or was asked
-to be there. Reading a query fills `known`; after that nothing needs to treat NULL in a special way.
+it is said by `known`: a variable in it never takes NULL, because it joins, is compared, or was
+asked to be there. Reading a query fills `known`; after that nothing needs to treat NULL in a
+special way.
 """
 
 from __future__ import annotations
@@ -92,7 +93,9 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Conjunctive:
-    """A conjunctive query: its answer has a row `head` for every way to satisfy all atoms and comparisons."""
+    """A conjunctive query: its answer has a row `head` for every way to
+    satisfy all atoms and comparisons.
+    """
 
     head: tuple[Term, ...]
     atoms: tuple[Atom, ...]
@@ -106,7 +109,9 @@ class Conjunctive:
         yield from dict.fromkeys(term for term in terms if isinstance(term, Variable))
 
     def substituted(self, values: Mapping[Variable, Term]) -> Conjunctive:
-        """The query with some variables replaced, everywhere; a variable put in the place of a known one is known."""
+        """The query with some variables replaced, everywhere;
+        a variable put in the place of a known one is known.
+        """
 
         def put(term: Term) -> Term:
             return values.get(term, term) if isinstance(term, Variable) else term
@@ -139,11 +144,12 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What everybody knows of a relation: columns in order, keys, domains, which columns may be NULL.
+    """What everybody knows of a relation:
+    columns in order, keys, domains, which columns may be NULL.
 
     `domains[column]` lists all values that the column can have; a column without one is as large as
-    need be. `kinds` are the column types where they are known. `uniques` are keys with a nullable column, which
-    tell rows apart only where they are not NULL.
+    need be. `kinds` are the column types where they are known. `uniques` are keys with a nullable
+    column, which tell rows apart only where they are not NULL.
     """
 
     name: str

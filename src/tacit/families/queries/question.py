@@ -1,21 +1,24 @@
-"""A question about queries: a secret, the views that are shown together, and what everybody knows of the tables."""
+"""A question about queries: a secret, the views that are shown together, and what everybody
+knows of the tables.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tacit.families.queries.query import Relations
+from tacit.families.queries.understanding import Reading
 from tacit.model.verdict import Assumption
-from tacit.queries.query import Relations
-from tacit.queries.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)
 class QueryQuestion:
     """What a definition needs to judge views against a secret. No rows are needed.
 
-    `dialect` is the SQL that the texts are written in. `tied` are groups of relations whose rows depend on each other by
-    constraints and foreign keys that everybody knows. `others` are views that the texts may name.
+    `dialect` is the SQL that the texts are written in. `tied` are groups of relations whose rows
+    depend on each other by constraints and foreign keys that everybody knows. `others` are views
+    that the texts may name.
     """
 
     secret: Reading

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tacit.queries.datalog import is_datalog, read_datalog
-from tacit.queries.query import Relations
-from tacit.queries.reading import Reading
+from tacit.families.queries.datalog.read import is_datalog, read_datalog
+from tacit.families.queries.query import Relations
+from tacit.families.queries.understanding import Reading
 
 
 def read(
@@ -21,11 +21,11 @@ def read(
 ) -> Reading:
     """What a query says: exactly where it is a union of conjunctive queries, else by its supports.
 
-    Datalog is what has `:-`; the rest is SQL in the `dialect` of the source (duckdb, postgres, spark).
-    `views` are other queries that SQL may name in FROM. Errors speak of `file`, or of the name.
-    `explain` has the engine read the text as well: it raises EngineError where it cannot.
+    Datalog is what has `:-`; the rest is SQL in the `dialect` of the source (duckdb, postgres,
+    spark). `views` are other queries that SQL may name in FROM. Errors speak of `file`, or of the
+    name. `explain` has the engine read the text as well: it raises EngineError where it cannot.
 
-    >>> from tacit.queries.query import Relation
+    >>> from tacit.families.queries.query import Relation
     >>> relations = {"R": Relation("R", ("a", "b"))}
     >>> print(read("SELECT DISTINCT a FROM R WHERE b = 1", relations, name="v").exact)
     v(a) :- R(a, 1)
@@ -35,7 +35,7 @@ def read(
     """
     if is_datalog(text):
         return read_datalog(text, relations, name=name, file=file)
-    from tacit.queries.sql import read_sql
+    from tacit.families.queries.sql.read import read_sql
 
     return read_sql(
         text, relations, name=name, dialect=dialect, views=views, file=file, explain=explain

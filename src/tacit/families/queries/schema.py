@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
 from typing import Any
 
-from tacit.errors import DataError, did_you_mean
-from tacit.model.schema import Table
-from tacit.queries.kinds import ENGINE, Clash, fitted, number
-from tacit.queries.query import Relation, Relations
+from tacit.errors import DataError, Mark, did_you_mean
+from tacit.families.queries.kinds import ENGINE, Clash, domain_value
+from tacit.families.queries.query import Relation, Relations
+from tacit.model.schema import SourceKeys, Table
 
 EngineColumns = Mapping[str, Mapping[str, str]]
 
@@ -18,13 +18,16 @@ def relations_of(
     tables: Mapping[str, Table],
     engine_columns: EngineColumns | None = None,
     engine_nullable: Mapping[str, Collection[str]] | None = None,
+    declared: Mapping[str, SourceKeys] | None = None,
+    mark: Callable[..., Mark | None] = lambda *path: None,
 ) -> Relations:
     """The relations of a plan: columns in order, keys, domains, types, which columns may be NULL.
 
     `engine_columns` (table -> column -> type) and `engine_nullable` (table -> columns) say what the
-    source knows; the plan's own words come first. A key with a nullable column is no key, because
-    SQL lets many rows have NULL there. Without `nullable`, and without a source that says, no
-    column may be NULL, unless a row of the plan has nothing there.
+    source knows, `declared` what it forbids; the plan adds to it. `mark` is the place of a path in
+    the plan. A key with a nullable column is no key, because SQL lets many rows have NULL there.
+    Without `nullable`, and without a source that says, no column may be NULL, unless a row of the
+    plan has nothing there.
 
     >>> ward = Table(
     ...     "ward", columns={"pid": "integer", "name": None}, keys=(("pid",),), nullable=("name",)
@@ -33,9 +36,11 @@ def relations_of(
     >>> relation.columns, relation.keys, relation.nullable
     (('pid', 'name'), (('pid',),), frozenset({'name'}))
     """
-    columns, nullable = engine_columns or {}, engine_nullable or {}
+    columns, nullable, keys = engine_columns or {}, engine_nullable or {}, declared or {}
     return {
-        name: _relation(table, columns.get(name, {}), nullable.get(name))
+        name: _relation(
+            table, columns.get(name, {}), nullable.get(name), keys.get(name, SourceKeys()), mark
+        )
         for name, table in tables.items()
     }
 
@@ -45,7 +50,13 @@ def foreign(tables: Mapping[str, Table]) -> list[set[str]]:
     return [{table.name, one.table} for table in tables.values() for one in table.foreign_keys]
 
 
-def _relation(table: Table, found: Mapping[str, str], nullable: Collection[str] | None) -> Relation:
+def _relation(
+    table: Table,
+    found: Mapping[str, str],
+    nullable: Collection[str] | None,
+    source: SourceKeys,
+    mark: Callable[..., Mark | None],
+) -> Relation:
     names = _columns(table, found)
     _check_names(table, names)
     kinds = {
@@ -53,34 +64,47 @@ def _relation(table: Table, found: Mapping[str, str], nullable: Collection[str] 
         for name in names
         if (kind := _declared(table, name, found) or _kind(table, name))
     }
-    missing = _nullable(table, names, nullable)
+    missing = _nullable(table, names, nullable) - source.never_missing
+    # A key with a column that nobody may read says nothing of the others.
+    keys = tuple(
+        dict.fromkeys((*table.keys, *(key for key in source.keys if set(key) <= set(names))))
+    )
     domains = {name: (False, True) for name, kind in kinds.items() if kind == "boolean"}
     domains |= {
-        name: _domain(table, name, values, kinds.get(name))
+        name: _domain(table, name, values, kinds.get(name), mark)
         for name, values in table.domains.items()
+        if name in names
     }
     return Relation(
         table.name,
         names,
-        tuple(key for key in table.keys if missing.isdisjoint(key)),
+        tuple(key for key in keys if missing.isdisjoint(key)),
         domains,
         missing,
         kinds,
-        tuple(key for key in table.keys if not missing.isdisjoint(key)),
+        tuple(key for key in keys if not missing.isdisjoint(key)),
     )
 
 
 def _declared(table: Table, name: str, found: Mapping[str, str]) -> str | None:
-    """The type that the plan gives, else the source's; what only the database compares stays so, whatever it is called."""
-    return ENGINE if found.get(name) == ENGINE else table.columns.get(name) or found.get(name)
+    """The type that the plan gives, else the source's.
+    Where they differ, only the database knows how values compare.
+    """
+    declared, source = table.columns.get(name), found.get(name)
+    return (
+        declared if source is None or source == declared else source if declared is None else ENGINE
+    )
 
 
 def _check_names(table: Table, names: tuple[str, ...]) -> None:
-    """Keys, domains and nullable name columns that are there."""
+    """Keys, domains and nullable name columns that are there.
+    A sensitive one may be known by answers of views only.
+    """
+    domains = [name for name in table.domains if name not in table.sensitive]
     for what, some in (
         ("key", [one for key in table.keys for one in key]),
         ("nullable", table.nullable or ()),
-        ("domains", table.domains),
+        ("domains", domains),
     ):
         for name in some:
             if name not in names:
@@ -106,7 +130,10 @@ def _columns(table: Table, found: Mapping[str, str]) -> tuple[str, ...]:
     if not named:
         raise DataError(
             f"the columns of table {table.name!r} are not known.",
-            hint=f"Add columns to it, e.g. {table.name}: {{columns: [name, ward]}}, or a file to look at.",
+            hint=(
+                f"Add columns to it, e.g. {table.name}: {{columns: [name, ward]}}, or a file "
+                "to look at."
+            ),
         )
     return tuple(dict.fromkeys(named))
 
@@ -146,17 +173,35 @@ def _nullable(
 
 
 def _domain(
-    table: Table, column: str, values: tuple[Any, ...], kind: str | None
+    table: Table,
+    column: str,
+    values: tuple[Any, ...],
+    kind: str | None,
+    mark: Callable[..., Mark | None],
 ) -> tuple[Any, ...]:
-    found = []
-    for value in values:
+    """The values as the column has them:
+    one of another type would be a value that no query asks for.
+    """
+    found: list[Any] = []
+    for at, value in enumerate(values):
         try:
-            fits, fit = fitted(
-                number(str(value)) if isinstance(value, float | Decimal) else value, kind
-            )
+            found.append(domain_value(value, kind))
         except Clash as clash:
+            hint = (
+                "Write it as the column has it, or correct its type under columns: "
+                f"{{{column}: ...}}."
+            )
+            place = mark("tables", table.name, "domains", column, at)
             raise DataError(
-                f"domain of {table.name}.{column}: {clash}, and the column is {kind}."
+                f"domain of {table.name}.{column}: {clash}, and the column is {kind}.",
+                hint=hint,
+                mark=place,
             ) from None
-        found.append(fit if fits else value)
+        if found[-1] in found[:-1]:
+            place = mark("tables", table.name, "domains", column, at)
+            raise DataError(
+                f"domain of {table.name}.{column}: {found[-1]!r} stands twice.",
+                hint="Remove one.",
+                mark=place,
+            )
     return tuple(found)

@@ -1,9 +1,9 @@
 """Reading: what Tacit understood of a query, and what it could only enclose.
 
-Every query is a function of a few conjunctive queries read as bags, its supports (the rows that FROM
-and WHERE find, both sides of NOT EXISTS, ...). What the supports do not disclose the query does not
-disclose; the reverse does not hold, so `disclosed` is claimed from `exact` only, or from a witness
-that was executed.
+Every query is a function of a few conjunctive queries read as bags, its supports (the rows that
+FROM and WHERE find, both sides of NOT EXISTS, ...). What the supports do not disclose the query
+does not disclose; the reverse does not hold, so `disclosed` is claimed from `exact` only, or from a
+witness that was executed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tacit.errors import Mark
-from tacit.queries.query import Query
+from tacit.families.queries.query import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,8 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Approximation:
-    """A fragment of a query that is not read exactly: its code in the documentation, its text and place.
+    """A fragment of a query that is not read exactly:
+    its code in the documentation, its text and place.
 
     `direction` "wider": the support keeps at least the rows that matter, so "private" stays right.
     """
@@ -56,10 +57,12 @@ class Approximation:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A query as read. `exact` is the query itself where it is a union of conjunctive queries, else None.
+    """A query as read. `exact` is the query itself where it is a union
+    of conjunctive queries, else None.
 
-    `converts`: the database may convert a value to compare it, in a part that need not matter to the answer. Conversions can fail.
-    `sorted_by` is what the rows are sorted by where that says more than they do: an answer is a bag, and its order is not judged.
+    `converts`: the database may convert a value to compare it, in a part that need not matter to
+    the answer. Conversions can fail. `sorted_by` is what the rows are sorted by where that says
+    more than they do: an answer is a bag, and its order is not judged.
     """
 
     name: str
@@ -76,8 +79,8 @@ class Reading:
     def enclosed(self) -> Query:
         """The query itself, or one bag that has all its supports.
 
-        Heads are left out of the supports: the rows that change a bag are those that take part in it,
-        whatever it shows of them.
+        Heads are left out of the supports: the rows that change a bag are those that take part in
+        it, whatever it shows of them.
         """
         if self.exact is not None:
             return self.exact

@@ -1,4 +1,6 @@
-"""Cells: where the people of a group may be, each with the weight of its prior and the chance to be kept when it is empty."""
+"""Cells: where the people of a group may be, each with the weight of its prior and the chance to
+be kept when it is empty.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ MOST_WEIGHT = 2**40  # of all cells together: what the urn counts in fits 63 bit
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Cells that are alike: how many, their prior weight, and the chance that an empty one is kept."""
+    """Cells that are alike: how many, their prior weight, and the
+    chance that an empty one is kept.
+    """
 
     count: int
     weight: int = 1
@@ -81,10 +85,11 @@ class Cells:
 
 @dataclass(frozen=True)
 class Domain:
-    """The cells of one group, to draw from: places in the release's list of values, with weights and chances.
+    """The cells of one group, to draw from:
+    places in the release's list of values, with weights and chances.
 
-    None stands for what is the same for all: every value of the list (`size` of them), weight 1, always kept.
-    `keeps` counts in parts of KEEP_UNITS.
+    None stands for what is the same for all: every value of the list (`size` of them), weight 1,
+    always kept. `keeps` counts in parts of KEEP_UNITS.
     """
 
     size: int

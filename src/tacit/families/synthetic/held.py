@@ -12,7 +12,8 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 @dataclass(frozen=True)
 class Held:
-    """The occupied cells of a group, by their place in its domain, sorted, and how many people each holds.
+    """The occupied cells of a group, by their place in its domain,
+    sorted, and how many people each holds.
 
     >>> Held.of([4, 1, 4]).counts.tolist()
     [1, 2]

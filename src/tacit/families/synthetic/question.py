@@ -1,4 +1,6 @@
-"""Question: what a check of synthetic releases is asked about. Group sizes and domains only: no row of the data."""
+"""Question: what a check of synthetic releases is asked about.
+Group sizes and domains only: no row of the data.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tacit.jobs import Job
+from tacit.families.synthetic.cells import Cells
+from tacit.families.synthetic.promise.terms import Terms
+from tacit.model.jobs import Job
 from tacit.model.verdict import Assumption
-from tacit.synthesis.cells import Cells
-from tacit.synthesis.terms import Terms
 
 
 @dataclass(frozen=True)
 class Sort:
-    """Groups that are alike: so many groups with as many people and the same cells; `example` is one of them.
+    """Groups that are alike: so many groups with as many people and the same cells;
+    `example` is one of them.
 
-    `labels` are up to three of its values, to tell a story with, where groups have cells of their own.
+    `labels` are up to three of its values, to tell a story with,
+    where groups have cells of their own.
     """
 
     people: int
@@ -30,7 +34,8 @@ class Sort:
 class Planned:
     """A synthetic release as far as its promise depends on it.
 
-    `group` and `value` are the columns; `labels` are up to three public values that all groups have, to tell a story with.
+    `group` and `value` are the columns; `labels` are up to three public values that all groups
+    have, to tell a story with.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """Counting: how many worlds give each secret, before and after, exactly.
 
-Tuples that no condition and no row of the secret connects are counted apart, and the numbers multiplied.
-A part with few tuples is enumerated; a larger one is counted tuple by tuple, where all states that have the
-same future are one. Integers only.
+Tuples that no condition and no row of the secret connects are counted apart, and the numbers
+multiplied. A part with few tuples is enumerated; a larger one is counted tuple by tuple, where all
+states that have the same future are one. Integers only.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.worlds.formula import Condition, Term, parts
-from tacit.worlds.matching import Tuple
-from tacit.worlds.states import TooManyStates, by_states
+from tacit.families.worlds.formula import Condition, Term, parts
+from tacit.families.worlds.matching import Tuple
+from tacit.families.worlds.states import TooManyStates, by_states
 
 ENUMERATED = 22  # tuples in a part that is enumerated
 CHUNK = 18  # of 2**CHUNK worlds at a time
@@ -57,7 +57,8 @@ class Tally:
         return sum(after for _, after in self.secrets.values())
 
     def moved(self, actual: frozenset[Tuple]) -> frozenset[Tuple] | None:
-        """A secret whose odds against the actual one change, one that dies if there is any; None where none do.
+        """A secret whose odds against the actual one change, one that dies if there is any;
+        None where none do.
 
         >>> part = Part((1,), (), (), ())
         >>> Tally(part, {frozenset(): (2, 1), frozenset({(1,)}): (4, 2)}).moved(frozenset()) is None
@@ -82,7 +83,9 @@ def split(
     secret: Rows,
     connected: Mapping[int, int] | None = None,
 ) -> list[Part]:
-    """The parts of a formula. `connected` are the parts of `before`, where they are known already (see `parts`)."""
+    """The parts of a formula. `connected` are the parts of `before`, where they are known
+    already (see `parts`).
+    """
     known = parts(one.tuples() for one in before) if connected is None else connected
     groups = [list(one.tuples()) for one in after]
     groups += [[abs(literal) for way in ways for literal in way] for ways in secret.values()]
@@ -117,7 +120,9 @@ def split(
 def tally(
     part: Part, *, most_states: int, tick: Callable[[], object] = lambda: None
 ) -> Tally | None:
-    """The worlds of a part by secret, or None where they are too many to count. `tick` is called now and then, and may stop it."""
+    """The worlds of a part by secret, or None where they are too many to count.
+    `tick` is called now and then, and may stop it.
+    """
     if len(part.tuples) <= ENUMERATED:
         return Tally(part, _enumerated(part))
     try:
@@ -144,7 +149,7 @@ def plausible(tallies: Iterable[Tally]) -> tuple[int, int]:
     return first, prod(sum(after > 0 for _, after in one.secrets.values()) for one in found)
 
 
-# -- enumeration --------------------------------------------------------------------------------------
+# -- enumeration -----------------------------------------------------------------------------------
 
 
 def _enumerated(part: Part) -> dict[frozenset[Tuple], tuple[int, int]]:

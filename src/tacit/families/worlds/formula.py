@@ -1,4 +1,6 @@
-"""Formula: what worlds must satisfy, over tuples that are there (n) or not (-n); and what follows at once."""
+"""Formula: what worlds must satisfy, over tuples that are there (n) or not (-n);
+and what follows at once.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ Term = tuple[int, ...]  # literals that are all true
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Between `low` and `high` of the members are there; a member is there if any of its literals is true."""
+    """Between `low` and `high` of the members are there;
+    a member is there if any of its literals is true.
+    """
 
     members: tuple[Term, ...]
     low: int
@@ -60,14 +64,17 @@ class Impossible(Exception):
 
 @dataclass(slots=True)
 class Propagation:
-    """Conditions with everything that follows at once worked in: `fixed` tuples, and what is left of the conditions."""
+    """Conditions with everything that follows at once worked in:
+    `fixed` tuples, and what is left of the conditions.
+    """
 
     conditions: list[Condition]
     fixed: dict[int, bool] = field(default_factory=dict)
 
     @classmethod
     def of(cls, conditions: Iterable[Condition]) -> Propagation:
-        """Work in what follows at once; raise Impossible where the conditions contradict each other.
+        """Work in what follows at once;
+        raise Impossible where the conditions contradict each other.
 
         >>> found = Propagation.of(
         ...     [Condition(((1, 2),)), Condition(((-2,), (3,))), Condition(((4,), (5,)))]
@@ -112,7 +119,9 @@ class Propagation:
         return where.get(one, [])
 
     def simplified(self, condition: Condition) -> Condition | None:
-        """What is left of a condition; None where it is satisfied. Impossible where it cannot be."""
+        """What is left of a condition; None where it is satisfied.
+        Impossible where it cannot be.
+        """
         terms, is_true = self.left_of(condition.terms)
         if is_true:
             return None
@@ -148,7 +157,9 @@ class Propagation:
         return tuple(found), False
 
     def _count(self, count: Count) -> Count | Literal[True] | None:
-        """What is left of a count: True where it is right whatever happens, None where it never is."""
+        """What is left of a count: True where it is right whatever
+        happens, None where it never is.
+        """
         members, sure = [], 0
         for member in count.members:
             left = [literal for literal in member if abs(literal) not in self.fixed]

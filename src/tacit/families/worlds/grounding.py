@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tacit.queries.cardinality import Counted, at_least, at_most
-from tacit.queries.dependency import Alternative, Dependency
-from tacit.queries.query import Constant, Query, Relations, Term, Variable
-from tacit.worlds.formula import Condition, Count, Propagation, negated
-from tacit.worlds.formula import Term as Literals
-from tacit.worlds.matching import Matches, Store, Tuple, matches
-from tacit.worlds.setting import Row
-from tacit.worlds.universe import MISSING
+from tacit.families.queries.dependency import Alternative, Dependency
+from tacit.families.queries.logic.cardinality import Counted, at_least, at_most
+from tacit.families.queries.query import Constant, Query, Relations, Term, Variable
+from tacit.families.worlds.formula import Condition, Count, Propagation, negated
+from tacit.families.worlds.formula import Term as Literals
+from tacit.families.worlds.matching import Matches, Store, Tuple, matches
+from tacit.families.worlds.setting import Row
+from tacit.families.worlds.universe import MISSING
 
 MOST_COMPARED = 3_000  # ways to have a row that are compared with each other
 Answers = dict[
@@ -59,7 +59,9 @@ def _alternatives(
     store: Store,
     relations: Relations,
 ) -> list[_Ways | bool]:
-    """For each match of the body: True where an alternative is satisfied whatever the tuples, or the ways to satisfy it."""
+    """For each match of the body: True where an alternative is satisfied whatever the tuples, or
+    the ways to satisfy it.
+    """
     equal = _equal(alternative, body, store)
     universal = dependency.universal()
     shared = tuple(one for one in alternative.variables() if one in universal)
@@ -100,7 +102,8 @@ def _ways(
         alternative.atoms, alternative.comparisons, joined(alternative), store, start
     ).rows
     if len({atom.relation for atom in alternative.atoms}) == len(alternative.atoms):
-        # Tuples of different relations differ, and with the values they tell the match: nothing is found twice.
+        # Tuples of different relations differ, and with the values they tell the match:
+        # nothing is found twice.
         for values, used in rows:
             found.setdefault(values[:wide], []).append(used)
     else:
@@ -144,7 +147,9 @@ def _grouped(
     dependency: Dependency,
     store: Store,
 ) -> Iterator[tuple[Literals, ...]]:
-    """The rows with the shared values, by the values that are told apart; once for each value of an inner shared variable."""
+    """The rows with the shared values, by the values that are told apart;
+    once for each value of an inner shared variable.
+    """
     groups: dict[Tuple, dict[Tuple, list[int]]] = {}
     same = _repeated(counted)
     never_null = {
@@ -234,6 +239,8 @@ def answered(found: Answers, rows: Iterable[Row], store: Store) -> Iterator[Cond
 def left_of(
     found: Answers, propagation: Propagation
 ) -> dict[Tuple, tuple[tuple[Literals, ...], bool]]:
-    """The rows of a query after what is fixed: what is left of the ways to have each, and whether it is there for sure."""
+    """The rows of a query after what is fixed:
+    what is left of the ways to have each, and whether it is there for sure.
+    """
     rows = {row: propagation.left_of(ways) for row, ways in found.items()}
     return {row: left for row, left in rows.items() if left[0] or left[1]}

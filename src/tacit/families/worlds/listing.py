@@ -1,4 +1,6 @@
-"""Listing: the worlds before and after one by one, counted or sampled, and the secrets they make plausible."""
+"""Listing: the worlds before and after one by one, counted or sampled,
+and the secrets they make plausible.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,13 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from tacit.queries.facts import Fact
-from tacit.worlds.counting import Tally, plausible, tally
-from tacit.worlds.formula import Condition
-from tacit.worlds.matching import Tuple
-from tacit.worlds.ranking import Space, space
-from tacit.worlds.solving import Deadline, OutOfTime
-from tacit.worlds.worlds import Worlds
+from tacit.families.queries.facts import Fact
+from tacit.families.worlds.counting import Tally, plausible, tally
+from tacit.families.worlds.formula import Condition
+from tacit.families.worlds.matching import Tuple
+from tacit.families.worlds.ranking import Space, space
+from tacit.families.worlds.worlds import Worlds
+from tacit.model.deadline import Deadline, OutOfTime
 
 LISTED = 30  # up to so many worlds all are shown
 MOST_NODES = 60_000  # of a diagram; a few seconds
@@ -25,7 +27,9 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class ListedWorld:
-    """A database that was possible before: its rows, its secret, and whether it stays possible. `is_data` marks the owner's."""
+    """A database that was possible before: its rows, its secret, and whether it stays possible.
+    `is_data` marks the owner's.
+    """
 
     facts: tuple[Fact, ...]
     secret: tuple[Row, ...]
@@ -35,7 +39,9 @@ class ListedWorld:
 
 @dataclass(frozen=True, slots=True)
 class Plausible:
-    """An answer of the secret, with the number of worlds that have it before and after. `is_data` marks the true one."""
+    """An answer of the secret, with the number of worlds that have it before and after.
+    `is_data` marks the true one.
+    """
 
     rows: tuple[Row, ...]
     before: int
@@ -47,8 +53,9 @@ class Plausible:
 class Listing:
     """Worlds and secrets before and after; numbers are None where they could not be counted.
 
-    `complete`: all worlds are listed. `uniform`: all are, or those that are were drawn with the same chance. `secrets` has
-    those with the most worlds first, and the one of the data; there are `secrets_before` of them.
+    `complete`: all worlds are listed. `uniform`: all are, or those that are were drawn with the
+    same chance. `secrets` has those with the most worlds first, and the one of the data; there are
+    `secrets_before` of them.
     """
 
     before: int | None
@@ -159,7 +166,7 @@ def _solved(found: Worlds, number: int, deadline: Deadline) -> list[frozenset[in
     return worlds[:number]
 
 
-# -- secrets ------------------------------------------------------------------------------------------
+# -- secrets ---------------------------------------------------------------------------------------
 
 
 def _tallies(found: Worlds, deadline: Deadline) -> list[Tally] | None:

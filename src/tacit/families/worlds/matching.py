@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tacit.queries.query import Atom, Comparison, Constant, Term, Variable
-from tacit.worlds.universe import MISSING, Numbering
+from tacit.families.queries.query import Atom, Comparison, Constant, Term, Variable
+from tacit.families.worlds.universe import MISSING, Numbering
 
 Tuple = tuple[int, ...]
 Match = tuple[Tuple, Tuple]  # the values of the variables, the tuples that were used
@@ -100,7 +100,7 @@ def matches(
 ) -> Matches:
     """Every way to satisfy atoms and comparisons, from given values of some variables on.
 
-    >>> from tacit.queries.query import Variable
+    >>> from tacit.families.queries.query import Variable
     >>> x, y = Variable("x"), Variable("y")
     >>> store = Store(Numbering())
     >>> store.add("R", [(1, 2), (2, 2)])
@@ -126,7 +126,8 @@ def seen_together(
     store: Store,
     wanted: Sequence[Variable],
 ) -> set[Tuple]:
-    """The values that some variables have together in any match; the other values are forgotten as soon as they can be.
+    """The values that some variables have together in any match;
+    the other values are forgotten as soon as they can be.
 
     >>> x, y, z = map(Variable, "xyz")
     >>> store = Store(Numbering())
@@ -156,7 +157,9 @@ def seen_together(
 
 
 def _bound(atom: Atom, variables: tuple[Variable, ...], store: Store) -> tuple[int, int]:
-    """How many of its columns are fixed; of equally bound atoms the one with fewer tuples comes first."""
+    """How many of its columns are fixed;
+    of equally bound atoms the one with fewer tuples comes first.
+    """
     fixed = sum(isinstance(term, Constant) or term in variables for term in atom.terms)
     return fixed, -len(store.rows.get(atom.relation, ()))
 
@@ -192,7 +195,8 @@ def _extended(found: Matches, atom: Atom, known: frozenset[Variable], store: Sto
         rows += [(values + more, (*used, number)) for more, number in ends.get(key, ())]
         if len(rows) > MOST_MATCHES:
             raise TooMany(
-                f"more than {MOST_MATCHES:,} ways to find {atom} together with the rest of its query"
+                f"more than {MOST_MATCHES:,} ways to find {atom} together with the rest of "
+                "its query"
             )
     return Matches((*found.variables, *new), rows)
 

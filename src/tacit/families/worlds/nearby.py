@@ -1,8 +1,10 @@
-"""Nearby: a world in which some condition is broken, looked for from a world that is known outwards.
+"""Nearby: a world in which some condition is broken, looked for
+from a world that is known outwards.
 
-Most of a database has nothing to do with a question. So only what is in the way is looked at: a condition is
-broken, and then those conditions are taken in that the world so found would violate, until it violates none or there is none.
-A world that is found this way is as close to the known one as the solver makes it; where there is none, few conditions say so.
+Most of a database has nothing to do with a question. So only what is in the way is looked at: a
+condition is broken, and then those conditions are taken in that the world so found would violate,
+until it violates none or there is none. A world that is found this way is as close to the known one
+as the solver makes it; where there is none, few conditions say so.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tacit.worlds.formula import Condition, Term
-from tacit.worlds.solving import Deadline, find
+from tacit.families.worlds.formula import Condition, Term
+from tacit.families.worlds.solving import find
+from tacit.model.deadline import Deadline
 
 ROUNDS = 40  # then everything that is known is taken in
 AROUND = 4000  # conditions that one round may take in
@@ -84,7 +87,9 @@ class Nearby:
         return None if found is None else self.world - spoken | found
 
     def _closest(self, broken: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
-        """Of the worlds that are easily found the one with the fewest changes: it is easier to follow."""
+        """Of the worlds that are easily found the one with the fewest changes:
+        it is easier to follow.
+        """
         best: frozenset[int] | None = None
         tried = 0
         for one in broken:
@@ -100,7 +105,9 @@ class Nearby:
         return best
 
     def _mended(self, condition: Condition) -> frozenset[int] | None:
-        """The known world with a condition broken, and what this violates mended one by one; None where that does not come to an end."""
+        """The known world with a condition broken, and what this violates mended one by one;
+        None where that does not come to an end.
+        """
         literals = _against(condition, self.world)
         if literals is None:
             return None
@@ -153,7 +160,9 @@ class Nearby:
         return self._everywhere([condition], deadline)
 
     def _around(self, numbers: Iterable[int], taken: dict[int, None]) -> Iterator[int]:
-        """What a tuple may hurt that would help one of some conditions: the next round would meet it."""
+        """What a tuple may hurt that would help one of some conditions:
+        the next round would meet it.
+        """
         left = AROUND
         for number in numbers:
             for term in self.index.conditions[number].terms:
@@ -180,7 +189,9 @@ def _against(condition: Condition, world: frozenset[int]) -> list[int] | None:
 
 
 def _for(condition: Condition, world: frozenset[int], fixed: set[int]) -> list[int] | None:
-    """The fewest literals that satisfy a condition when they are made true, without undoing what is fixed; None where there are none."""
+    """The fewest literals that satisfy a condition when they are made true, without undoing what
+    is fixed; None where there are none.
+    """
     ways = [
         [literal for literal in term if not _is_true(literal, world)] for term in condition.terms
     ]
@@ -221,11 +232,12 @@ def changed(world: frozenset[int], literals: Iterable[int]) -> frozenset[int]:
     return frozenset(found)
 
 
-# -- what follows -----------------------------------------------------------------------------------------
+# -- what follows ----------------------------------------------------------------------------------
 
 
 def follows(condition: Condition, index: Index) -> bool:
-    """Does a condition follow from others, as far as can be seen at once? Suppose it is broken, and one tuple is there or not.
+    """Does a condition follow from others, as far as can be seen at once? Suppose it is broken, and
+    one tuple is there or not.
 
     >>> index = Index.of([Condition(((-1,), (2, 3), (2, 4))), Condition(((1,), (5,)))])
     >>> (
@@ -239,7 +251,9 @@ def follows(condition: Condition, index: Index) -> bool:
 
 @dataclass(slots=True)
 class _Supposed:
-    """A condition is supposed to be broken: what is true then, and which literals are never true together."""
+    """A condition is supposed to be broken:
+    what is true then, and which literals are never true together.
+    """
 
     index: Index
     condition: Condition
@@ -269,7 +283,9 @@ class _Supposed:
         return False
 
     def _fixed(self, literals: Iterable[int]) -> bool:
-        """Make literals true, and all that follows from single conditions; True where that is a contradiction."""
+        """Make literals true, and all that follows from single conditions;
+        True where that is a contradiction.
+        """
         queue = list(literals)
         touched: dict[int, None] = {}
         while queue or touched:
@@ -290,7 +306,9 @@ class _Supposed:
         return False
 
     def _alive(self, condition: Condition) -> list[Term] | None:
-        """The terms that may be true, two at most; None where one is, where something is counted, or where enough was looked at."""
+        """The terms that may be true, two at most;
+        None where one is, where something is counted, or where enough was looked at.
+        """
         if condition.counts:
             return None
         alive: list[Term] = []
@@ -305,7 +323,9 @@ class _Supposed:
         return alive
 
     def _never(self, literal: int, terms: Sequence[Term]) -> bool:
-        """Would a literal leave some condition without a term, because it must not meet what the other terms ask for?"""
+        """Would a literal leave some condition without a term, because it must not meet what the
+        other terms ask for?
+        """
         hurt = self.index.hurt(literal)
         if not hurt:
             return False

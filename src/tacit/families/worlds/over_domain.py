@@ -1,8 +1,10 @@
-"""Over a domain: is there any database over given finite domains on which the new views would disclose?
+"""Over a domain: is there any database over given finite domains on
+which the new views would disclose?
 
-A g-safety breach somewhere is a pair of databases with the same published answers, different new ones and
-different secrets: if two worlds of one class differ in the new answers and two in the secret, some pair of them differs
-in both. So one solver call with two copies of every tuple decides.
+A g-safety breach somewhere is a pair of databases with the same published answers, different new
+ones and different secrets: if two worlds of one class differ in the new answers and two in the
+secret, some pair of them differs in both. So one solver call with two copies of every tuple
+decides.
 """
 
 from __future__ import annotations
@@ -14,16 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from tacit.queries.facts import Fact
-from tacit.queries.query import Constant, Query
-from tacit.worlds.counting import ENUMERATED, any_of, chunks, held
-from tacit.worlds.formula import Condition, Count, Impossible, Propagation, Term, parts
-from tacit.worlds.grounding import Answers, answers, grounded
-from tacit.worlds.matching import Store, Tuple
-from tacit.worlds.possible import possible
-from tacit.worlds.setting import Setting
-from tacit.worlds.solving import Deadline, Model, NoWorld, find
-from tacit.worlds.universe import Place, Universe, universe_of
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.query import Constant, Query
+from tacit.families.worlds.counting import ENUMERATED, any_of, chunks, held
+from tacit.families.worlds.formula import Condition, Count, Impossible, Propagation, Term, parts
+from tacit.families.worlds.grounding import Answers, answers, grounded
+from tacit.families.worlds.matching import Store, Tuple
+from tacit.families.worlds.possible import possible
+from tacit.families.worlds.setting import Setting
+from tacit.families.worlds.solving import Model, NoWorld, find
+from tacit.families.worlds.universe import Place, Universe, universe_of
+from tacit.model.deadline import Deadline
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,9 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A database on which the odds of two secrets move: with its own answers, and both secrets' multiplicities."""
+    """A database on which the odds of two secrets move:
+    with its own answers, and both secrets' multiplicities.
+    """
 
     instance: frozenset[int]
     secrets: tuple[tuple[frozenset[Tuple], int, int], ...]
@@ -114,10 +119,12 @@ class Databases:
             row for row, ways in found.items() if any(world.issuperset(way) for way in ways)
         )
 
-    # -- g-safety --------------------------------------------------------------------------------------
+    # -- g-safety ----------------------------------------------------------------------------------
 
     def pair(self, deadline: Deadline, excluded: Sequence[frozenset[int]] = ()) -> Pair | None:
-        """Two databases that look the same before, and differ in what is new and in the secret; None if there are none."""
+        """Two databases that look the same before, and differ in what is new and in the secret;
+        None if there are none.
+        """
         if self.is_empty:
             return None
         size = len(self.store.facts)
@@ -168,7 +175,9 @@ class Databases:
         return found
 
     def _sorted(self, model: Model) -> None:
-        """Of values that nothing tells apart, those come first that stand in more rows: one of many equal cases is enough."""
+        """Of values that nothing tells apart, those come first that stand in more rows:
+        one of many equal cases is enough.
+        """
         for values in interchangeable(self.setting, self.universe):
             rows = {
                 value: [
@@ -181,7 +190,7 @@ class Databases:
                     sum(map(model.variable, rows[one])) >= sum(map(model.variable, rows[two]))
                 )
 
-    # -- e-safety --------------------------------------------------------------------------------------
+    # -- e-safety ----------------------------------------------------------------------------------
 
     def pieces(self) -> list[Piece]:
         """What hangs together by constraints, published rows, new rows and rows of the secret."""
@@ -218,10 +227,11 @@ def open_rows(query: Query, store: Store) -> Answers:
 
 
 def moved(piece: Piece) -> Moved | None:
-    """A database of a piece on which odds move, by enumeration; None where there is none. For pieces of few tuples only.
+    """A database of a piece on which odds move, by enumeration; None where there is none.
+    For pieces of few tuples only.
 
-    Of all databases with the same published rows, those with the same new rows must have each secret in the
-    same proportion.
+    Of all databases with the same published rows, those with the same new rows must have each
+    secret in the same proportion.
     """
     if not piece.secret or not (piece.new or piece.new_conditions):
         return None
@@ -308,7 +318,9 @@ def shifted(condition: Condition, by: int) -> Condition:
 
 
 def interchangeable(setting: Setting, universe: Universe) -> list[list[int]]:
-    """Values that can be exchanged: no constant names them, and they may stand in the same columns."""
+    """Values that can be exchanged: no constant names them, and they
+    may stand in the same columns.
+    """
     named = {universe.numbering.of(value) for value in _constants(setting)}
     where: dict[int, set[Place]] = {}
     for place, values in universe.columns.items():

@@ -1,7 +1,7 @@
 """Possible tuples: those that domains, published answers and constraints on single rows leave.
 
-Thousands of combinations become hundreds: a view that shows a column bounds it, and an inclusion bounds a table
-by another one.
+Thousands of combinations become hundreds: a view that shows a column bounds it, and an inclusion
+bounds a table by another one.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 
-from tacit.queries.dependency import Dependency
-from tacit.queries.query import Conjunctive, Constant, Relations, Variable
-from tacit.worlds.formula import Condition
-from tacit.worlds.grounding import answers, grounded
-from tacit.worlds.matching import Matches, Store, TooMany, Tuple, seen_together
-from tacit.worlds.setting import Seen, Setting
-from tacit.worlds.universe import Universe, any_row
+from tacit.families.queries.dependency import Dependency
+from tacit.families.queries.query import Conjunctive, Constant, Relations, Variable
+from tacit.families.worlds.formula import Condition
+from tacit.families.worlds.grounding import answers, grounded
+from tacit.families.worlds.matching import Matches, Store, TooMany, Tuple, seen_together
+from tacit.families.worlds.setting import Seen, Setting
+from tacit.families.worlds.universe import Universe, any_row
 
 MOST_TUPLES = 200_000
 Bound = tuple[tuple[int, ...], set[Tuple]]  # positions, and what may stand there together
@@ -114,7 +114,8 @@ class _Generator:
         ]
         allowed: set[Tuple] = set()
         for one in dependency.alternatives:
-            # Comparisons with values that are only asked to exist are left out: more is allowed, and fewer pairs are looked at.
+            # Comparisons with values that are only asked to exist are left out:
+            # more is allowed, and fewer pairs are looked at.
             compared = [
                 each
                 for each in one.comparisons
@@ -126,7 +127,9 @@ class _Generator:
         return tuple(where[variable] for variable in common), allowed
 
     def _rows(self, name: str, bounds: list[Bound]) -> list[Tuple]:
-        """The combinations that all bounds allow, with anything that a column may hold where no bound speaks."""
+        """The combinations that all bounds allow, with anything that a
+        column may hold where no bound speaks.
+        """
         wide = len(self.setting.relations[name].columns)
         columns = [set(self.universe.columns[name, at]) for at in range(wide)]
         found = Matches((), [((), ())])
@@ -142,7 +145,8 @@ class _Generator:
         many = len(found.rows) * prod(len(columns[at]) for at in rest)
         if many + len(self.store.facts) > MOST_TUPLES:
             raise TooMany(
-                f"{many + len(self.store.facts):,} possible tuples, {many:,} of them in {name}; up to {MOST_TUPLES:,} can be looked at"
+                f"{many + len(self.store.facts):,} possible tuples, {many:,} of them in {name}; up "
+                f"to {MOST_TUPLES:,} can be looked at"
             )
         return list(self._product([values for values, _ in found.rows], places, rest, name))
 
@@ -184,7 +188,8 @@ def _filtered(generator: _Generator) -> Possible:
     """Without the tuples that a constraint or an answer on single rows rules out."""
     setting = generator.setting
     single = [one for one in setting.dependencies if len(one.atoms) == 1]
-    # An answer rules out what it rules out whatever else is possible, and that is cheap to see: first.
+    # An answer rules out what it rules out whatever else is possible, and that is cheap to see:
+    # first.
     store = _without(generator.store, set(_alone(generator, generator.store)))
     while True:
         found = {one: list(grounded(one, store, setting.relations)) for one in single}

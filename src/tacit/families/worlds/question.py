@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tacit.families.worlds.setting import Setting
 from tacit.model.verdict import Assumption
-from tacit.worlds.setting import Setting
 
 Over = Literal["instance", "domain", "all"]
 
 
 @dataclass(frozen=True, slots=True)
 class SafetyCase:
-    """One adversary and one value of the secret's parameters. `who` are clients, nobody where it is the public.
+    """One adversary and one value of the secret's parameters.
+    `who` are clients, nobody where it is the public.
 
     `given` and `new` are the names of the releases that this adversary has seen and would see.
     """

@@ -1,8 +1,8 @@
 """Ranking: all worlds of a formula in a fixed order: how many there are, and the n-th of them.
 
-A number drawn uniformly is a world drawn uniformly. Tuples that no condition connects are ranked apart; few
-tuples are enumerated, more are followed one by one, where all partial worlds that leave the same
-conditions open are one node of a diagram.
+A number drawn uniformly is a world drawn uniformly. Tuples that no condition connects are ranked
+apart; few tuples are enumerated, more are followed one by one, where all partial worlds that leave
+the same conditions open are one node of a diagram.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tacit.worlds.counting import CHUNK, chunks, held, split
-from tacit.worlds.formula import Condition, Impossible, Propagation
-from tacit.worlds.states import TooManyStates, ordered
+from tacit.families.worlds.counting import CHUNK, chunks, held, split
+from tacit.families.worlds.formula import Condition, Impossible, Propagation
+from tacit.families.worlds.states import TooManyStates, ordered
 
 ENUMERATED = 18  # tuples that are enumerated; more are followed one by one
 LAST_RESORT = 22  # tuples that are enumerated where a diagram is too large
@@ -43,7 +43,9 @@ class Ranked(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Tuples that are there for sure, parts that do not depend on each other, and tuples that may be there or not."""
+    """Tuples that are there for sure, parts that do not depend on each other, and tuples that
+    may be there or not.
+    """
 
     sure: frozenset[int]
     parts: tuple[Ranked, ...]
@@ -125,7 +127,9 @@ def _codes(tuples: Sequence[int], conditions: Sequence[Condition]) -> Any:
 
 @dataclass(slots=True)
 class Diagram:
-    """Worlds as paths: at each tuple a node leads on without it and with it, and knows how many worlds follow."""
+    """Worlds as paths: at each tuple a node leads on without it and with
+    it, and knows how many worlds follow.
+    """
 
     order: list[int]
     layers: list[dict[Node, tuple[Node | None, Node | None]]] = field(default_factory=list)
@@ -209,7 +213,9 @@ class _Left:
         return found
 
     def after(self, node: Node, one: int, there: bool) -> Node | None:
-        """The conditions that are open when a tuple is there, or is not; None where one of them is broken."""
+        """The conditions that are open when a tuple is there, or is not;
+        None where one of them is broken.
+        """
         found = set()
         for number in node:
             left = self.known.get((number, one, there))

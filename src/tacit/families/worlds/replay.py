@@ -1,4 +1,5 @@
-"""Replay: is a world what a verdict says it is? Checked the plain way, by evaluating every query and constraint on its rows.
+"""Replay: is a world what a verdict says it is? Checked the plain way, by evaluating every query
+and constraint on its rows.
 
 Nothing here is shared with grounding, counting or the solver.
 """
@@ -7,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tacit.queries.dependency import Alternative, Dependency
-from tacit.queries.evaluate import answers
-from tacit.queries.facts import Fact
-from tacit.queries.query import Conjunctive, Constant, Query, Variable
-from tacit.worlds.setting import Seen, Setting
+from tacit.families.queries.dependency import Alternative, Dependency
+from tacit.families.queries.evaluate import answers
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.query import Conjunctive, Constant, Query, Variable
+from tacit.families.worlds.setting import Seen, Setting
 
 
 def fits(setting: Setting, world: Sequence[Fact]) -> bool:
@@ -37,8 +38,8 @@ def gives(seen: Seen, world: Sequence[Fact]) -> bool:
 def satisfies(dependency: Dependency, world: Sequence[Fact]) -> bool:
     """Does every match of the body satisfy an alternative?
 
-    >>> from tacit.queries.dependencies import read_constraint
-    >>> from tacit.queries.query import Relation
+    >>> from tacit.families.queries.datalog.dependencies import read_constraint
+    >>> from tacit.families.queries.query import Relation
     >>> [rule] = read_constraint("R(x, y) -> R(y, x)", {"R": Relation("R", ("a", "b"))})
     >>> (
     ...     satisfies(rule, [Fact("R", (1, 2))]),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tacit.worlds.setting import Setting, relations_in
-from tacit.worlds.universe import Sorts
+from tacit.families.worlds.setting import Setting, relations_in
+from tacit.families.worlds.universe import Sorts
 
 
 def separate(setting: Setting) -> bool:
-    """Is there no chain of constraints and published views from a table of the new views to one of the secret?
+    """Is there no chain of constraints and published views from a table of
+    the new views to one of the secret?
 
-    Then, with all worlds equally likely for a secret, what is published is independent of it, over every domain
-    (Deutsch and Papakonstantinou, Lemma 2).
+    Then, with all worlds equally likely for a secret, what is published is independent of it, over
+    every domain (Deutsch and Papakonstantinou, Lemma 2).
     """
     linked = Sorts()
     for dependency in setting.dependencies:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.queries.dependency import Dependency
-from tacit.queries.facts import Fact
-from tacit.queries.query import Query, Relations
+from tacit.families.queries.dependency import Dependency
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.query import Query, Relations
 
 Row = tuple[Any, ...]
 
@@ -23,12 +23,14 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Worlds are the databases that satisfy the dependencies and give the published views their answers.
+    """Worlds are the databases that satisfy the dependencies and give
+    the published views their answers.
 
-    `new` and `new_dependencies` would be published together; they rule out worlds. `instance` are the
-    rows of the data, or None where only answers are known. `fresh` is how many values beyond those seen
-    a column without a domain may have, `values` are such that a column may have as well, `also` are relations that count
-    among those that worlds are made of, whether anything speaks of them or not.
+    `new` and `new_dependencies` would be published together; they rule out worlds. `instance` are
+    the rows of the data, or None where only answers are known. `fresh` is how many values beyond
+    those seen a column without a domain may have, `values` are such that a column may have as well,
+    `also` are relations that count among those that worlds are made of, whether anything speaks of
+    them or not.
     """
 
     relations: Relations

@@ -1,21 +1,25 @@
-"""Settled: which rows of the secret are possible, and which can be absent, in some worlds; each row from a known world on."""
+"""Settled: which rows of the secret are possible, and which can be absent, in some worlds;
+each row from a known world on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tacit.worlds.formula import Condition, Propagation, Term, negated
-from tacit.worlds.matching import Tuple
-from tacit.worlds.nearby import Index, Nearby
-from tacit.worlds.solving import Deadline
+from tacit.families.worlds.formula import Condition, Propagation, Term, negated
+from tacit.families.worlds.matching import Tuple
+from tacit.families.worlds.nearby import Index, Nearby
+from tacit.model.deadline import Deadline
 
 Rows = Mapping[Tuple, tuple[Term, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Rows that are there in some world, and rows that are absent in some, each with such a world."""
+    """Rows that are there in some world, and rows that are absent
+    in some, each with such a world.
+    """
 
     possible: Mapping[Tuple, frozenset[int]]
     avoidable: Mapping[Tuple, frozenset[int]]

@@ -1,15 +1,16 @@
-"""Solving: is there a world that satisfies some conditions and breaks one of others? Asked of CP-SAT."""
+"""Solving: is there a world that satisfies some conditions and
+breaks one of others? Asked of CP-SAT.
+"""
 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import MissingExtra
-from tacit.worlds.formula import Condition, Count, Term
+from tacit.families.solving import module, solve
+from tacit.families.worlds.formula import Condition, Count, Term
+from tacit.model.deadline import Deadline, OutOfTime
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -22,24 +23,6 @@ class NoWorld(Exception):
     """No database satisfies the constraints and gives the views their answers."""
 
 
-class OutOfTime(Exception):
-    """The solver met its limit; nothing is decided."""
-
-
-class Deadline:
-    """A time limit for several questions."""
-
-    def __init__(self, seconds: float) -> None:
-        self.end = time.monotonic() + seconds
-
-    def left(self) -> float:
-        """Seconds that are left; raises OutOfTime when there are none."""
-        left = self.end - time.monotonic()
-        if left <= 0:
-            raise OutOfTime
-        return left
-
-
 def find(
     conditions: Iterable[Condition],
     broken: Sequence[Condition] | None = None,
@@ -48,9 +31,11 @@ def find(
     like: frozenset[int] = frozenset(),
     assume: Iterable[int] = (),
 ) -> frozenset[int] | None:
-    """The tuples of a world that satisfies all conditions and, where given, breaks one of `broken`; None if there is none.
+    """The tuples of a world that satisfies all conditions and, where given, breaks one of `broken`;
+    None if there is none.
 
-    Tuples that no condition speaks of are left out. `like` is a world to stay close to, `assume` are literals that must be true.
+    Tuples that no condition speaks of are left out.
+    `like` is a world to stay close to, `assume` are literals that must be true.
 
     >>> found = find([Condition(((1,), (2,)))], [Condition(((1,),))], deadline=Deadline(9))
     >>> sorted(found)
@@ -157,7 +142,9 @@ class Model:
     def solved(
         self, deadline: Deadline, like: frozenset[int] = frozenset()
     ) -> frozenset[Any] | None:
-        """The tuples of a solution, close to another world where that is cheap; None if there is no solution."""
+        """The tuples of a solution, close to another world where that is cheap;
+        None if there is no solution.
+        """
         for one, variable in self.tuples.items():
             self.model.add_hint(variable, one in like)
         found = self._solve(deadline.left())
@@ -196,30 +183,3 @@ class Model:
         return frozenset(
             one for one, variable in self.tuples.items() if solver.boolean_value(variable)
         )
-
-
-def solve(solver: Any, model: Any) -> Any:
-    """How the solver ends with a model.
-
-    CP-SAT would take Ctrl-C for itself and never give it back, so that the next one kills the process with its temporary files.
-    Here Python keeps it: the solver works beside, and stops when the user wants to.
-    """
-    solver.parameters.catch_sigint_signal = False
-    with ThreadPoolExecutor(max_workers=1) as beside:
-        work = beside.submit(solver.solve, model)
-        try:
-            return work.result()
-        except KeyboardInterrupt:
-            solver.stop_search()
-            raise
-
-
-def module() -> Any:
-    """CP-SAT, where it is installed."""
-    try:
-        from ortools.sat.python import cp_model
-    except ImportError:
-        raise MissingExtra(
-            "ortools", extra="solve", purpose="g-safety, e-safety and overlapping views"
-        ) from None
-    return cp_model

@@ -1,7 +1,8 @@
-"""States: counting worlds tuple by tuple, where all partial worlds with the same future are one state.
+"""States: counting worlds tuple by tuple, where all partial worlds
+with the same future are one state.
 
-A state says what is left open of every condition and row that is begun and not ended. Few are open at a time
-where tuples hang together loosely, and then parts of hundreds of tuples can be counted.
+A state says what is left open of every condition and row that is begun and not ended. Few are open
+at a time where tuples hang together loosely, and then parts of hundreds of tuples can be counted.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from tacit.worlds.formula import Condition, Count, Term
-from tacit.worlds.matching import Tuple
+from tacit.families.worlds.formula import Condition, Count, Term
+from tacit.families.worlds.matching import Tuple
 
-TRUE = -1  # what is open of a condition: nothing, it holds; 0: it can no more hold; else the terms that are left, as bits
+# what is open of a condition: nothing, it holds; 0: it can no more hold;
+# else the terms that are left, as bits
+TRUE = -1
 
 State = tuple[int | tuple[int, ...], ...]
 
@@ -132,7 +135,9 @@ def by_states(
     most: int,
     tick: Callable[[], object] = lambda: None,
 ) -> dict[frozenset[Tuple], tuple[int, int]]:
-    """The number of worlds before and after by secret; TooManyStates where more than `most` states are met."""
+    """The number of worlds before and after by secret;
+    TooManyStates where more than `most` states are met.
+    """
     order = ordered(
         tuples,
         [list(one.tuples()) for one in (*before, *after)]
@@ -149,7 +154,8 @@ def by_states(
     for each in watched:
         begins.setdefault(each.first, []).append(each)
     active: list[_Watched] = []
-    # Beside what is open: whether the world is still one of those after; then how often, by the rows of the secret so far.
+    # Beside what is open: whether the world is still one of those after;
+    # then how often, by the rows of the secret so far.
     states: dict[tuple[State, bool], dict[int, int]] = {((), True): {0: 1}}
     for at, one in enumerate(order):
         new = begins.get(at, [])
@@ -184,7 +190,9 @@ def _watched(condition: Condition, role: str, place: Mapping[int, int], bit: int
 
 @dataclass(slots=True)
 class _Step:
-    """What one tuple decides: which of the open conditions it touches, which of them end, which stay open."""
+    """What one tuple decides: which of the open conditions it touches,
+    which of them end, which stay open.
+    """
 
     one: int
     touched: list[tuple[int, _Watched, bool]]
@@ -209,7 +217,9 @@ class _Step:
     def after(
         self, state: State, is_after: bool, there: bool
     ) -> tuple[tuple[State, bool], int] | None:
-        """The state after the tuple, and the rows of the secret that it settles; None where a condition is broken."""
+        """The state after the tuple, and the rows of the secret that it settles;
+        None where a condition is broken.
+        """
         values = list(state)
         bits = 0
         for number, each, ends in self.touched:
@@ -250,14 +260,17 @@ def _stepped(
 
 
 def ordered(tuples: Sequence[int], groups: Sequence[Sequence[int]]) -> list[int]:
-    """An order in which few groups are open at a time: always the tuple that ends the most and begins the fewest."""
+    """An order in which few groups are open at a time:
+    always the tuple that ends the most and begins the fewest.
+    """
     of: dict[int, list[int]] = {one: [] for one in tuples}
     members = [set(group) for group in groups]
     left = [len(group) for group in members]
     for number, group in enumerate(members):
         for one in group:
             of[one].append(number)
-    # What a tuple would begin, less what it would end, kept up to date: looking at all of them anew takes the square of the time.
+    # What a tuple would begin, less what it would end, kept up to date:
+    # looking at all of them anew takes the square of the time.
     begins = {
         one: len(numbers) - sum(left[number] == 1 for number in numbers)
         for one, numbers in of.items()

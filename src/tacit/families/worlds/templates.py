@@ -1,14 +1,17 @@
-"""Templates: the smallest shapes of the possible worlds, as an explanation of what published views leave open.
+"""Templates: the smallest shapes of the possible worlds, as an explanation
+of what published views leave open.
 
-A template (Deutsch and Papakonstantinou, section 4) is a set of rows with variables. Different variables stand for different
-values, though each may be any constant (Definition 3); the inequalities under which a template was found are kept,
-which the printed algorithm PWT drops. Two things hold of what is found, if it is complete:
+A template (Deutsch and Papakonstantinou, section 4) is a set of rows with variables. Different
+variables stand for different values, though each may be any constant (Definition 3); the
+inequalities under which a template was found are kept, which the printed algorithm PWT drops. Two
+things hold of what is found, if it is complete:
 
 - every possible world contains an image of some template;
 - every image of a template is itself a possible world.
 
-They are not the judge: templates are *minimal* worlds, and what a view says by absence is not seen in
-them (Theorem 3 fails for V(x) :- R(x) = {a} and N(x) :- T(x) = {}: the templates are the same, the worlds are not).
+They are not the judge: templates are *minimal* worlds, and what a view says by absence is not seen
+in them (Theorem 3 fails for V(x) :- R(x) = {a} and N(x) :- T(x) = {}: the templates are the same,
+the worlds are not).
 """
 
 from __future__ import annotations
@@ -20,9 +23,18 @@ from itertools import count
 from typing import Any
 
 from tacit.errors import QueryError
-from tacit.queries.dependency import Alternative, Dependency
-from tacit.queries.disjunctive_chase import Chase, LimitMet, Rule, Tableau, Way, has_order, rules_of
-from tacit.queries.query import (
+from tacit.families.queries.dependency import Alternative, Dependency
+from tacit.families.queries.logic.disjunctive_chase import (
+    Chase,
+    LimitMet,
+    Rule,
+    Tableau,
+    Way,
+    has_order,
+    rules_of,
+)
+from tacit.families.queries.logic.termination import endless
+from tacit.families.queries.query import (
     NULL,
     Atom,
     Comparison,
@@ -34,7 +46,6 @@ from tacit.queries.query import (
     Term,
     Variable,
 )
-from tacit.queries.termination import endless
 
 Row = tuple[Any, ...]
 LIMIT = 5000  # tableaux of the chase
@@ -79,10 +90,11 @@ def templates(
 ) -> Templates:
     """The templates of the worlds in which the constraints hold and each view has exactly its rows.
 
-    Templates say of each variable whether it is one of the `constants`, and what the queries `asked`
-    answer (the new view and the secret: their constants are terms of the chase). None is NULL.
+    Templates say of each variable whether it is one of the `constants`, and what the queries
+    `asked` answer (the new view and the secret: their constants are terms of the chase). None is
+    NULL.
 
-    >>> from tacit.queries.read import read
+    >>> from tacit.families.queries.read import read
     >>> relations = {"R": Relation("R", ("A", "B", "C"))}
     >>> view = read("V(a, c) :- R(a, b, c)", relations, name="V").exact
     >>> for one in templates(relations, [], [(view, [("a1", "c1"), ("a2", "c2")])]).found:
@@ -128,7 +140,7 @@ def _refuse_order(dependencies: Sequence[Dependency], queries: Sequence[Query]) 
         )
 
 
-# -- views as rules -----------------------------------------------------------------------------------
+# -- views as rules --------------------------------------------------------------------------------
 
 
 def _shown(view: Query, rows: Collection[Row]) -> Iterator[Rule]:
@@ -178,11 +190,13 @@ def _told(constant: Constant, relations: Relations) -> Iterator[Rule]:
             yield Rule((Atom(relation.name, tuple(terms)),), watched=True)
 
 
-# -- the search ---------------------------------------------------------------------------------------
+# -- the search ------------------------------------------------------------------------------------
 
 
 class _Search:
-    """The branches of the chase, the smallest first, so that what a finished one embeds into need not be followed."""
+    """The branches of the chase, the smallest first, so that what a finished one embeds into
+    need not be followed.
+    """
 
     def __init__(self, chase: Chase, relations: Relations) -> None:
         self.chase = chase
@@ -192,8 +206,8 @@ class _Search:
     def run(self, limit: int, *, ends: bool) -> Templates:
         """Follow the branches, as long as there are not more than so many tableaux.
 
-        Where the chase need not end a branch may come back to where it was; it is not followed, and what it
-        leads to is missing.
+        Where the chase need not end a branch may come back to where it was;
+        it is not followed, and what it leads to is missing.
         """
         start = self.chase.tableau(())
         assert start is not None
@@ -233,7 +247,9 @@ class _Search:
             self.found = [one for one in self.found if not _embeds(core, one)] + [core]
 
     def _loosened(self, tableau: Tableau) -> Tableau:
-        """The template without inequalities that it does not need: its images are worlds all the same."""
+        """The template without inequalities that it does not need:
+        its images are worlds all the same.
+        """
         sure = {term for atom in tableau.atoms for term in self._never_null(atom)}
         asked = [pair for pair in tableau.apart if NULL not in pair or not pair & sure]
         for pair in sorted(asked, key=lambda pair: sorted(map(str, pair))):
@@ -309,7 +325,7 @@ def _may_be_null(relation: Relation, column: str) -> bool:
     return column in relation.nullable and not any(column in key for key in relation.keys)
 
 
-# -- embeddings ---------------------------------------------------------------------------------------
+# -- embeddings ------------------------------------------------------------------------------------
 
 
 def _embeds(small: Tableau, large: Tableau) -> bool:
@@ -318,7 +334,9 @@ def _embeds(small: Tableau, large: Tableau) -> bool:
 
 
 def _core(tableau: Tableau) -> Tableau:
-    """The template without rows onto whose place others can move; its images are images of the whole."""
+    """The template without rows onto whose place others can move;
+    its images are images of the whole.
+    """
     for atom in tableau.atoms:
         values = _embedding(tableau, tableau, [one for one in tableau.atoms if one != atom])
         if values is not None:
@@ -342,7 +360,9 @@ def _restricted(tableau: Tableau, kept: Collection[Atom]) -> Tableau:
 
 
 def _embedding(small: Tableau, large: Tableau, rows: Sequence[Atom]) -> dict[Variable, Term] | None:
-    """Terms of `large` for the variables of `small`, surely different ones, that send its rows to these rows."""
+    """Terms of `large` for the variables of `small`, surely different ones, that send its rows
+    to these rows.
+    """
     if len({one.relation for one in small.atoms} - {one.relation for one in rows}):
         return None
     limits: dict[Variable, list[Term]] = {}
@@ -407,7 +427,8 @@ def _named(tableau: Tableau) -> Tableau:
             for place, term in enumerate(atom.terms):
                 if term in seen:
                     seen[term].append(
-                        f"{place}{[at for at, other in enumerate(atom.terms) if other == term]}{shape}"
+                        f"{place}{[at for at, other in enumerate(atom.terms) if other == term]}"
+                        f"{shape}"
                     )
         for pair in tableau.apart:
             for term in pair & seen.keys():
@@ -423,7 +444,8 @@ def _named(tableau: Tableau) -> Tableau:
         Atom(one.relation, tuple(_put(term, names) for term in one.terms)) for one in tableau.atoms
     ]
     apart = [frozenset(_put(term, names) for term in pair) for pair in tableau.apart]
-    # Pairs of variables are kept: when one becomes a constant, they still say what the other is not.
+    # Pairs of variables are kept: when one becomes a constant, they
+    # still say what the other is not.
     there = {*names.values()}
     kept = [
         pair for pair in apart if all(isinstance(term, Constant) or term in there for term in pair)

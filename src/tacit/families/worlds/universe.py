@@ -1,8 +1,9 @@
 """Universe: the values that each column may take in a world, as numbers.
 
-A column with a domain takes those values and no others. The other columns are open: they share
-what is known of the columns that they are ever compared with (their *sort*), and some unseen values. Columns
-that no query and no constraint compares have nothing in common: exchanging the values of one of them changes no answer.
+A column with a domain takes those values and no others. The other columns are open: they share what
+is known of the columns that they are ever compared with (their *sort*), and some unseen values.
+Columns that no query and no constraint compares have nothing in common: exchanging the values of
+one of them changes no answer.
 """
 
 from __future__ import annotations
@@ -11,10 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tacit.queries.comparisons import order_key
-from tacit.queries.dependency import Dependency
-from tacit.queries.query import NULL, Atom, Comparison, Conjunctive, Constant, Term, Variable
-from tacit.worlds.setting import Seen, Setting
+from tacit.families.queries.dependency import Dependency
+from tacit.families.queries.logic.comparisons import order_key
+from tacit.families.queries.query import (
+    NULL,
+    Atom,
+    Comparison,
+    Conjunctive,
+    Constant,
+    Term,
+    Variable,
+)
+from tacit.families.worlds.setting import Seen, Setting
 
 Place = tuple[str, int]  # a relation and the position of a column
 UNSEEN = "_fresh"
@@ -57,7 +66,9 @@ class Numbering:
 
 @dataclass(slots=True)
 class Universe:
-    """For each column its possible values, as numbers. `unseen` are values that stand for any other one."""
+    """For each column its possible values, as numbers.
+    `unseen` are values that stand for any other one.
+    """
 
     numbering: Numbering
     columns: dict[Place, tuple[int, ...]]
@@ -117,7 +128,7 @@ def _unseen(numbering: Numbering, count: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-# -- which columns are compared -----------------------------------------------------------------------
+# -- which columns are compared --------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -186,11 +197,13 @@ def _dependency_places(dependency: Dependency) -> dict[Variable, list[Place]]:
     return where
 
 
-# -- which values are known ---------------------------------------------------------------------------
+# -- which values are known ------------------------------------------------------------------------
 
 
 def _occurring(setting: Setting) -> Iterator[tuple[Place | tuple[str, int, int], Any]]:
-    """Values with the column, or the column of an answer, where they stand: the data's, the answers', all constants."""
+    """Values with the column, or the column of an answer, where they stand:
+    the data's, the answers', all constants.
+    """
     for fact in setting.instance or ():
         yield from (((fact.relation, at), value) for at, value in enumerate(fact.values))
     for name, column, value in setting.values:
@@ -236,16 +249,16 @@ def _constants(
                 yield from ((place, there.value) for place in where.get(here, ()))
 
 
-# -- which columns can hold no unseen value -----------------------------------------------------------
+# -- which columns can hold no unseen value --------------------------------------------------------
 
 
 def unbounded(setting: Setting) -> frozenset[Place]:
     """The columns that may hold values that nobody has seen, whatever the world.
 
-    A column is bounded by a domain, by a published view that shows all of it, or by a constraint that every
-    value of it is one of a bounded column.
+    A column is bounded by a domain, by a published view that shows all of it, or by a constraint
+    that every value of it is one of a bounded column.
 
-    >>> from tacit.queries.query import Query, Relation
+    >>> from tacit.families.queries.query import Query, Relation
     >>> x, y = Variable("x"), Variable("y")
     >>> shows = Seen(Query("V", (Conjunctive((x,), (Atom("R", (x, y)),)),)), frozenset({("a",)}))
     >>> setting = Setting({"R": Relation("R", ("a", "b"))}, (), (shows,), (), Query("S", ()))
@@ -280,7 +293,9 @@ def any_row(
     known: frozenset[Variable],
     setting: Setting,
 ) -> Mapping[Variable, int] | None:
-    """The positions of the variables where a body is one atom that every row of its relation satisfies."""
+    """The positions of the variables where a body is one atom that
+    every row of its relation satisfies.
+    """
     if len(atoms) != 1 or comparisons:
         return None
     relation = setting.relations[atoms[0].relation]
@@ -305,7 +320,9 @@ def _shown_places(part: Conjunctive, setting: Setting) -> Iterator[Place]:
 
 
 def _included(dependency: Dependency, bounded: set[Place], setting: Setting) -> Iterator[Place]:
-    """The columns of a single row that a dependency sends into bounded columns, in every alternative."""
+    """The columns of a single row that a dependency sends into
+    bounded columns, in every alternative.
+    """
     where = any_row(dependency.atoms, dependency.comparisons, dependency.known, setting)
     if where is None:
         return

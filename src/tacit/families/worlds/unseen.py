@@ -1,8 +1,9 @@
 """Unseen: how many values that nobody has seen suffice to find every counterexample.
 
-A world that refutes safety can be cut down to the rows that it needs: one way to have each published
-row, one way to have a row that differs, and what the constraints then ask for. What is cut away leaves
-the answers as they are, because all queries are monotone. So as many unseen values suffice as these rows can hold.
+A world that refutes safety can be cut down to the rows that it needs: one way to have each
+published row, one way to have a row that differs, and what the constraints then ask for. What is
+cut away leaves the answers as they are, because all queries are monotone. So as many unseen values
+suffice as these rows can hold.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from tacit.queries.dependency import Dependency
-from tacit.queries.query import Atom, Query, Variable
-from tacit.queries.termination import new_values
-from tacit.worlds.setting import Setting
-from tacit.worlds.universe import Place, unbounded, universe_of
+from tacit.families.queries.dependency import Dependency
+from tacit.families.queries.logic.termination import new_values
+from tacit.families.queries.query import Atom, Query, Variable
+from tacit.families.worlds.setting import Setting
+from tacit.families.worlds.universe import Place, unbounded, universe_of
 
 USUAL = 2  # unseen values where nobody asked for a number and none is proved to suffice
 FURTHEST = 24  # unseen values that are tried to find a database at all
@@ -22,12 +23,13 @@ AT_ONCE = 6  # a number that is proved to suffice is taken as it is up to here
 
 
 def enough(setting: Setting) -> int | None:
-    """A number of unseen values with which every world that could matter is isomorphic to one that is looked at; None if there is none.
+    """A number of unseen values with which every world that could matter is isomorphic to one that
+    is looked at; None if there is none.
 
-    >>> from tacit.queries.query import Conjunctive, Relation
+    >>> from tacit.families.queries.query import Conjunctive, Relation
     >>> x, y = Variable("x"), Variable("y")
     >>> two = Query("N", (Conjunctive((), (Atom("R", (x,)), Atom("R", (y,)))),))
-    >>> from tacit.worlds.setting import Seen
+    >>> from tacit.families.worlds.setting import Seen
     >>> enough(Setting({"R": Relation("R", ("a",))}, (), (), (Seen(two, frozenset()),), two))
     2
     """
@@ -57,10 +59,12 @@ def enough(setting: Setting) -> int | None:
 
 
 def chosen(setting: Setting, asked: int | None, least: int = 0) -> list[tuple[Setting, bool]]:
-    """The setting with as many unseen values as are looked at, fewer first, each with whether they are proved to suffice.
+    """The setting with as many unseen values as are looked at, fewer first, each with whether they
+    are proved to suffice.
 
-    A breach with few unseen values is one with more, and easier to follow. Where the owner asked for a number, that is the domain.
-    `least` is a number to look up to even where fewer are proved to suffice.
+    A breach with few unseen values is one with more, and easier to follow. Where the owner asked
+    for a number, that is the domain. `least` is a number to look up to even where fewer are proved
+    to suffice.
     """
     if not unbounded(setting):
         return [(replace(setting, fresh=0), True)]

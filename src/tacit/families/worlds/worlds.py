@@ -1,4 +1,6 @@
-"""Worlds: a setting as conditions on its possible tuples, and the questions that are asked of them."""
+"""Worlds: a setting as conditions on its possible tuples, and the
+questions that are asked of them.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +8,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from tacit.queries.dependency import Dependency
-from tacit.queries.facts import Fact
-from tacit.queries.query import Query
-from tacit.worlds.counting import Part, split
-from tacit.worlds.formula import Condition, Impossible, Propagation, Term, parts
-from tacit.worlds.grounding import Answers, answered, answers, grounded, left_of
-from tacit.worlds.matching import Store, Tuple
-from tacit.worlds.nearby import Index, Nearby
-from tacit.worlds.possible import possible
-from tacit.worlds.setting import Row, Seen, Setting
-from tacit.worlds.solving import Deadline, NoWorld, find
-from tacit.worlds.universe import Universe, universe_of
+from tacit.families.queries.dependency import Dependency
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.query import Query
+from tacit.families.worlds.counting import Part, split
+from tacit.families.worlds.formula import Condition, Impossible, Propagation, Term, parts
+from tacit.families.worlds.grounding import Answers, answered, answers, grounded, left_of
+from tacit.families.worlds.matching import Store, Tuple
+from tacit.families.worlds.nearby import Index, Nearby
+from tacit.families.worlds.possible import possible
+from tacit.families.worlds.setting import Row, Seen, Setting
+from tacit.families.worlds.solving import NoWorld, find
+from tacit.families.worlds.universe import Universe, universe_of
+from tacit.model.deadline import Deadline
 
 KEPT_ANSWERS = 8  # of a grounding
 
@@ -39,7 +42,9 @@ class Base:
     _connected: dict[int, int] | None = None
 
     def answers(self, query: Query) -> Answers:
-        """The rows that a query may have, with the ways to have them; the last few queries are kept."""
+        """The rows that a query may have, with the ways to have them;
+        the last few queries are kept.
+        """
         found = self._answers.pop(query, None)
         self._answers[query] = found = answers(query, self.store) if found is None else found
         while len(self._answers) > KEPT_ANSWERS:
@@ -81,7 +86,9 @@ class Base:
 
 @dataclass(slots=True)
 class Bases:
-    """The last few groundings: a second question about the same published views does not start again."""
+    """The last few groundings: a second question about the same
+    published views does not start again.
+    """
 
     most: int = 4
     kept: dict[object, Base] = field(default_factory=dict)
@@ -100,7 +107,9 @@ BASES = Bases()
 
 
 def _key(setting: Setting) -> object:
-    """What a grounding depends on: everything that is known, and the values that the rest brings in."""
+    """What a grounding depends on: everything that is known, and the
+    values that the rest brings in.
+    """
     values = universe_of(setting)
     plain = tuple(
         sorted(
@@ -190,7 +199,9 @@ class Worlds:
         return all(literal in world if literal > 0 else -literal not in world for literal in way)
 
     def stays(self, deadline: Deadline) -> frozenset[int]:
-        """A world after: the data, or any where there are none. Raises NoWorld where there is none."""
+        """A world after: the data, or any where there are none.
+        Raises NoWorld where there is none.
+        """
         if self.actual is not None:
             return self.actual
         found = self.some(self.after, deadline)
@@ -198,10 +209,12 @@ class Worlds:
             raise NoWorld
         return found
 
-    # -- questions -------------------------------------------------------------------------------------
+    # -- questions ---------------------------------------------------------------------------------
 
     def ruled_out(self, deadline: Deadline) -> frozenset[int] | None:
-        """A world before that is none after, or None where all stay. It is the same for every secret."""
+        """A world before that is none after, or None where all stay.
+        It is the same for every secret.
+        """
         if self._new not in self.base.ruled_out:
             self.base.ruled_out[self._new] = (
                 self.breaking(self.after, deadline) if self.after else None
@@ -224,7 +237,9 @@ class Worlds:
         ]
 
     def breaking(self, broken: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
-        """A world before in which one of some conditions is broken; only what hangs together with them is solved for."""
+        """A world before in which one of some conditions is broken;
+        only what hangs together with them is solved for.
+        """
         return self._around(deadline).breaking(broken, deadline)
 
     def _around(self, deadline: Deadline) -> Nearby:
@@ -238,7 +253,9 @@ class Worlds:
         return self._nearby
 
     def some(self, conditions: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
-        """A world before that satisfies more conditions, or None; tuples that nothing speaks of are not there."""
+        """A world before that satisfies more conditions, or None;
+        tuples that nothing speaks of are not there.
+        """
         found = find(
             [*self.before, *conditions], deadline=deadline, like=self.actual or frozenset()
         )
@@ -246,7 +263,7 @@ class Worlds:
             return None
         return found | {one for one, there in self._propagation.fixed.items() if there}
 
-    # -- counting --------------------------------------------------------------------------------------
+    # -- counting ----------------------------------------------------------------------------------
 
     @cached_property
     def parts(self) -> list[Part]:
@@ -267,7 +284,7 @@ class Worlds:
         """The number of tuples that are not fixed."""
         return len(self.store.facts) - len(self._propagation.fixed)
 
-    # -- words -----------------------------------------------------------------------------------------
+    # -- words -------------------------------------------------------------------------------------
 
     def facts(self, world: Iterable[int]) -> list[Fact]:
         """The rows of a world."""

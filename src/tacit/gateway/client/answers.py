@@ -1,4 +1,6 @@
-"""The answer to a query: rows that come over the network, as Arrow, pandas or Python's own values."""
+"""The answer to a query: rows that come over the network, as
+Arrow, pandas or Python's own values.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from tacit.client.trouble import cut_off, explaining, not_a_gateway
 from tacit.errors import InputError, MissingExtra
+from tacit.gateway.client.trouble import cut_off, explaining, not_a_gateway
 
 if TYPE_CHECKING:
     import httpx
@@ -22,7 +24,9 @@ TRUNCATED = b"tacit.truncated"
 
 
 class Answer:
-    """The rows that answer a query. Read them in one way; `arrow`, `pandas` and `rows` keep them, `batches` does not."""
+    """The rows that answer a query. Read them in one way;
+    `arrow`, `pandas` and `rows` keep them, `batches` does not.
+    """
 
     def __init__(self, response: httpx.Response, url: str) -> None:
         self._response = response
@@ -55,16 +59,20 @@ class Answer:
         return self.arrow().to_pandas()
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """All rows as tuples of Python's values: int, Decimal, float, str, bool, date, datetime and None."""
+        """All rows as tuples of Python's values:
+        int, Decimal, float, str, bool, date, datetime and None.
+        """
         table = self.arrow()
         if not table.num_columns:
             return [()] * table.num_rows
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
     def batches(self) -> Iterator[pyarrow.RecordBatch]:
-        """The rows as record batches of Arrow, some thousand rows at a time. None is kept: the memory stays small.
+        """The rows as record batches of Arrow, some thousand rows at a time.
+        None is kept: the memory stays small.
 
-        What was received is good only if the iteration ends without an error: it then was all there is.
+        What was received is good only if the iteration ends without an error:
+        it then was all there is.
         """
         if self._known is not None:
             yield from self._known.to_batches()
@@ -73,7 +81,9 @@ class Answer:
 
     @property
     def truncated(self) -> bool:
-        """Were rows left out, by `limit` or the gateway's own limit? Where that is not known yet it reads the whole answer."""
+        """Were rows left out, by `limit` or the gateway's own limit? Where that is not known yet
+        it reads the whole answer.
+        """
         if self._truncated is None and not self._begun:
             self.arrow()
         if self._truncated is None:
@@ -144,7 +154,9 @@ class Answer:
 
 
 class Body(io.RawIOBase):
-    """The bytes of an answer as a file, from the network or from memory; it remembers how it ended."""
+    """The bytes of an answer as a file, from the network or from memory;
+    it remembers how it ended.
+    """
 
     def __init__(self, response: httpx.Response) -> None:
         super().__init__()
@@ -172,7 +184,9 @@ class Body(io.RawIOBase):
         return size
 
     def finish(self) -> None:
-        """Read the end; an error where it is not that of a whole answer: a proxy in between may cut it short."""
+        """Read the end; an error where it is not that of a whole answer:
+        a proxy in between may cut it short.
+        """
         self._left = memoryview(b"")
         while self._next():
             pass

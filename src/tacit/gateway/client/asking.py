@@ -1,4 +1,6 @@
-"""What is sent to a gateway: to which address, with which token, and the query with its parameters as JSON."""
+"""What is sent to a gateway: to which address, with which token, and the query with its
+parameters as JSON.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ def token_of(given: str | None) -> str:
     if not isinstance(token, str) or not token.strip():
         raise InputError(
             "there is no token.",
-            hint=f"connect(url, token), or set the environment's {TOKEN}; tacit user add shows one.",
+            hint=(
+                f"connect(url, token), or set the environment's {TOKEN}; tacit user add shows one."
+            ),
         )
     if not re.fullmatch(r"[!-~]+", token.strip()):
         raise InputError(

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from tacit.client.answers import ARROW, Answer
-from tacit.client.asking import Parameters, address_of, asked, is_loopback, token_of
-from tacit.client.trouble import error_of, explaining, not_a_gateway, reading
 from tacit.errors import InputError, MissingExtra, ParameterError
+from tacit.gateway.client.answers import ARROW, Answer
+from tacit.gateway.client.asking import Parameters, address_of, asked, is_loopback, token_of
+from tacit.gateway.client.trouble import error_of, explaining, not_a_gateway, reading
 
 if TYPE_CHECKING:
     import httpx
@@ -24,7 +24,9 @@ IN_THE_CLEAR = (
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Would a query be answered? True where it would; else `code`, `message` and `hint` say why not, and `secret` what forbids it."""
+    """Would a query be answered? True where it would;
+    else `code`, `message` and `hint` say why not, and `secret` what forbids it.
+    """
 
     allowed: bool
     code: str
@@ -38,7 +40,9 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """What a role may ask: everything but `deny` (default allow), or only what `allow` tells (default deny)."""
+    """What a role may ask: everything but `deny` (default allow), or only
+    what `allow` tells (default deny).
+    """
 
     default: Literal["allow", "deny"]
     deny: tuple[str, ...]
@@ -58,9 +62,10 @@ def connect(
 ) -> Connection:
     """A connection to the gateway at `url`. Nothing is sent before the first question.
 
-    `token` is what `tacit user add` showed; where none is given it is taken from the environment, TACIT_TOKEN, which
-    keeps it out of your code. `role` is the one to ask in, for who has several. `timeout` are the seconds to wait for a
-    sign of the gateway (None: as long as it takes); it has its own for queries.
+    `token` is what `tacit user add` showed; where none is given it is taken from the environment,
+    TACIT_TOKEN, which keeps it out of your code. `role` is the one to ask in, for who has several.
+    `timeout` are the seconds to wait for a sign of the gateway (None: as long as it takes); it has
+    its own for queries.
 
     >>> connection = connect("http://127.0.0.1:1", "tacit_0123")
     >>> connection
@@ -68,7 +73,7 @@ def connect(
     >>> connection.query("SELECT ward, floor FROM wards")
     Traceback (most recent call last):
     tacit.errors.GatewayError: nobody answers at http://127.0.0.1:1. Is the gateway running (tacit serve), and are host and port right?
-    """
+    """  # noqa: E501
     where = address_of(url)
     if where.startswith("http:") and not is_loopback(where):
         warnings.warn(IN_THE_CLEAR.format(url=where), stacklevel=2)
@@ -76,10 +81,12 @@ def connect(
 
 
 class Connection:
-    """A gateway, asked with one user's token. Several threads may use it; close it, or use it in a `with` statement.
+    """A gateway, asked with one user's token. Several threads may use it;
+    close it, or use it in a `with` statement.
 
-    All questions raise Refused where the policy forbids an answer, QueryError where the query or its parameters are
-    wrong, and GatewayError where the gateway cannot be asked. No error shows the token.
+    All questions raise Refused where the policy forbids an answer, QueryError where the query or
+    its parameters are wrong, and GatewayError where the gateway cannot be asked. No error shows the
+    token.
     """
 
     def __init__(
@@ -100,8 +107,8 @@ class Connection:
     ) -> Answer:
         """The answer to a query, of at most `limit` rows.
 
-        `parameters` are values for `?` or `$1`, `$2`, ... (a list) or for `$name` (a mapping). A large answer is on its
-        way when this returns: read it, or close it.
+        `parameters` are values for `?` or `$1`, `$2`, ... (a list) or for `$name` (a mapping).
+        A large answer is on its way when this returns: read it, or close it.
         """
         request = self._request(
             "POST", "query", asked(sql, parameters, role or self._role, limit), ARROW
@@ -182,7 +189,9 @@ class Connection:
 
 
 def client_of(url: str, token: str, timeout: float | None) -> httpx.Client:
-    """A client that sends the token to this address alone: no redirects, and no proxy on the way to this machine."""
+    """A client that sends the token to this address alone:
+    no redirects, and no proxy on the way to this machine.
+    """
     package("httpx")
     import httpx
 

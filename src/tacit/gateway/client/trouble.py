@@ -1,4 +1,6 @@
-"""What can go wrong with a gateway: the network, an answer that is none, and what the gateway itself refuses."""
+"""What can go wrong with a gateway:
+the network, an answer that is none, and what the gateway itself refuses.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,10 @@ def error_of(response: httpx.Response, url: str) -> TacitError:
         return GatewayError(
             f"{url} does not know this token.",
             code=code,
-            hint="Was it revoked, or is it for another gateway? The owner adds users with: tacit user add",
+            hint=(
+                "Was it revoked, or is it for another gateway? The owner adds users with: "
+                "tacit user add"
+            ),
         )
     if status == 403:
         return Refused(message, code=code, secret=secret, hint=hint)

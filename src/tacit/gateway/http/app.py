@@ -1,4 +1,6 @@
-"""The HTTP interface: /query, /check, /me, /health, /metrics and its description, as one FastAPI application."""
+"""The HTTP interface: /query, /check, /me, /health, /metrics and its
+description, as one FastAPI application.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +21,26 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tacit.errors import EngineError
-from tacit.server.auth import role_of, same_token, token_of
-from tacit.server.documentation import PAGE_HEADERS, openapi, page
-from tacit.server.formats import Encoder, Piece, encoder_for
-from tacit.server.gateway import InForce, refusal_of
-from tacit.server.protocol import CHUNK
-from tacit.server.refusals import JSON_HEADERS, SECURITY, Headers, Refusal, busy, unauthorized
-from tacit.server.requests import MOST_BYTES, Asked, read_asked, too_large
-from tacit.server.running import Answer, Gone, Unreachable
+from tacit.gateway.gateway import InForce, refusal_of
+from tacit.gateway.http.auth import role_of, same_token, token_of
+from tacit.gateway.http.documentation import PAGE_HEADERS, openapi, page
+from tacit.gateway.http.formats import Encoder, Piece, encoder_for
+from tacit.gateway.http.protocol import CHUNK
+from tacit.gateway.http.requests import MOST_BYTES, Asked, read_asked, too_large
+from tacit.gateway.policy.refusals import (
+    JSON_HEADERS,
+    SECURITY,
+    Headers,
+    Refusal,
+    busy,
+    unauthorized,
+)
+from tacit.gateway.running import Answer, Gone, Unreachable
 
 if TYPE_CHECKING:
+    from tacit.gateway.cache import Decided
+    from tacit.gateway.gateway import Gateway
     from tacit.ledger.users import User
-    from tacit.server.cache import Decided
-    from tacit.server.gateway import Gateway
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -51,7 +60,8 @@ WORDS = {
 def create_app(gateway: Gateway, *, version: str = "") -> FastAPI:
     """The application for a gateway, which starts and ends with it.
 
-    The paths are plain ASGI: what FastAPI would do for each request costs more than a decision that is known.
+    The paths are plain ASGI: what FastAPI would do for each request costs
+    more than a decision that is known.
     """
 
     @asynccontextmanager
@@ -105,7 +115,9 @@ async def plain_error(request: Request, error: Exception) -> Response:
 
 
 class Endpoint:
-    """A path: answers, or turns what went wrong into an error that says nothing about rows or this machine."""
+    """A path: answers, or turns what went wrong into an error that says
+    nothing about rows or this machine.
+    """
 
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
@@ -142,7 +154,8 @@ class Endpoint:
             # The type says where to look; its text may hold values of people, and stays here.
             number = secrets.token_hex(6)
             self.gateway.tell(
-                f"Fault {number}: {type(error).__name__} while answering {scope['path']}.{where(error)}"
+                f"Fault {number}: {type(error).__name__} while answering "
+                f"{scope['path']}.{where(error)}"
             )
             if not started[0]:
                 fault = Refusal(
@@ -174,7 +187,9 @@ class Fixed(Endpoint):
 
 
 class Numbers(Endpoint):
-    """What is counted, for whoever asks on this machine and not through a proxy, or has the token for it."""
+    """What is counted, for whoever asks on this machine and not through a proxy, or has the
+    token for it.
+    """
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the numbers."""
@@ -360,7 +375,8 @@ class Query(Decide):
     ) -> str:
         """Send the answer piece by piece; the next is made while one is sent. How it ended.
 
-        An error after the first byte ends the connection without the mark of its end: no client can take the part for the whole.
+        An error after the first byte ends the connection without the mark of its end:
+        no client can take the part for the whole.
         """
         headers: Headers = [
             (b"content-type", encoder.content_type.encode()),
@@ -432,7 +448,9 @@ async def read_body(scope: Scope, receive: Receive) -> bytes:
 
 
 async def read_away(receive: Receive) -> None:
-    """Read some more of a body that is too long: who is still sending when the connection ends never sees why."""
+    """Read some more of a body that is too long:
+    who is still sending when the connection ends never sees why.
+    """
     size = 0
     with suppress(TimeoutError):
         async with asyncio.timeout(AWAY_SECONDS):
@@ -458,7 +476,9 @@ async def left(receive: Receive) -> None:
 
 
 def header(scope: Scope, name: bytes) -> bytes | None:
-    """The value of a header; None where there is none, or more than one: two readers might take different ones."""
+    """The value of a header; None where there is none, or more than one:
+    two readers might take different ones.
+    """
     found = [value for key, value in scope["headers"] if key == name]
     return found[0] if len(found) == 1 else None
 

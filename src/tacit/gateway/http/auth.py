@@ -7,7 +7,7 @@ import hmac
 from typing import TYPE_CHECKING, Protocol
 
 from tacit.errors import TacitError
-from tacit.server.refusals import Refusal, busy, unauthorized
+from tacit.gateway.policy.refusals import Refusal, busy, unauthorized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,9 @@ class Tokens(Protocol):
 
 
 class Door:
-    """Lets in whoever has a token. `far`: the users lie in another machine, so nobody else may wait for the answer."""
+    """Lets in whoever has a token. `far`: the users lie in another machine, so nobody else may
+    wait for the answer.
+    """
 
     def __init__(self, users: Tokens, *, far: bool = False) -> None:
         self._users = users

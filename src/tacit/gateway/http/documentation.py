@@ -1,19 +1,24 @@
-"""The description of the HTTP interface: OpenAPI for programs, and one page of HTML that loads nothing for people."""
+"""The description of the HTTP interface: OpenAPI for programs, and one page of HTML that loads
+nothing for people.
+"""
 
 from __future__ import annotations
 
 from html import escape
 from typing import Any
 
-from tacit.server.formats import ARROW, CSV, JSON
-from tacit.server.refusals import SECURITY, Headers
-from tacit.server.requests import MOST_LETTERS, MOST_NAME, MOST_PARAMETERS
+from tacit.gateway.http.formats import ARROW, CSV, JSON
+from tacit.gateway.http.requests import MOST_LETTERS, MOST_NAME, MOST_PARAMETERS
+from tacit.gateway.policy.refusals import SECURITY, Headers
 
 PAGE_HEADERS: Headers = [
     (b"content-type", b"text/html; charset=utf-8"),
     (
         b"content-security-policy",
-        b"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        (
+            b"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action "
+            b"'none'; frame-ancestors 'none'"
+        ),
     ),
     *SECURITY,
 ]
@@ -118,15 +123,25 @@ ROWS = {
     },
 }
 WHY = {
-    400: "The request or the query is wrong: not SQL that is read, an unknown table, parameters that do not fit, a role that has to be named, or the database's own error for a query that is allowed.",
+    400: (
+        "The request or the query is wrong: not SQL that is read, an unknown table, "
+        "parameters that do not fit, a role that has to be named, or the database's own error "
+        "for a query that is allowed."
+    ),
     401: "No valid token.",
-    403: "The role must not have this answer (code discloses, undecided, may-fail or not-granted; secret names what forbids it), or the user does not have this role.",
+    403: (
+        "The role must not have this answer (code discloses, undecided, may-fail or "
+        "not-granted; secret names what forbids it), or the user does not have this role."
+    ),
     406: "None of the accepted media types.",
     408: "The body did not come in time.",
     413: "The body or the query is too long.",
     431: "Too many headers.",
     500: "A fault of the gateway; tell the owner its number.",
-    503: "Not now: all places are taken, or plan, users, audit log or database cannot be used. Retry-After says when to ask again.",
+    503: (
+        "Not now: all places are taken, or plan, users, audit log or database cannot be used. "
+        "Retry-After says when to ask again."
+    ),
     504: "The database did not answer in time; the query was stopped.",
 }
 
@@ -155,7 +170,10 @@ def openapi(version: str) -> dict[str, Any]:
         "info": {
             "title": "Tacit gateway",
             "version": version or "0",
-            "description": "Answers the queries that say nothing about what the user's role must not know, and refuses the others.",
+            "description": (
+                "Answers the queries that say nothing about what the user's role must not "
+                "know, and refuses the others."
+            ),
         },
         "paths": {
             "/query": {
@@ -164,7 +182,10 @@ def openapi(version: str) -> dict[str, Any]:
                     "summary": "Run a query",
                     "security": [{"token": []}],
                     "requestBody": body,
-                    "description": "The rows of a query that the role may have, streamed as JSON, CSV or Arrow by the Accept header.",
+                    "description": (
+                        "The rows of a query that the role may have, streamed as JSON, CSV or "
+                        "Arrow by the Accept header."
+                    ),
                     "responses": {
                         "200": {"description": "The answer.", "headers": limits, "content": rows},
                         **errors(*asking, 406, 504),
@@ -177,7 +198,9 @@ def openapi(version: str) -> dict[str, Any]:
                     "summary": "Ask whether a query would be answered",
                     "security": [{"token": []}],
                     "requestBody": body,
-                    "description": "The decision. Nothing is run, and the decision does not depend on rows.",
+                    "description": (
+                        "The decision. Nothing is run, and the decision does not depend on rows."
+                    ),
                     "responses": {"200": answer("The decision.", "Decision"), **errors(*asking)},
                 }
             },
@@ -260,7 +283,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto
 code, pre { font: 14px/1.4 ui-monospace, monospace; background: #f3f3f0; border-radius: 4px } code { padding: 0 .25em } pre { padding: .75rem; overflow: auto }
 h2 { border-top: 1px solid #ddd; padding-top: 1rem } table { border-collapse: collapse } td { vertical-align: top; padding: .2rem .8rem .2rem 0 }
 @media (prefers-color-scheme: dark) { body { color: #ddd; background: #1b1b1b } code, pre { background: #2b2b2b } h2 { border-color: #444 } }
-"""
+"""  # noqa: E501
 EXAMPLE = """curl -H "Authorization: Bearer $TOKEN" \\
      -H "Content-Type: application/json" \\
      -d '{"sql": "SELECT ward, COUNT(*) FROM stays GROUP BY ward"}' \\
@@ -276,10 +299,14 @@ def page(described: dict[str, Any]) -> str:
     ]
     info = described["info"]
     return (
-        "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
-        f"<title>{escape(info['title'])}</title><style>{STYLE}</style><h1>{escape(info['title'])}</h1><p>{escape(info['description'])}</p>"
-        "<p>For programs: <a href='openapi.json'>openapi.json</a>. Every request but the last two needs a token.</p>"
-        f"<pre>{escape(EXAMPLE.replace('{url}', 'http://127.0.0.1:8321'))}</pre>{''.join(parts)}</html>"
+        "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' "
+        "content='width=device-width'>"
+        f"<title>{escape(info['title'])}</title><style>{STYLE}</style><h1>{escape(info['title'])}"
+        f"</h1><p>{escape(info['description'])}</p>"
+        "<p>For programs: <a href='openapi.json'>openapi.json</a>. Every request but the last two "
+        "needs a token.</p>"
+        f"<pre>{escape(EXAMPLE.replace('{url}', 'http://127.0.0.1:8321'))}</pre>{''.join(parts)}"
+        "</html>"
     )
 
 
@@ -300,7 +327,10 @@ def section(path: str, method: str, one: dict[str, Any]) -> str:
         )
         said.append(f"<table>{''.join(lines)}</table>")
     lines = (
-        f"<tr><td><code>{status}</code><td>{escape(found['description'])} {escape(', '.join(found.get('content', {})) if status == '200' else '')}"
+        (
+            f"<tr><td><code>{status}</code><td>{escape(found['description'])} "
+            f"{escape(', '.join(found.get('content', {})) if status == '200' else '')}"
+        )
         for status, found in one["responses"].items()
     )
     said.append(f"<table>{''.join(lines)}</table>")

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv, ipc
 
-from tacit.engines.streams import NUMBER
-from tacit.server.refusals import Refusal
+from tacit.engines.streams import is_number
+from tacit.gateway.http.compact import compact
+from tacit.gateway.policy.refusals import Refusal
 
 JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
 MOST_ACCEPT = 1_000
@@ -29,10 +30,11 @@ Piece = list[Part]  # the parts stand one after the other; nothing is copied to 
 
 
 class Encoder(ABC):
-    """Turns the batches of one answer into bytes. What `start`, `batch` and `end` give, in order, is the whole body.
+    """Turns the batches of one answer into bytes.
+    What `start`, `batch` and `end` give, in order, is the whole body.
 
-    Where `costly` a batch takes a while, and after the first nothing is remembered from one to the next: several may be
-    encoded at the same time.
+    Where `costly` a batch takes a while, and after the first nothing is remembered from one to the
+    next: several may be encoded at the same time.
     """
 
     content_type: str
@@ -52,7 +54,9 @@ class Encoder(ABC):
 
 
 class JsonEncoder(Encoder):
-    """`{"columns": [{"name", "type"}], "rows": [[...]], "truncated": false}`; numbers keep all their digits."""
+    """`{"columns": [{"name", "type"}], "rows": [[...]], "truncated": false}`;
+    numbers keep all their digits.
+    """
 
     content_type = JSON
 
@@ -64,7 +68,9 @@ class JsonEncoder(Encoder):
         return b'{"columns": ' + json.dumps(columns, ensure_ascii=False).encode() + b', "rows": ['
 
     def batch(self, batch: pa.RecordBatch) -> Piece:
-        """Rows as arrays. Each begins with a comma, so that Arrow's own buffer of all rows is the text, and is not copied."""
+        """Rows as arrays. Each begins with a comma, so that Arrow's own buffer of all rows is
+        the text, and is not copied.
+        """
         parts: list[pa.Array | str] = []
         between = ",["
         for column, marked in zip(batch.columns, self._marked, strict=True):
@@ -93,12 +99,20 @@ class CsvEncoder(Encoder):
 
     def start(self, schema: pa.Schema) -> bytes:
         """The line with the names."""
+        self._marked = [is_number(field) for field in schema]
         return (
             ",".join('"' + name.replace('"', '""') + '"' for name in schema.names).encode() + b"\n"
         )
 
     def batch(self, batch: pa.RecordBatch) -> Piece:
         """Rows as lines."""
+        if any(self._marked):
+            fields = [
+                csv_fields(column, marked)
+                for column, marked in zip(batch.columns, self._marked, strict=True)
+            ]
+            lines = pc.binary_join_element_wise(*fields, ",")
+            return [bytes_of(pc.binary_join_element_wise(lines, "\n", ""))]
         plain = pa.record_batch(
             [csv_column(column) for column in batch.columns],
             names=list(map(str, range(batch.num_columns))),
@@ -115,34 +129,36 @@ class CsvEncoder(Encoder):
 
 
 class ArrowEncoder(Encoder):
-    """Arrow's stream format. Where rows were left out the last batch is empty and says so in its metadata.
+    """Arrow's stream format. Where rows were left out the last batch is
+    empty and says so in its metadata.
 
-    Columns without missing values are not copied: the pieces are the memory that the engine wrote them to.
+    Columns without missing values are not copied:
+    the pieces are the memory that the engine wrote them to.
     """
 
     content_type = ARROW
     costly = False
 
     def start(self, schema: pa.Schema) -> bytes:
-        """Nothing yet: the writer has the schema. Numbers of which no digits were declared are doubles, words from a list are text."""
+        """Nothing yet: the writer has the schema. Numbers of which no digits were declared are
+        doubles, words from a list are text.
+        """
         self._schema = pa.schema([pa.field(field.name, arrow_type(field)) for field in schema])
         self._written = Collected()
         self._writer = ipc.new_stream(self._written, self._schema)
         return b""
 
     def batch(self, batch: pa.RecordBatch) -> Piece:
-        """Rows as a record batch, after the schema where it is the first; nothing goes out that is no row, see `blanked`."""
+        """Rows as a record batch, after the schema where it is the first;
+        nothing goes out that is no row, see `compact`.
+        """
         if not batch.schema.equals(self._schema):
             columns = [
-                plain(column).cast(field.type)
-                for column, field in zip(batch.columns, self._schema, strict=True)
+                column.cast(field.type)
+                for column, field in zip(compact(batch).columns, self._schema, strict=True)
             ]
             batch = pa.record_batch(columns, schema=self._schema)
-        if any(column.null_count or pa.types.is_nested(column.type) for column in batch.columns):
-            batch = pa.record_batch(
-                [blanked(column) for column in batch.columns], schema=self._schema
-            )
-        self._writer.write_batch(batch)
+        self._writer.write_batch(compact(batch))
         return self._written.taken()
 
     def end(self, truncated: bool) -> bytes:
@@ -157,7 +173,9 @@ class ArrowEncoder(Encoder):
 
 
 class Collected(io.RawIOBase):
-    """A file for Arrow's writer that keeps what is written as it is: memory of whole columns, and a few bytes between them."""
+    """A file for Arrow's writer that keeps what is written as it is:
+    memory of whole columns, and a few bytes between them.
+    """
 
     def __init__(self) -> None:
         self._parts: Piece = []
@@ -185,7 +203,9 @@ ENCODERS: Mapping[str, Callable[[], Encoder]] = {
 
 
 def encoder_for(accept: bytes | None) -> Encoder:
-    """The encoder for what a client accepts: its favourite, JSON where it has none; status 406 where we have none of it."""
+    """The encoder for what a client accepts: its favourite, JSON where it has none;
+    status 406 where we have none of it.
+    """
     return ENCODERS[wanted(accept or b"*/*")]()
 
 
@@ -218,7 +238,9 @@ def wanted(accept: bytes) -> str:
 
 
 def read_accept(accept: str) -> dict[str, float]:
-    """The media types of an Accept header with their weights, from 0 to 1; what is not understood counts as 0."""
+    """The media types of an Accept header with their weights, from 0 to 1;
+    what is not understood counts as 0.
+    """
     weights: dict[str, float] = {}
     for part in accept.split(","):
         name, *parameters = (one.strip().lower() for one in part.split(";"))
@@ -232,11 +254,6 @@ def read_accept(accept: str) -> dict[str, float]:
         if name:
             weights[name] = max(weight, weights.get(name, 0.0)) if weight == weight else 0.0
     return weights
-
-
-def is_number(field: pa.Field) -> bool:
-    """Is it a column of text that holds numbers?"""
-    return bool(field.metadata) and field.metadata.get(b"tacit") == NUMBER[b"tacit"]
 
 
 def arrow_type(field: pa.Field) -> pa.DataType:
@@ -265,7 +282,8 @@ def kind_of(field: pa.Field) -> str:
 
 
 def json_texts(column: pa.Array, number: bool) -> tuple[str, pa.Array, str]:
-    """The values of a column as JSON, nothing missing, and what still has to stand before and after each of them.
+    """The values of a column as JSON, nothing missing, and what still has to stand before and after
+    each of them.
 
     >>> before, texts, after = json_texts(pa.array(["a", "b"]), False)
     >>> before, texts.to_pylist(), after
@@ -279,7 +297,7 @@ def json_texts(column: pa.Array, number: bool) -> tuple[str, pa.Array, str]:
     elif is_a.is_integer(kind) or is_a.is_decimal(kind):
         texts = column.cast(pa.string())
     elif is_a.is_floating(kind):
-        texts = pc.if_else(pc.is_finite(column), column.cast(pa.float64()).cast(pa.string()), None)
+        texts = pc.if_else(pc.is_finite(column), column.cast(pa.string()), None)
     elif number:
         texts = pc.if_else(pc.match_substring_regex(column, "^-?[0-9]"), column, None)
     else:
@@ -301,7 +319,9 @@ def quoted(texts: pa.Array) -> pa.Array:
 
 
 def needs_escape(texts: pa.Array) -> bool:
-    """Does any text hold what JSON writes otherwise? All are looked at as one: that is many times faster than one by one."""
+    """Does any text hold what JSON writes otherwise? All are looked at as one:
+    that is many times faster than one by one.
+    """
     found = np.frombuffer(bytes_of(texts), np.uint8)
     return bool((found < SPACE).any() or (found == QUOTE).any() or (found == BACKSLASH).any())
 
@@ -320,7 +340,9 @@ def bytes_of(texts: pa.Array) -> memoryview:
 
 
 def texts_of(column: pa.Array) -> pa.Array:
-    """The values of a column as text: dates and times as ISO has them, bytes as \\x and digits, what has parts as JSON."""
+    """The values of a column as text: dates and times as ISO has them, bytes as \\x and digits,
+    what has parts as JSON.
+    """
     kind, is_a = column.type, pa.types
     if is_a.is_dictionary(kind):
         return texts_of(column.dictionary_decode())
@@ -351,6 +373,24 @@ def text_of(value: Any) -> str:
     )
 
 
+def csv_fields(column: pa.Array, number: bool) -> pa.Array:
+    """A column as fields of CSV, for answers with numbers that Arrow has as text:
+    its own writer would put them into quotes.
+
+    >>> (
+    ...     csv_fields(pa.array(["1.5", None]), True).to_pylist(),
+    ...     csv_fields(pa.array(['6" of', None]), False).to_pylist(),
+    ... )
+    (['1.5', ''], ['"6"" of"', ''])
+    """
+    plain = column if number else csv_column(column)
+    if number or not pa.types.is_string(plain.type):
+        return pc.fill_null(plain.cast(pa.string()), "")
+    return pc.fill_null(
+        pc.binary_join_element_wise('"', pc.replace_substring(plain, '"', '""'), '"', ""), ""
+    )
+
+
 def csv_column(column: pa.Array) -> pa.Array:
     """A column as the writer of CSV takes it."""
     kind, is_a = column.type, pa.types
@@ -364,55 +404,3 @@ def csv_column(column: pa.Array) -> pa.Array:
         or is_a.is_date(kind)
     )
     return column if simple else texts_of(column)
-
-
-def plain(column: pa.Array) -> pa.Array:
-    """A column without a list of words beside it."""
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-
-
-def blanked(column: pa.Array) -> pa.Array:
-    r"""The same values, with zeros in the places of those that are missing.
-
-    Arrow has room for a value also where there is none, and sends what happens to be there: the memory of the database, perhaps
-    of rows that the query left out.
-
-    >>> hidden = pa.Array.from_buffers(
-    ...     pa.int64(), 2, [pa.py_buffer(b"\x02"), pa.array([11, 22]).buffers()[1]]
-    ... )
-    >>> (
-    ...     hidden.to_pylist(),
-    ...     blanked(hidden).to_pylist(),
-    ...     blanked(hidden).buffers()[1].to_pybytes()[:8],
-    ... )
-    ([None, 22], [None, 22], b'\x00\x00\x00\x00\x00\x00\x00\x00')
-    """
-    kind, is_a = column.type, pa.types
-    if is_a.is_null(kind) or not (column.null_count or is_a.is_nested(kind)):
-        return column
-    if is_a.is_string(kind) or is_a.is_binary(kind):
-        return column if not hides_text(column) else pa.array(column.to_pylist(), kind)
-    if not (is_a.is_primitive(kind) or is_a.is_decimal(kind)):
-        return pa.array(column.to_pylist(), kind)
-    there = column.is_valid().to_numpy(zero_copy_only=False)
-    bits = pa.py_buffer(np.packbits(there, bitorder="little"))
-    if is_a.is_boolean(kind):
-        values = np.packbits(
-            pc.fill_null(column, False).to_numpy(zero_copy_only=False), bitorder="little"
-        )
-    else:
-        word = min(kind.bit_width // 8, 8)
-        wide = kind.bit_width // 8 // word
-        words = np.frombuffer(
-            column.buffers()[1], f"u{word}", len(column) * wide, column.offset * wide * word
-        )
-        values = words.reshape(-1, wide) * there[:, None]
-    return pa.Array.from_buffers(kind, len(column), [bits, pa.py_buffer(values)], column.null_count)
-
-
-def hides_text(column: pa.Array) -> bool:
-    """Has a missing text any letters?"""
-    ends = np.frombuffer(column.buffers()[1], np.int32)[
-        column.offset : column.offset + len(column) + 1
-    ]
-    return bool((np.diff(ends)[column.is_null().to_numpy(zero_copy_only=False)] > 0).any())

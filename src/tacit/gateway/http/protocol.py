@@ -1,4 +1,5 @@
-"""The server's side of one connection: heads of requests that come in time and size, answers that somebody takes.
+"""The server's side of one connection: heads of requests that come in time
+and size, answers that somebody takes.
 
 A connection that becomes a websocket goes its own way from there: no time of ours ends it.
 """
@@ -16,11 +17,18 @@ MOST_HEAD = 64 << 10  # bytes
 STALL_SECONDS = 30.0
 LOOK_SECONDS = 5.0
 CHUNK = "tacit.chunk"  # the extension of ASGI that writes a chunk of an answer
-TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+TOO_LONG = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
+    b"content-length: 0\r\n"
+    b"connection: "
+    b"close\r\n\r\n"
+)
 
 
 class Connection(HttpToolsProtocol):
-    """uvicorn's protocol with limits that it has not: on heads of requests, and on clients that take nothing of an answer."""
+    """uvicorn's protocol with limits that it has not:
+    on heads of requests, and on clients that take nothing of an answer.
+    """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Someone connected: the first head is due."""
@@ -57,7 +65,9 @@ class Connection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def handle_websocket_upgrade(self) -> None:
-        """The connection becomes a websocket; not while another answer is still being written to it."""
+        """The connection becomes a websocket; not while another answer
+        is still being written to it.
+        """
         self._cancel_head()
         self._cancel_look()
         if self.cycle is not None and not self.cycle.response_complete:
@@ -65,7 +75,8 @@ class Connection(HttpToolsProtocol):
             return
         with suppress(Exception):
             super().handle_websocket_upgrade()
-        # A head that its library does not like (of lines that are too long, say) would be left without an answer and without an end.
+        # A head that its library does not like (of lines that are too long, say) would be left
+        # without an answer and without an end.
         if (
             not getattr(self.transport.get_protocol(), "handshake_initiated", False)
             and not self.transport.is_closing()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from tacit.server.refusals import Refusal
+from tacit.gateway.policy.refusals import Refusal
 
 MOST_BYTES = 1_000_000
 MOST_LETTERS = 100_000  # of a query
@@ -25,7 +25,8 @@ Value = str | int | bool | Decimal | None
 class Asked:
     """One request: the query, the role it is asked in, its parameters, and the most rows wanted.
 
-    `key` holds the parameters as text in which 1, 1.0, true and "1" differ, as they do not among Python's values.
+    `key` holds the parameters as text in which 1, 1.0, true and "1" differ,
+    as they do not among Python's values.
     """
 
     sql: str
@@ -98,7 +99,9 @@ def read_limit(limit: Any) -> int | None:
 
 
 def read_parameters(given: Any) -> tuple[Value, ...] | dict[str, Value]:
-    """Parameters by place (a list) or by name (an object); each is text, a number, true, false or null."""
+    """Parameters by place (a list) or by name (an object);
+    each is text, a number, true, false or null.
+    """
     if given is None:
         return ()
     if not isinstance(given, list | dict):
@@ -146,7 +149,9 @@ def key_of(parameters: tuple[Value, ...] | dict[str, Value]) -> str:
 
 
 def is_text(text: str) -> bool:
-    """Can a database store it? NUL and single surrogates cannot be written in UTF-8, or not be stored."""
+    """Can a database store it? NUL and single surrogates cannot be
+    written in UTF-8, or not be stored.
+    """
     if "\0" in text:
         return False
     try:

@@ -1,8 +1,10 @@
-"""Deciding: may a role have the answer of a query? By query, role and policy alone: rows are never looked at.
+"""Deciding: may a role have the answer of a query? By query, role and policy alone:
+rows are never looked at.
 
-A query is answered if it says nothing about any denied secret (perfect privacy; dissertation, chapter 2) and, where the
-role's default is deny, if it can be computed from what the role is allowed. Perfect privacy adds up: queries that say nothing one by
-one say nothing together, for one user and for all of them, with any number of keys (conflict graph; see the documentation).
+A query is answered if it says nothing about any denied secret (perfect privacy; dissertation,
+chapter 2) and, where the role's default is deny, if it can be computed from what the role is
+allowed. Perfect privacy adds up: queries that say nothing one by one say nothing together, for one
+user and for all of them, with any number of keys (conflict graph; see the documentation).
 """
 
 from __future__ import annotations
@@ -16,22 +18,24 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from tacit.definitions.perfect_privacy import PerfectPrivacy
-from tacit.definitions.words import listed
 from tacit.errors import QueryError
-from tacit.queries.canonical import canonical_query
-from tacit.queries.covering import covers
-from tacit.queries.critical import Disclosed, Judge, NotDecided
-from tacit.queries.dependencies import keys_of
-from tacit.queries.query import Query
-from tacit.queries.reading import Reading
-from tacit.queries.rewriting import rewriting
-from tacit.queries.sql import read_tree
-from tacit.server.failing import may_fail
-from tacit.server.ordering import orders_by_result, with_total_order
-from tacit.server.policy import Policy, RolePolicy, scans
-from tacit.server.statement import Statement, statement_of
-from tacit.server.values import Parameters
+from tacit.families.queries.datalog.dependencies import keys_of
+from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
+from tacit.families.queries.logic.canonical import canonical_query
+from tacit.families.queries.logic.covering import covers
+from tacit.families.queries.logic.critical import Disclosed, Judge, NotDecided
+from tacit.families.queries.logic.rewriting import rewriting
+from tacit.families.queries.query import Query
+from tacit.families.queries.sql.engines import check_engine
+from tacit.families.queries.sql.read import read_tree
+from tacit.families.queries.understanding import Reading
+from tacit.families.words import listed
+from tacit.gateway.policy.failing import may_fail
+from tacit.gateway.policy.ordering import orders_by_result, with_total_order
+from tacit.gateway.policy.policy import Policy, RolePolicy, scans
+from tacit.gateway.policy.spelling import check_spelling
+from tacit.gateway.policy.statement import Statement, statement_of
+from tacit.gateway.policy.values import Parameters
 
 SECONDS = 4.0  # for one secret
 REMEMBERED = 20_000
@@ -79,13 +83,17 @@ class Decider:
         self._outcomes: OrderedDict[str, Outcome] = OrderedDict()
 
     def decide(self, role: str, sql: str, parameters: Parameters = ()) -> Decision:
-        """May the role have the answer? Never raises for what somebody wrote, and never looks at rows."""
+        """May the role have the answer? Never raises for what somebody
+        wrote, and never looks at rows.
+        """
         try:
             statement = statement_of(
                 sql, parameters, self.policy.relations, self.policy.views, self.policy.dialect
             )
             reading = self._read(statement)
-            # DuckDB keeps the order of a table. Who may know all of its rows but those that are denied may see it; others could put two answers side by side.
+            check_spelling(statement.tree, self.policy.spellings, statement.source)
+            # DuckDB keeps the order of a table. Who may know all of its rows but those that are
+            # denied may see it; others could put two answers side by side.
             scans = self.policy.dialect == "duckdb" and self.policy.roles[role].default == "allow"
             tree = with_total_order(
                 statement.tree, len(reading.columns), statement.source, scans=scans
@@ -96,8 +104,17 @@ class Decider:
             return Decision(
                 False, "too-large", "The query is nested too deeply.", "Split it into several."
             )
-        except (SqlglotError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            # sqlglot fails in many ways on trees that it made itself. What is not understood is not answered.
+        except (
+            SqlglotError,
+            ArithmeticError,
+            AssertionError,
+            AttributeError,
+            LookupError,
+            TypeError,
+            ValueError,
+        ):
+            # sqlglot fails in many ways on trees that it made itself.
+            # What is not understood is not answered.
             return Decision(
                 False, "not-read", "This query is not read.", "Write it in another way."
             )
@@ -110,17 +127,16 @@ class Decider:
         else:
             self._outcomes.move_to_end(key)
         code, message, hint, secret = outcome
-        runs = tree.sql(dialect=self.policy.dialect, comments=False) if code == "allowed" else None
-        return Decision(
-            code == "allowed",
-            code,
-            message,
-            hint,
-            secret,
-            runs,
-            reading.columns if runs else (),
-            key,
-        )
+        if code != "allowed":
+            return Decision(False, code, message, hint, secret, key=key)
+        runs = tree.sql(dialect=self.policy.dialect, comments=False)
+        try:
+            check_engine(
+                statement.source, runs, tree, self.policy.dialect
+            )  # what was judged is what the database will read
+        except QueryError as error:
+            return Decision(False, error.code, _placed(error), error.hint)
+        return Decision(True, code, message, hint, secret, runs, reading.columns, key)
 
     def _read(self, statement: Statement) -> Reading:
         return read_tree(
@@ -131,7 +147,7 @@ class Decider:
             dialect=self.policy.dialect,
         )
 
-    # -- what queries that mean the same share -------------------------------------------------------------
+    # -- what queries that mean the same share -----------------------------------------------------
 
     def _key(self, role: RolePolicy, statement: Statement, reading: Reading) -> str:
         """One name for queries that differ only in names and order; others go by their text."""
@@ -163,7 +179,7 @@ class Decider:
         if self._judged % FRESH == 0:
             self._judge = Judge(self.policy.relations)
 
-    # -- deciding ------------------------------------------------------------------------------------------
+    # -- deciding ----------------------------------------------------------------------------------
 
     def _decided(self, role: RolePolicy, statement: Statement, reading: Reading) -> Outcome:
         for name, secret in role.denied.items():
@@ -190,12 +206,17 @@ class Decider:
         return may_fail(statement.tree, converts=reading.converts)
 
     def _says(self, name: str, secret: Reading, reading: Reading) -> Outcome | None:
-        """The refusal where the query may say something about a secret; None where it says nothing."""
+        """The refusal where the query may say something about a secret;
+        None where it says nothing.
+        """
         found = self.definition.decide(self.policy.question(secret, reading), self._judge).found
         if isinstance(found, NotDecided):
             return (
                 "undecided",
-                f"That the query says nothing about {name} could not be shown ({found.code}). {found.text}".strip(),
+                (
+                    f"That the query says nothing about {name} could not be shown "
+                    f"({found.code}). {found.text}"
+                ).strip(),
                 None,
                 name,
             )
@@ -222,12 +243,17 @@ class Decider:
         )
 
     def _fails(self, role: RolePolicy, part: str, touched: Sequence[str]) -> Outcome | None:
-        """The refusal where an expression could fail because of rows that were not judged; None where all rows may be known."""
+        """The refusal where an expression could fail because of rows that were not judged;
+        None where all rows may be known.
+        """
         hint = f"Leave {part} out of conditions, or compute it in SELECT over one table."
         if role.default == "deny" and not set(touched) <= role.tables:
             return (
                 "may-fail",
-                f"{part} can fail, and whether it does may depend on rows that are not in the answer.",
+                (
+                    f"{part} can fail, and whether it does may depend on rows that are not in "
+                    "the answer."
+                ),
                 hint,
                 None,
             )
@@ -269,11 +295,16 @@ class Decider:
 
 
 def not_granted(role: RolePolicy) -> Outcome:
-    """The refusal of what is not seen to follow from what a role is allowed, with where to ask instead."""
+    """The refusal of what is not seen to follow from what a role is
+    allowed, with where to ask instead.
+    """
     names = sorted(role.allowed)
     if not names:
         return "not-granted", f"Role {role.name} is allowed nothing.", None, None
-    words = f"Role {role.name} may ask {', '.join(names)}, and of the rest only what is seen to follow from that."
+    words = (
+        f"Role {role.name} may ask {', '.join(names)}, and of the rest only what is seen to "
+        "follow from that."
+    )
     return "not-granted", words, f"Write {listed([f'FROM {name}' for name in names], 'or')}.", None
 
 

@@ -1,7 +1,9 @@
-"""Explaining: a query tried as a role, with all that the decision rests on. For the owner only: refusals tell clients far less.
+"""Explaining: a query tried as a role, with all that the decision rests on.
+For the owner only: refusals tell clients far less.
 
-Each question that the gateway asks before it answers is a step, in its order: can the query be read, does it say anything about a
-secret that the role must not learn, can it fail on rows that were not judged, does it follow from what the role is allowed.
+Each question that the gateway asks before it answers is a step, in its order: can the query be
+read, does it say anything about a secret that the role must not learn, can it fail on rows that
+were not judged, does it follow from what the role is allowed.
 """
 
 from __future__ import annotations
@@ -13,21 +15,21 @@ from typing import Literal
 
 from sqlglot.errors import SqlglotError
 
-from tacit.definitions.perfect_privacy import PerfectPrivacy
-from tacit.definitions.words import listed
 from tacit.errors import EngineError, QueryError
+from tacit.families.queries.classes import classes_of
+from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
+from tacit.families.queries.explain import Explanation, explained
+from tacit.families.queries.logic.covering import covers
+from tacit.families.queries.logic.rewriting import rewriting
+from tacit.families.queries.read import read
+from tacit.families.queries.understanding import Reading
+from tacit.families.words import listed
+from tacit.gateway.policy.deciding import SECONDS, Decider, Decision
+from tacit.gateway.policy.ordering import orders_by_result
+from tacit.gateway.policy.policy import Policy, RolePolicy
+from tacit.gateway.policy.statement import Statement, statement_of
+from tacit.gateway.policy.values import Parameters
 from tacit.model.verdict import Verdict
-from tacit.queries.classes import classes_of
-from tacit.queries.covering import covers
-from tacit.queries.explain import Explanation, explained
-from tacit.queries.read import read
-from tacit.queries.reading import Reading
-from tacit.queries.rewriting import rewriting
-from tacit.server.deciding import SECONDS, Decider, Decision
-from tacit.server.ordering import orders_by_result
-from tacit.server.policy import Policy, RolePolicy
-from tacit.server.statement import Statement, statement_of
-from tacit.server.values import Parameters
 
 EXPLAIN_SECONDS = (
     12.0  # for the evidence about all secrets of a role; the decision itself has its own limit
@@ -46,7 +48,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a query says about one secret. `verdict` has the evidence; it is None where the time for that was up."""
+    """What a query says about one secret. `verdict` has the evidence;
+    it is None where the time for that was up.
+    """
 
     secret: str
     reading: Explanation
@@ -55,7 +59,9 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A query tried as a role: the gateway's decision, how the query was read, and what it rests on."""
+    """A query tried as a role: the gateway's decision, how the query
+    was read, and what it rests on.
+    """
 
     role: str
     decision: Decision
@@ -70,7 +76,9 @@ class Tried:
 
 
 class Explainer:
-    """Tries queries by one policy. What it says of a query is what the gateway's decider says; the rest is why."""
+    """Tries queries by one policy. What it says of a query is what the gateway's decider says;
+    the rest is why.
+    """
 
     def __init__(self, policy: Policy, *, seconds: float = SECONDS) -> None:
         self.policy = policy
@@ -78,7 +86,9 @@ class Explainer:
         self.definition = PerfectPrivacy(seconds=seconds)
 
     def decide(self, role: str, sql: str, parameters: Parameters = ()) -> Tried:
-        """The decision with its reasons. Never raises for what somebody wrote, and never looks at rows."""
+        """The decision with its reasons. Never raises for what somebody
+        wrote, and never looks at rows.
+        """
         decision = self.decider.decide(role, sql, parameters)
         found = self.decider.read(sql, parameters)
         if found is None:
@@ -111,7 +121,9 @@ class Explainer:
             return None
 
     def _with_values(self, statement: Statement, reading: Reading) -> Reading:
-        """The query as its text with the values of parameters in place, for evidence that is executed."""
+        """The query as its text with the values of parameters in place,
+        for evidence that is executed.
+        """
         try:
             text = statement.tree.sql(dialect=self.policy.dialect, comments=False)
             found = read(
@@ -164,7 +176,9 @@ class Reasoning(Decider):
     def steps(
         self, role: RolePolicy, statement: Statement, reading: Reading, decision: Decision
     ) -> Iterator[Step]:
-        """The gateway's questions about a query that was read, up to the one at which it was refused."""
+        """The gateway's questions about a query that was read, up to
+        the one at which it was refused.
+        """
         yield self._step_read(reading, decision)
         if not decision.allowed and not decision.is_refusal:
             return
@@ -231,7 +245,10 @@ class Reasoning(Decider):
 
     def _how_it_follows(self, role: RolePolicy, statement: Statement, reading: Reading) -> str:
         if set(statement.named) <= set(role.allowed):
-            return f"It asks {listed(sorted(statement.named)) or 'no table'}, which the role is allowed."
+            return (
+                f"It asks {listed(sorted(statement.named)) or 'no table'}, which the role "
+                "is allowed."
+            )
         exact = reading.exact
         assert exact is not None and orders_by_result(statement.tree)
         views = [

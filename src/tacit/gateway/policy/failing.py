@@ -1,9 +1,10 @@
 """Failing: can a query fail on rows that its answer does not depend on?
 
-A database may compute an expression for rows that a condition excludes, in whichever order it likes. `1 / (age - 30)` beside
-`ward = 'A'` can then fail because of somebody in ward B: the error would say something about rows that were never judged. What
-stands in SELECT over one table, behind conditions that cannot fail, is computed for the rows that are left, and may fail: these
-rows are judged.
+A database may compute an expression for rows that a condition excludes, in whichever order it
+likes. `1 / (age - 30)` beside `ward = 'A'` can then fail because of somebody in ward B: the error
+would say something about rows that were never judged. What stands in SELECT over one table, behind
+conditions that cannot fail, is computed for the rows that are left, and may fail: these rows are
+judged.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from tacit.queries.kinds import day, moment
+from tacit.families.queries.kinds import day, moment
 
 # Nodes that never fail, whatever values their parts have. What is not here may.
 NEVER = (
@@ -67,7 +68,8 @@ NEVER = (
     exp.Window,
     exp.Qualify,
 )
-# These compare, and never fail as conditions: there the reader has looked at the types of both sides.
+# These compare, and never fail as conditions:
+# there the reader has looked at the types of both sides.
 COMPARE = (
     exp.EQ,
     exp.NEQ,
@@ -80,7 +82,8 @@ COMPARE = (
     exp.Between,
     exp.In,
 )
-# A constant that fails, fails where a row reaches it: then the error tells whether one does. So only those that never do.
+# A constant that fails, fails where a row reaches it: then the error tells whether one does.
+# So only those that never do.
 CONSTANT = (exp.Literal, exp.Null, exp.Boolean, exp.RawString)
 COUNTED = (exp.Count, exp.Literal, exp.Star, exp.Column, exp.Identifier, exp.Distinct, *COMPARE)
 MOST_DIGITS = 18
@@ -88,7 +91,8 @@ CONNECT = (exp.And, exp.Or, exp.Not, exp.Paren)
 
 
 def may_fail(tree: exp.Query, *, converts: bool = False) -> str | None:
-    """The part of a query that could fail on rows that are not judged, as text; None where there is none.
+    """The part of a query that could fail on rows that are not judged, as text;
+    None where there is none.
 
     `converts`: the database would convert some value by itself, and conversions fail.
 
@@ -126,7 +130,9 @@ def _never_fails(node: exp.Expr) -> bool:
 
 
 def _computed_last(tree: exp.Query) -> list[exp.Expr]:
-    """The expressions of SELECT over one table, which are computed for the rows that WHERE leaves."""
+    """The expressions of SELECT over one table, which are computed
+    for the rows that WHERE leaves.
+    """
     if not isinstance(tree, exp.Select) or any(
         tree.args.get(one) for one in ("joins", "with_", "having", "qualify")
     ):

@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlglot import exp
-
 from tacit.engines.open import open_engine
-from tacit.engines.shapes import table_of
+from tacit.engines.sql.shapes import whole_table
+from tacit.engines.sql.shapes_granted import granted, quoted
 from tacit.errors import InputError, did_you_mean
+from tacit.families.queries.understanding import Text
+from tacit.gateway.policy.naming import Names
+from tacit.gateway.policy.policy import Contradiction, Policy, contradictions, unchecked_policy
 from tacit.plan.plan import Plan
-from tacit.queries.reading import Text
-from tacit.server.naming import Names
-from tacit.server.policy import Contradiction, Policy, contradictions, unchecked_policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +27,8 @@ class Grants:
     left_out: tuple[Contradiction, ...]
 
     def statements(self) -> Iterator[str]:
-        """The SQL, one statement each.
-
-        Views are security barriers: without that PostgreSQL may call somebody's function on rows that a view leaves out.
-        """
-        role = _quoted(self.role)
-        if not self.views:
-            return
-        yield f"CREATE SCHEMA IF NOT EXISTS {role}"
-        for name, query in self.views:
-            yield f"CREATE OR REPLACE VIEW {role}.{_quoted(name)} WITH (security_barrier) AS {query}"
-        for table in self.tables:
-            yield f"REVOKE ALL ON {table_of(table).sql(dialect='postgres')} FROM PUBLIC, {role}"
-        yield f"GRANT USAGE ON SCHEMA {role} TO {role}"
-        for name, _ in self.views:
-            yield f"GRANT SELECT ON {role}.{_quoted(name)} TO {role}"
+        """The SQL, one statement each."""
+        return granted(self.role, self.tables, self.views)
 
     def sql(self) -> str:
         """The statements with comments, as a file that psql runs."""
@@ -52,9 +38,12 @@ class Grants:
             else ""
         )
         lines = [f"-- {_comment(f'Role {self.role}: its allowed views{about}.')}"]
-        lines += [f"-- The role has to be there: CREATE ROLE {_comment(_quoted(self.role))};"]
+        lines += [f"-- The role has to be there: CREATE ROLE {_comment(quoted(self.role))};"]
         lines += [
-            "-- What is granted to everybody (PUBLIC) is granted to this role too, so the tables are taken from both."
+            (
+                "-- What is granted to everybody (PUBLIC) is granted to this role too, so the "
+                "tables are taken from both."
+            )
         ]
         lines += [
             f"-- Left out: {_comment(one.view)} {_comment(one.said)}. {_comment(one.why)}"
@@ -84,7 +73,9 @@ class Grants:
 
 
 def grants(plan: Plan, role: str) -> Grants:
-    """The statements for a role's allowed views, of those that say nothing about what it is denied."""
+    """The statements for a role's allowed views, of those that say
+    nothing about what it is denied.
+    """
     if role not in plan.roles:
         raise InputError(
             f"the plan has no role {role!r}.",
@@ -100,7 +91,9 @@ def grants(plan: Plan, role: str) -> Grants:
         mark = plan.mark("roles", role)
         raise InputError(
             f"role {role} is allowed no view.",
-            hint="Name views under allow; a database cannot decide about queries, only about views.",
+            hint=(
+                "Name views under allow; a database cannot decide about queries, only about views."
+            ),
             mark=mark,
         )
     with open_engine(plan.source, plan.folder) as engine:
@@ -114,13 +107,8 @@ def grants(plan: Plan, role: str) -> Grants:
 
 def written(name: str, policy: Policy) -> str:
     """The query of a view or table with the plan's views in it written out."""
-    asked = exp.select("*").from_(table_of(name))
     names = Names(policy.relations, policy.views, policy.dialect, Text("", name))
-    return names.resolved(asked).sql(dialect=policy.dialect, comments=False)
-
-
-def _quoted(name: str) -> str:
-    return exp.to_identifier(name, quoted=True).sql(dialect="postgres")
+    return names.resolved(whole_table(name)).sql(dialect=policy.dialect, comments=False)
 
 
 def _comment(text: str) -> str:

@@ -7,23 +7,24 @@ from itertools import count
 
 from sqlglot import exp
 
-from tacit.engines.shapes import table_of
+from tacit.engines.sql.shapes import table_of
 from tacit.errors import QueryError, did_you_mean
-from tacit.queries.datalog import is_datalog
-from tacit.queries.query import Relations
-from tacit.queries.read import read
-from tacit.queries.reading import Text
-from tacit.queries.sql import DEFAULT_SCHEMAS
-from tacit.queries.sql_parse import parsed
-from tacit.queries.sql_scope import start_of
-from tacit.queries.to_sql import to_sql
-from tacit.server.qualifying import plain
+from tacit.families.queries.datalog.read import is_datalog
+from tacit.families.queries.query import Relations
+from tacit.families.queries.read import read
+from tacit.families.queries.sql.parse import parsed
+from tacit.families.queries.sql.scope import DEFAULT_SCHEMAS, start_of
+from tacit.families.queries.sql.to_sql import to_sql
+from tacit.families.queries.understanding import Text
+from tacit.gateway.policy.qualifying import plain
 
 MOST_NODES = 20_000  # of a tree, views written out
 
 
 class Names:
-    """What the names of tables in a query stand for. Only letters from a to z have a case: look-alikes are other names."""
+    """What the names of tables in a query stand for.
+    Only letters from a to z have a case: look-alikes are other names.
+    """
 
     def __init__(
         self, relations: Relations, views: Mapping[str, str], dialect: str, source: Text

@@ -1,17 +1,21 @@
-"""Ordering: an answer whose order, and whose choice of rows, does not depend on how rows are stored."""
+"""Ordering: an answer whose order, and whose choice of rows, does
+not depend on how rows are stored.
+"""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
 from tacit.errors import QueryError
-from tacit.queries.reading import Text
-from tacit.queries.sql_order import hidden_order, outermost
-from tacit.queries.sql_scope import start_of
+from tacit.families.queries.sql.order import hidden_order, outermost
+from tacit.families.queries.sql.scope import start_of
+from tacit.families.queries.understanding import Text
 
 
 def check_order(tree: exp.Query, source: Text) -> None:
-    """Refuse an order that says more than the rows do: the client sees the order, and only the rows are judged."""
+    """Refuse an order that says more than the rows do:
+    the client sees the order, and only the rows are judged.
+    """
     item = hidden_order(tree)
     if item is not None:
         hint = "Order by columns of the result, or add the expression to SELECT."
@@ -77,7 +81,9 @@ LISTS = (exp.ArrayAgg, exp.GroupConcat)
 
 
 def check_stored_order(tree: exp.Query, source: Text) -> None:
-    """Refuse what depends on the order in which rows are stored: rows outside of the answer can change that."""
+    """Refuse what depends on the order in which rows are stored:
+    rows outside of the answer can change that.
+    """
     for node in tree.walk():
         why = "depends on how rows are stored"
         if isinstance(node, LISTS) and not isinstance(node.this, exp.Order):
@@ -88,7 +94,7 @@ def check_stored_order(tree: exp.Query, source: Text) -> None:
             hint = "Order by the expression itself."
         elif isinstance(node, ROUNDED) or (
             isinstance(node, exp.Sum | exp.Avg)
-            and not all(isinstance(one, WHOLE_SUMS) for one in node.walk())
+            and not all(_adds_exactly(one) for one in node.walk())
         ):
             hint = "Use count, min, max, or sum and avg of columns, with + - and * only."
             why = "may be rounded, and its last digits then depend on how rows are stored"
@@ -116,15 +122,38 @@ def check_stored_order(tree: exp.Query, source: Text) -> None:
         )
 
 
-def without_inner_order(tree: exp.Query) -> exp.Query:
-    """The tree without orders that mean nothing: inside of a query rows have none, unless LIMIT chooses by it."""
+def _adds_exactly(node: exp.Expr) -> bool:
+    """Is a part of a sum such that it does not matter in which order rows are added? Columns of
+    floating point are looked at in `spelling`.
+    """
+    if isinstance(node, exp.Cast):
+        return node.is_type("decimal", "int", "bigint", "smallint")
+    return isinstance(node, (*WHOLE_SUMS, exp.DataType, exp.DataTypeParam))
+
+
+def without_inner_order(tree: exp.Query, source: Text) -> exp.Query:
+    """The tree without orders that mean nothing:
+    inside of a query rows have none, unless LIMIT chooses by it.
+
+    Whoever sorts an inner query by a subquery wants something outside to
+    go by that order, so it is refused.
+    """
     outer = list(outermost(tree))
     for part in tree.find_all(exp.Query):
+        order = part.args.get("order")
         if (
-            part.args.get("order")
+            order
             and not any(part is one for one in outer)
             and not (part.args.get("limit") or part.args.get("offset"))
         ):
+            if order.find(exp.Query) is not None:
+                hint = "Write ORDER BY where LIMIT stands, by columns of the result."
+                raise QueryError(
+                    "an inner query has no order, and this one is sorted by a subquery.",
+                    code="order",
+                    hint=hint,
+                    mark=source.mark(start_of(order)),
+                )
             part.set("order", None)
     return tree
 
@@ -140,10 +169,11 @@ def orders_by_result(tree: exp.Query) -> bool:
 
 
 def with_total_order(tree: exp.Query, columns: int, source: Text, *, scans: bool) -> exp.Query:
-    """The tree with orders that do not depend on how rows are stored or joined: by all columns of the result, last.
+    """The tree with orders that do not depend on how rows are stored or joined:
+    by all columns of the result, last.
 
-    Every LIMIT gets one, and the answer itself: in which order a database finds rows can tell how many others there are. `scans`:
-    rows of one table may come as they stand there.
+    Every LIMIT gets one, and the answer itself: in which order a database finds rows can tell how
+    many others there are. `scans`: rows of one table may come as they stand there.
     """
     found = tree.copy()
     for part in list(found.find_all(exp.Query)):
@@ -183,7 +213,9 @@ def _with_ties(part: exp.Expr) -> bool:
 
 
 def _is_scan(part: exp.Expr) -> bool:
-    """Rows of one table as they stand there, some of them: DuckDB keeps their order, whichever others there are."""
+    """Rows of one table as they stand there, some of them:
+    DuckDB keeps their order, whichever others there are.
+    """
     if not isinstance(part, exp.Select) or any(
         part.args.get(one)
         for one in ("joins", "distinct", "group", "having", "qualify", "order", "with_")

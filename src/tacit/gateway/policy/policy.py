@@ -1,28 +1,33 @@
-"""Policy: what each role must not learn and may ask, ready to decide by. It comes from the plan and the schema; never from rows.
+"""Policy: what each role must not learn and may ask, ready to decide by.
+It comes from the plan and the schema; never from rows.
 
-Which columns may be NULL is taken from the plan or the database's own declarations. What is not declared may be NULL, whatever
-the rows are like now: what is private where NULL is possible is private where it is not, and a refusal must not tell whether one is there.
+Which columns may be NULL is taken from the plan or the database's own declarations. What is not
+declared may be NULL, whatever the rows are like now: what is private where NULL is possible is
+private where it is not, and a refusal must not tell whether one is there.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from tacit.definitions.perfect_privacy import PerfectPrivacy
-from tacit.engines import shapes
+from tacit.engines.base import SQL_TYPES
+from tacit.engines.sql import shapes
 from tacit.errors import DataError, PlanError, TacitError, raise_all
+from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
+from tacit.families.queries.parameters import parameters
+from tacit.families.queries.query import Relation, Relations
+from tacit.families.queries.question import QueryQuestion
+from tacit.families.queries.read import read
+from tacit.families.queries.reading.readings import Readings
+from tacit.families.queries.sql.engines import can_ask
+from tacit.families.queries.understanding import Reading
+from tacit.gateway.policy.spelling import Spellings
 from tacit.model.release import View
 from tacit.model.verdict import Verdict
-from tacit.queries.parameters import parameters
-from tacit.queries.query import Relation, Relations
-from tacit.queries.question import QueryQuestion
-from tacit.queries.read import read
-from tacit.queries.reading import Reading
-from tacit.queries.schema import relations_of
-from tacit.readings import Readings, kinds_of
+from tacit.plan.known_tables import KnownTables, known_tables
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
@@ -30,11 +35,24 @@ if TYPE_CHECKING:
     from tacit.plan.plan import Plan, Role
 
 SECONDS = 20.0  # to judge one allowed view at the start
+PARAMETER_HINTS = {
+    "deny": (
+        "Put the parameter's column into the answer of the secret: S(r, p) :- RP(r, p) covers "
+        "every paper."
+    ),
+    # The same advice about a view would grant everybody's rows.
+    "allow": (
+        "Write the value into the view, and name a view for each value that the role may ask "
+        "for: SELECT ... WHERE ward = 'A'."
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class RolePolicy:
-    """A role: the answers that it must not learn, and the tables and views that it may ask; `tables` are those of them that are whole tables."""
+    """A role: the answers that it must not learn, and the tables and views that it may ask;
+    `tables` are those of them that are whole tables.
+    """
 
     name: str
     default: Literal["deny", "allow"]
@@ -45,9 +63,11 @@ class RolePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """All that decides. `tied` are groups of tables that constraints tie together, `views` what a query may name beside tables.
+    """All that decides. `tied` are groups of tables that constraints tie together, `views` what a
+    query may name beside tables.
 
-    `computed` are tables whose columns the database computes when they are read: what they compute may fail.
+    `computed` are tables whose columns the database computes when they are read: what they compute
+    may fail. `said` are the keys and foreign keys that the source declares, a sentence each.
     """
 
     relations: Relations
@@ -58,6 +78,8 @@ class Policy:
     digest: str
     warnings: tuple[str, ...] = ()
     computed: frozenset[str] = frozenset()
+    said: tuple[str, ...] = ()
+    spellings: Spellings = field(default_factory=dict)
 
     def question(self, secret: Reading, *views: Reading) -> QueryQuestion:
         """Do these queries say anything about the secret?"""
@@ -69,8 +91,9 @@ class Policy:
 def policy_of(plan: Plan, engine: Engine) -> Policy:
     """The policy of a plan on its source, as the gateway decides by it.
 
-    Raises TacitError where the plan contradicts itself (an allowed view says something about what is denied) or the data do
-    (a declared key, domain or NOT NULL does not hold): every decision would rest on it.
+    Raises TacitError where the plan contradicts itself (an allowed view says something about what
+    is denied) or the data do (a declared key, domain or NOT NULL does not hold): every decision
+    would rest on it.
     """
     found = unchecked_policy(plan, engine)
     raise_all(refused.error(plan) for refused in contradictions(found))
@@ -78,17 +101,19 @@ def policy_of(plan: Plan, engine: Engine) -> Policy:
 
 
 def unchecked_policy(plan: Plan, engine: Engine) -> Policy:
-    """The policy as it is written, whether or not what it allows says something about what it denies."""
+    """The policy as it is written, whether or not what it allows says
+    something about what it denies.
+    """
     if not plan.roles:
         hint = "Add e.g. roles: {nurses: {default: allow, deny: [cancer]}}"
         raise PlanError(
             "the plan has no roles, so nobody may ask anything.", hint=hint, mark=plan.mark()
         )
-    relations = declared_relations(plan, engine)
-    check_apart(plan, engine)
+    known = declared_tables(plan, engine)
+    relations = known.relations
     check_data(plan, engine, relations)
     readings = Readings(plan, lambda: engine)
-    readings.take(relations)
+    readings.take(known)
     views = {one.name: one.query for one in plan.releases.values() if isinstance(one, View)}
     texts = Texts(plan, relations, readings.dialect, views)
     roles = {name: texts.role(role) for name, role in plan.roles.items()}
@@ -102,9 +127,15 @@ def unchecked_policy(plan: Plan, engine: Engine) -> Policy:
         readings.tied(),
         roles,
         "",
-        (*warnings(plan), *map(computed_warning, sorted(computed))),
+        (
+            *warnings(plan, known, engine.look_like),
+            *map(computed_warning, sorted(computed)),
+            *parser_warnings(readings.dialect),
+        ),
         computed,
+        known.said if plan.source_keys != "ignore" else (),
     )
+    found = replace(found, spellings={name: engine.spellings(name) for name in relations})
     return replace(found, digest=digest(found))
 
 
@@ -127,6 +158,7 @@ def digest(policy: Policy) -> str:
         sorted(policy.views.items()),
         sorted(sorted(group) for group in policy.tied),
         sorted(policy.computed),
+        sorted((name, sorted(one.items())) for name, one in policy.spellings.items()),
         [
             (
                 one.name,
@@ -140,57 +172,50 @@ def digest(policy: Policy) -> str:
     return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
 
 
-# -- what everybody knows of the tables ---------------------------------------------------------------------
+# -- what everybody knows of the tables ------------------------------------------------------------
 
 
-def declared_relations(plan: Plan, engine: Engine) -> Relations:
-    """The tables as they are declared: types by the source, NULL wherever nothing forbids it."""
-    columns: dict[str, dict[str, str]] = {}
-    nullable: dict[str, list[str]] = {}
-    for table in plan.tables.values():
-        try:
-            if not engine.has(table.name):
-                engine.attach(table)
-            columns[table.name] = kinds_of(engine, table.name)
-            nullable[table.name] = (
-                engine.nullable(table.name)
-                if engine.dialect == "postgres"
-                else list(columns[table.name])
-            )
-        except TacitError as error:
-            raise error.at(plan.mark("tables", table.name)) from None
+def declared_tables(plan: Plan, engine: Engine) -> KnownTables:
+    """The tables as the plan and the source declare them:
+    types by the source, NULL wherever nothing forbids it.
+    """
+    known = known_tables(plan, lambda: engine, by_rows=False)
+    for name, relation in known.relations.items():
         twice = [
-            name
-            for name in columns[table.name]
-            if sum(name.casefold() == other.casefold() for other in columns[table.name]) > 1
+            column
+            for column in relation.columns
+            if sum(column.casefold() == other.casefold() for other in relation.columns) > 1
         ]
         if twice:
             hint = "Rename one of them, or make a view without it."
             raise DataError(
-                f"columns {' and '.join(twice)} of table {table.name} differ only in case.",
+                f"columns {' and '.join(twice)} of table {name} differ only in case.",
                 hint=hint,
-                mark=plan.mark("tables", table.name),
+                mark=plan.mark("tables", name),
             )
-    return relations_of(plan.tables, columns, nullable)
+    check_apart(plan, known)
+    return known
 
 
-def check_apart(plan: Plan, engine: Engine) -> None:
+def check_apart(plan: Plan, known: KnownTables) -> None:
     """No two tables share rows: one that shows another's would be judged as if it did not."""
-    seen: dict[str, str] = {}
-    for name, table in plan.tables.items():
-        for base in engine.bases(name) if table.rows is None else ():
-            first = seen.setdefault(base, name)
-            if first != name:
-                hint = f'Take one of them out; a view of {first} is a release: {{query: "SELECT ... FROM {first}"}}.'
-                raise PlanError(
-                    f"tables {first} and {name} share rows, and would be judged as if they did not.",
-                    hint=hint,
-                    mark=plan.mark("tables", name),
-                )
+    for pair in known.shared:
+        first, name = pair.tables
+        raise PlanError(
+            f"tables {first} and {name} share rows, or may, and would be judged as if they did "
+            f"not: {pair.because}.",
+            hint=(
+                f'Take one of them out; a view of {first} is a release: {{query: "SELECT ... '
+                f'FROM {first}"}}.'
+            ),
+            mark=plan.mark("tables", name),
+        )
 
 
 def check_data(plan: Plan, engine: Engine, relations: Relations) -> None:
-    """What the plan declares is true now. It is the owner who reads this error, before anybody may ask."""
+    """What the plan declares is true now.
+    It is the owner who reads this error, before anybody may ask.
+    """
     for name, relation in relations.items():
         table = plan.tables[name]
         rows = (
@@ -201,7 +226,10 @@ def check_data(plan: Plan, engine: Engine, relations: Relations) -> None:
                 all(column not in relation.nullable for column in key)
                 and engine.value(shapes.distinct_count(name, key)) < rows
             ):
-                hint = "Remove the repeated rows, or the key; nothing can be decided by a key that is none."
+                hint = (
+                    "Remove the repeated rows, or the key; nothing can be decided by a key "
+                    "that is none."
+                )
                 raise DataError(
                     f"({', '.join(key)}) is declared a key of {name}, and rows share it.",
                     hint=hint,
@@ -236,14 +264,46 @@ def check_values(plan: Plan, engine: Engine, table: Table, relation: Relation) -
 
 def computed_warning(name: str) -> str:
     """What the owner should know of a view of the database."""
-    return f"{name} is computed by the database when it is read, which may fail: whoever must not know all of it is refused; store it as a table"
+    return (
+        f"{name} is computed by the database when it is read, which may fail: whoever must "
+        "not know all of it is refused; store it as a table"
+    )
 
 
-def warnings(plan: Plan) -> Iterator[str]:
-    """What the owner should know before opening the door."""
-    for table in plan.tables.values():
-        if plan.source == "." and table.rows is None and not table.columns:
-            yield f"the types of table {table.name} are as its file looks now: declare them under columns, so that they never depend on rows"
+def parser_warnings(dialect: str) -> Iterator[str]:
+    """What the owner should know where the database's own parser cannot be asked."""
+    if not can_ask(dialect):
+        yield (
+            "the package pglast is not here, so that PostgreSQL's own parser is not asked "
+            "whether it reads queries as they are judged: pip install 'tacit-privacy[postgres]'"
+        )
+
+
+def warnings(
+    plan: Plan, known: KnownTables, look_like: Mapping[str, Mapping[str, str]]
+) -> Iterator[str]:
+    """What the owner should know before opening the door.
+    `look_like` are the types of columns that the plan gives none, as rows would have it.
+    """
+    if plan.source_keys == "ignore":
+        yield (
+            "source-keys: ignore in the plan leaves keys and foreign keys of the source out "
+            f"of every decision ({'; '.join(known.said) or 'it declares none'}): whoever "
+            "knows them may learn what is denied"
+        )
+    for table, types in look_like.items():
+        some = {
+            name: kind
+            for name, kind in types.items()
+            if kind != "TEXT" and name not in plan.tables[table].domains
+        }
+        if some:
+            written = ", ".join(f"{name}: {written_type(kind)}" for name, kind in some.items())
+            yield (
+                f"the plan gives no type to columns of table {table} that do not look like "
+                "text, and are text here all the same: types must not depend on rows. Write "
+                f"columns: {{{written}}}"
+            )
     for role in plan.roles.values():
         if role.default == "deny" and not role.allow:
             yield f"role {role.name} may ask nothing: default is deny and nothing is allowed"
@@ -251,7 +311,17 @@ def warnings(plan: Plan) -> Iterator[str]:
             yield f"role {role.name} may ask everything: default is allow and nothing is denied"
 
 
-# -- roles ----------------------------------------------------------------------------------------------------
+def written_type(sql_type: str) -> str:
+    """A column's type as a plan has it.
+
+    >>> written_type("BIGINT"), written_type("DECIMAL(38, 2)")
+    ('integer', '"decimal(38, 2)"')
+    """
+    named = next((name for name, one in SQL_TYPES.items() if one == sql_type), None)
+    return named or f'"{sql_type.lower()}"'
+
+
+# -- roles -----------------------------------------------------------------------------------------
 
 
 class Texts:
@@ -292,12 +362,13 @@ class Texts:
         if text is None:
             hint = "Name a table, a secret, or a release that is a query."
             raise PlanError(
-                f"{name} is no query, so nobody can be {'denied' if key == 'deny' else 'allowed'} it.",
+                f"{name} is no query, so nobody can be {'denied' if key == 'deny' else 'allowed'} "
+                "it.",
                 hint=hint,
                 mark=mark,
             )
         if parameters(text):
-            hint = "Put the parameter's column into the answer instead: S(r, p) :- RP(r, p) covers every paper."
+            hint = PARAMETER_HINTS[key]
             raise PlanError(
                 f"{name} has parameters, and the gateway judges one query.", hint=hint, mark=mark
             )
@@ -311,25 +382,29 @@ class Texts:
             raise error.at(mark) from None
 
     def _text(self, name: str) -> str | None:
-        """The query that a name stands for; a secret comes before a release, and both before a table."""
+        """The query that a name stands for;
+        a secret comes before a release, and both before a table.
+        """
         if name in self.plan.secrets:
             return self.plan.secrets[name]
         if name in self.views:
             return self.views[name]
         return (
-            f"SELECT * FROM {shapes.table_of(name).sql(dialect=self.dialect)}"
-            if name in self.relations
-            else None
+            shapes.whole_table(name).sql(dialect=self.dialect) if name in self.relations else None
         )
 
 
 class ContradictoryRole(PlanError):
-    """A role is allowed what it is denied. Nobody should serve that, not even while it is being mended."""
+    """A role is allowed what it is denied.
+    Nobody should serve that, not even while it is being mended.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """An allowed view that says something about what the same role is denied, or may; `at` is its place under `allow`."""
+    """An allowed view that says something about what the same role is denied, or may;
+    `at` is its place under `allow`.
+    """
 
     role: str
     at: int
@@ -380,7 +455,7 @@ def scans(policy: Policy, names: Sequence[str]) -> list[Reading]:
     """Whole tables, as queries."""
     return [
         read(
-            f"SELECT * FROM {shapes.table_of(name).sql(dialect=policy.dialect)}",
+            shapes.whole_table(name).sql(dialect=policy.dialect),
             policy.relations,
             name=name,
             dialect=policy.dialect,

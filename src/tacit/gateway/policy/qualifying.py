@@ -1,9 +1,12 @@
-"""Qualifying: a query in which every name can mean one thing only, so that the database reads it as it was judged.
+"""Qualifying: a query in which every name can mean one thing only, so that the database reads it as
+it was judged.
 
-Databases differ in where they look for a name: in the aliases of SELECT, in the tables beside, in the query around; with the case of
-letters or without. So all of that is decided here, once: every column says of which table it is, every table of the query has a
-name that no other one has, everything that is shown has a name, all in quotes. Whoever looks this up comes to the same result.
-What the database would have made of the text itself does not matter, because the text never reaches it.
+Databases differ in where they look for a name: in the aliases of SELECT, in the tables beside, in
+the query around; with the case of letters or without. So all of that is decided here, once: every
+column says of which table it is, every table of the query has a name that no other one has,
+everything that is shown has a name, all in quotes. Whoever looks this up comes to the same result.
+What the database would have made of the text itself does not matter, because the text never reaches
+it.
 """
 
 from __future__ import annotations
@@ -16,11 +19,11 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.schema import MappingSchema
 
-from tacit.engines.shapes import table_of
+from tacit.engines.sql.shapes import table_of
 from tacit.errors import QueryError
-from tacit.queries.query import Relations
-from tacit.queries.reading import Text
-from tacit.queries.sql_scope import start_of
+from tacit.families.queries.query import Relations
+from tacit.families.queries.sql.scope import start_of
+from tacit.families.queries.understanding import Text
 
 Env = Mapping[str, str]
 SOURCES = (exp.Table, exp.Subquery, exp.Values, exp.Lateral)
@@ -38,7 +41,9 @@ def plain(name: str) -> str:
 def qualified(
     tree: exp.Query, relations: Relations, columns: Sequence[str], dialect: str, source: Text
 ) -> exp.Query:
-    """The query with all names written out; `columns` are the names of its result. Tables have the plan's names already."""
+    """The query with all names written out; `columns` are the names of its result.
+    Tables have the plan's names already.
+    """
     tables = {f"r{number}": name for number, name in enumerate(relations)}
     found = _placed(_folded(tree.copy(), dialect), {name: place for place, name in tables.items()})
     schema: dict[str, object] = {
@@ -54,7 +59,8 @@ def qualified(
         )
     except SqlglotError as error:
         raise QueryError(
-            f"the names in this query are not clear: {str(error).splitlines()[0].split(' Line: ')[0]}",
+            "the names in this query are not clear: "
+            f"{str(error).splitlines()[0].split(' Line: ')[0]}",
             code="names",
             hint=HINT,
         ) from None
@@ -102,7 +108,9 @@ def _placed(tree: exp.Query, places: Mapping[str, str]) -> exp.Query:
 
 
 def _one_side(tree: exp.Query) -> None:
-    """COALESCE(a.x, b.x) behind JOIN ... ON a.x = b.x is a.x (b.x behind RIGHT JOIN): that is what USING becomes."""
+    """COALESCE(a.x, b.x) behind JOIN ... ON a.x = b.x is a.x (b.x behind RIGHT JOIN):
+    that is what USING becomes.
+    """
     for select in tree.find_all(exp.Select):
         sides: dict[frozenset[str], str] = {}
         for join in select.args.get("joins") or ():
@@ -137,7 +145,9 @@ def _one_side(tree: exp.Query) -> None:
 
 
 def _parenthesised(tree: exp.Query) -> None:
-    """Conditions that are part of a comparison in parentheses: sqlglot writes NOT without, and the database would read another tree."""
+    """Conditions that are part of a comparison in parentheses:
+    sqlglot writes NOT without, and the database would read another tree.
+    """
     for node in list(tree.find_all(exp.Not, exp.Predicate)):
         above = node.parent
         if (
@@ -243,7 +253,9 @@ def _outputs(tree: exp.Query) -> list[exp.Expr]:
 
 
 def _by_number(tree: exp.Query) -> None:
-    """ORDER BY a name of the result as ORDER BY its number: whether a name is one of the result is then no question."""
+    """ORDER BY a name of the result as ORDER BY its number:
+    whether a name is one of the result is then no question.
+    """
     for part in tree.find_all(exp.Query):
         order = part.args.get("order")
         names = [one.alias_or_name for one in _outputs(part)] if order is not None else []
@@ -272,7 +284,9 @@ def _check_columns(tree: exp.Query, source: Text) -> None:
 
 
 def _unqualified(node: exp.Column, source: Text) -> QueryError:
-    """A column without its table. Inside of ORDER BY it may also be one of the result, and databases differ."""
+    """A column without its table. Inside of ORDER BY it may also be one of
+    the result, and databases differ.
+    """
     said, hint = "is not clear in this query", HINT
     if isinstance(node.find_ancestor(exp.Order, exp.Query), exp.Order):
         said, hint = (

@@ -1,4 +1,6 @@
-"""A query without what it may say about people: literals, comments, and names that the plan does not know are left out."""
+"""A query without what it may say about people:
+literals, comments, and names that the plan does not know are left out.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tacit.queries.query import Relations
+    from tacit.families.queries.query import Relations
 
 UNREADABLE = "(not readable)"
 SHORT = re.compile(r"[A-Za-z]\w?", re.ASCII)  # t, p1: what people call tables for a moment
@@ -16,7 +18,8 @@ MOST = 2_000
 
 
 def redact(sql: str, dialect: str, names: Collection[str]) -> str:
-    """The query's words; `?` stands for a literal, `_` for a name that is not among `names` (in lower case).
+    """The query's words; `?` stands for a literal, `_` for a name that is
+    not among `names` (in lower case).
 
     >>> redact(
     ...     "SELECT name FROM wards p WHERE p.ward = 'Ellen Moss' -- 13053",
@@ -97,7 +100,9 @@ def functions() -> frozenset[str]:
 
 
 def known_names(relations: Relations, views: Iterable[str]) -> frozenset[str]:
-    """The names that a log may show: tables with their schemas, columns and views of the plan, in lower case."""
+    """The names that a log may show:
+    tables with their schemas, columns and views of the plan, in lower case.
+    """
     tables = [part for name in (*relations, *views) for part in (name, *name.split("."))]
     columns = [column for relation in relations.values() for column in relation.columns]
     return frozenset(name.lower() for name in (*tables, *columns))

@@ -12,7 +12,8 @@ JSON_HEADERS: Headers = [(b"content-type", b"application/json"), *SECURITY]
 
 
 class Refusal(Exception):
-    """A request that is not answered. Nothing in it depends on rows, tokens or paths of the machine.
+    """A request that is not answered. Nothing in it depends on rows,
+    tokens or paths of the machine.
 
     >>> Refusal(
     ...     403, "discloses", "it would say something about cancer.", secret="cancer"
@@ -55,12 +56,16 @@ class Refusal(Exception):
 
 
 def unauthorized() -> Refusal:
-    """The same words whatever is wrong with a token: that there is none, that it is unknown, that it was revoked."""
+    """The same words whatever is wrong with a token:
+    that there is none, that it is unknown, that it was revoked.
+    """
     return Refusal(
         401,
         "token",
         "this needs a valid token.",
-        hint="Send the header Authorization: Bearer TOKEN; the owner adds users with: tacit user add",
+        hint=(
+            "Send the header Authorization: Bearer TOKEN; the owner adds users with: tacit user add"
+        ),
         headers={"WWW-Authenticate": "Bearer"},
     )
 

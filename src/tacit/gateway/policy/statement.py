@@ -1,7 +1,8 @@
-"""Statement: the text of a request as the one tree that is judged and run: values in place, names as the plan has them.
+"""Statement: the text of a request as the one tree that is judged and run:
+values in place, names as the plan has them.
 
-Whatever runs is rendered from this tree, never from the text. Comments are gone, views stand as subqueries, tables and views
-are named as in the plan, values stand where parameters stood.
+Whatever runs is rendered from this tree, never from the text. Comments are gone, views stand as
+subqueries, tables and views are named as in the plan, values stand where parameters stood.
 """
 
 from __future__ import annotations
@@ -12,22 +13,24 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from tacit.errors import QueryError
-from tacit.queries.query import Relations
-from tacit.queries.reading import Text
-from tacit.queries.sql import read_tree
-from tacit.queries.sql_parse import parsed
-from tacit.queries.sql_scope import start_of
-from tacit.server.naming import Names
-from tacit.server.ordering import check_order, check_stored_order, without_inner_order
-from tacit.server.qualifying import qualified
-from tacit.server.values import Parameters, is_text, numbered, shortened, with_values
+from tacit.families.queries.query import Relations
+from tacit.families.queries.sql.parse import parsed
+from tacit.families.queries.sql.read import read_tree
+from tacit.families.queries.sql.scope import start_of
+from tacit.families.queries.understanding import Text
+from tacit.gateway.policy.naming import Names
+from tacit.gateway.policy.ordering import check_order, check_stored_order, without_inner_order
+from tacit.gateway.policy.qualifying import qualified
+from tacit.gateway.policy.values import Parameters, is_text, numbered, shortened, with_values
 
 MOST_CHARACTERS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A query ready to be judged. `named` are the tables and views of the plan that the text itself names."""
+    """A query ready to be judged. `named` are the tables and views of
+    the plan that the text itself names.
+    """
 
     tree: exp.Query
     source: Text
@@ -37,7 +40,9 @@ class Statement:
 def statement_of(
     text: str, parameters: Parameters, relations: Relations, views: Mapping[str, str], dialect: str
 ) -> Statement:
-    """The statement that a text and its parameters are; QueryError where it is not one SELECT over the plan's tables."""
+    """The statement that a text and its parameters are;
+    QueryError where it is not one SELECT over the plan's tables.
+    """
     if len(text) > MOST_CHARACTERS:
         raise QueryError(
             f"the query has {len(text):,} characters; up to {MOST_CHARACTERS:,} are read.",
@@ -65,7 +70,7 @@ def statement_of(
     read = read_tree(
         found, source, relations, name="query", dialect=dialect
     )  # for its words where something is wrong, and for the names of its columns
-    found = without_inner_order(qualified(found, relations, read.columns, dialect, source))
+    found = without_inner_order(qualified(found, relations, read.columns, dialect, source), source)
     check_order(found, source)
     check_stored_order(found, source)
     check_casts(found, source)
@@ -106,7 +111,9 @@ TYPES = frozenset(
 
 
 def check_casts(tree: exp.Query, source: Text) -> None:
-    """Refuse conversions to types that look something up: in PostgreSQL a number as regclass is the name of a table."""
+    """Refuse conversions to types that look something up:
+    in PostgreSQL a number as regclass is the name of a table.
+    """
     for node in tree.find_all(exp.Cast):
         if node.to.this not in TYPES:
             hint = "Convert to text, a number, a date or a time."

@@ -1,4 +1,6 @@
-"""Values: parameters as constants in the tree of a query, and numbers that are written in one way only."""
+"""Values: parameters as constants in the tree of a query, and numbers
+that are written in one way only.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from tacit.errors import QueryError
-from tacit.queries.reading import Text
-from tacit.queries.sql_scope import start_of
+from tacit.families.queries.sql.scope import start_of
+from tacit.families.queries.understanding import Text
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 MOST_PARAMETERS = 1_000
@@ -53,7 +55,9 @@ def numbered(text: str, dialect: str) -> str:
 
 
 def with_values(tree: exp.Query, parameters: Parameters, source: Text) -> exp.Query:
-    """The tree with constants in the place of its parameters: `?` in order, `$1` by number, `$name` by name."""
+    """The tree with constants in the place of its parameters:
+    `?` in order, `$1` by number, `$name` by name.
+    """
     if len(parameters) > MOST_PARAMETERS:
         raise QueryError(
             f"there are {len(parameters):,} parameters; up to {MOST_PARAMETERS:,} are taken.",
@@ -73,7 +77,10 @@ def with_values(tree: exp.Query, parameters: Parameters, source: Text) -> exp.Qu
         if one not in used
     ]
     if unused:
-        hint = f"The query has {len(used)} of its own: write ${unused[0]} where it belongs, or leave it out."
+        hint = (
+            f"The query has {len(used)} of its own: write ${unused[0]} where it belongs, or "
+            "leave it out."
+        )
         raise QueryError(f"parameter {unused[0]!r} is not used.", code="parameters", hint=hint)
     return tree
 
@@ -130,9 +137,11 @@ def constant(value: Any, name: str = "parameter") -> exp.Expr:
 
 
 def shortened(tree: exp.Query, dialect: str) -> exp.Query:
-    """The tree with numbers written once and the same: of 1.0 and 1.00, which are equal, PostgreSQL shows the one that it met first.
+    """The tree with numbers written once and the same:
+    of 1.0 and 1.00, which are equal, PostgreSQL shows the one that it met first.
 
-    A whole one becomes 1, but stays a number with decimals where it is more than compared: 1.0 / 2 is not 1 / 2.
+    A whole one becomes 1, but stays a number with decimals where it is more than compared:
+    1.0 / 2 is not 1 / 2.
 
     >>> shortened(sqlglot.parse_one("SELECT 1.0 / 2, 2.50 FROM t WHERE a = 3.0"), "postgres").sql()
     'SELECT CAST(1 AS DECIMAL) / 2, 2.5 FROM t WHERE a = 3'

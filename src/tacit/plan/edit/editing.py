@@ -1,7 +1,8 @@
 """Edit a plan's text by one wish at a time: comments, order and spelling of everything else stay.
 
-A wish is a value that says what should be different. It takes its consequences with it: a column that is
-no quasi-identifier any more has no level, and a release that is gone is asked about by nobody.
+A wish is a value that says what should be different. It takes its consequences with it: a column
+that is no quasi-identifier any more has no level, and a release that is gone is asked about by
+nobody.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from functools import reduce
 from pathlib import Path
 from typing import Protocol
 
-from tacit.plan.document import parse
-from tacit.plan.load import read_plan
 from tacit.plan.plan import Plan
+from tacit.plan.read.document import parse
+from tacit.plan.read.load import read_plan
 
 
 class Wish(Protocol):
@@ -28,7 +29,7 @@ def edited(text: str, *wishes: Wish, file: str = "tacit.yaml", folder: Path = Pa
 
     `folder` is where the plan lies: its queries in .sql files are read from there.
 
-    >>> from tacit.plan.wishes.tables import SetRole
+    >>> from tacit.plan.edit.wishes.tables import SetRole
     >>> text = "version: 1\\ntables:\\n  t: {sensitive: [flu], quasi-identifiers: [zip]}  # mine\\n"
     >>> print(edited(text, SetRole("t", "zip", "insensitive")).splitlines()[2])
       t: {sensitive: [flu], quasi-identifiers: [], insensitive: [zip]}  # mine

@@ -1,4 +1,6 @@
-"""What a plan's text says of its tables, releases and checks, also where no plan could be loaded from it."""
+"""What a plan's text says of its tables, releases and checks, also
+where no plan could be loaded from it.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,9 @@ from typing import Any
 
 from tacit.errors import InputError, Mark
 from tacit.model.schema import HierarchySpec
-from tacit.plan.document import Faults, KeyPath, parse
-from tacit.plan.hierarchies import read_hierarchy
-from tacit.plan.tree import document, names_in, values_of
+from tacit.plan.read.document import Faults, KeyPath, parse
+from tacit.plan.read.hierarchies import read_hierarchy
+from tacit.plan.read.tree import document, names_in, values_of
 
 
 def section_of(text: str, section: str, name: str) -> dict[Any, Any]:
@@ -60,7 +62,9 @@ def check_at(text: str, at: int) -> tuple[str, dict[Any, Any]]:
 
 
 def written_checks(text: str) -> Iterator[tuple[int, Any, dict[Any, Any]]]:
-    """The checks that say anything: their place in the list, their kind, and what is written about them."""
+    """The checks that say anything: their place in the list, their
+    kind, and what is written about them.
+    """
     for at, entry in enumerate(values_of(text).get("checks") or ()):
         for kind, keys in entry.items() if isinstance(entry, dict) else ():
             if isinstance(keys, dict):

@@ -13,7 +13,7 @@ from tacit.model.schema import (
     MaskHierarchy,
     RangeHierarchy,
 )
-from tacit.plan.hierarchies import height
+from tacit.plan.read.hierarchies import height
 
 
 def described(spec: HierarchySpec) -> str:
@@ -30,8 +30,8 @@ def described(spec: HierarchySpec) -> str:
     match spec:
         case RangeHierarchy(widths):
             return f"bands {', '.join(map(shown_number, widths))} wide, then *"
-        case DateHierarchy(units):
-            return f"{', '.join(units)}, then *"
+        case DateHierarchy(units, zone):
+            return f"{', '.join(units)}{f' in {zone}' if zone else ''}, then *"
         case MaskHierarchy(side):
             return f"the {'last' if side == 'right' else 'first'} characters hidden one by one"
         case CsvHierarchy(file):

@@ -1,4 +1,6 @@
-"""How a plan spells a value: as YAML that is read back as the same, in one line or on lines of its own."""
+"""How a plan spells a value: as YAML that is read back as the same,
+in one line or on lines of its own.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,7 @@ def written(value: Any) -> str:
         return (
             "{" + ", ".join(f"{written(key)}: {written(one)}" for key, one in value.items()) + "}"
         )
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | set | frozenset):
         return "[" + ", ".join(map(written, value)) + "]"
     return scalar(str(value))
 
@@ -124,7 +126,9 @@ def block(value: Mapping[str, Any]) -> list[str]:
 
 
 def is_literal(text: str) -> bool:
-    """Whether a text can stand line by line as it is: several lines, and no spaces that would be lost."""
+    """Whether a text can stand line by line as it is:
+    several lines, and no spaces that would be lost.
+    """
     lines = text.split("\n")
     if len(lines) < 2 or not lines[0].strip() or not lines[-1].strip() or lines[0][:1].isspace():
         return False

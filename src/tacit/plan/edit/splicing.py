@@ -1,4 +1,6 @@
-"""Cut and paste in YAML text: change one value, key or item, and leave every other character as it is."""
+"""Cut and paste in YAML text: change one value, key or item, and
+leave every other character as it is.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from tacit.plan.document import KeyPath
-from tacit.plan.spelling import STEP, Opened, is_literal, item_text, lines_of, scalar, written
-from tacit.plan.syntax import LINE_END
-from tacit.plan.tree import (
+from tacit.plan.edit.spelling import STEP, Opened, is_literal, item_text, lines_of, scalar, written
+from tacit.plan.read.document import KeyPath
+from tacit.plan.read.syntax import LINE_END
+from tacit.plan.read.tree import (
     Node,
     Trail,
     by_hand,
@@ -104,7 +106,9 @@ def replaced(text: str, found: Trail, value: Any) -> str:
 
 
 def kept_column(text: str, node: Node, length: int) -> str:
-    """What follows a value that gets another length: a comment behind it stays in its column if it can."""
+    """What follows a value that gets another length:
+    a comment behind it stays in its column if it can.
+    """
     rest = text[node.end :]
     spaces = len(rest) - len(rest.lstrip(" "))
     if spaces < 2 or rest[spaces : spaces + 1] != "#":
@@ -121,7 +125,8 @@ def literal(text: str, found: Trail, value: str) -> str:
 
 
 def says(text: str, path: KeyPath, value: Any) -> bool:
-    """Whether a value is there already, however it is written: 'a' or "a", [1,2] or on lines of its own.
+    """Whether a value is there already, however it is written:
+    'a' or "a", [1,2] or on lines of its own.
 
     >>> says("a: {b: ['x']}", ("a", "b"), ["x"]), says("a: '1'", ("a",), 1)
     (True, False)
@@ -142,7 +147,9 @@ def colon_after(text: str, key: Node) -> int:
 
 
 def filled(text: str, found: Trail, value: Mapping[str, Any] | list[Any]) -> str:
-    """A first entry or item for what is {}, [], null or nothing: on a line of its own where the key has one."""
+    """A first entry or item for what is {}, [], null or nothing:
+    on a line of its own where the key has one.
+    """
     key, node = found[-1]
     if key is None or any(one.flow for _, one in found[:-1] if one.kind in ("mapping", "list")):
         return replaced(text, found, value)
@@ -206,7 +213,9 @@ def without_part(text: str, spans: Sequence[tuple[int, int]], at: int) -> str:
 def without_lines(
     text: str, above: Node | None, whole: Node, start: int, end: int, empty: str
 ) -> str:
-    """A block without the lines of one of its entries; where it was the only one, `empty` is written."""
+    """A block without the lines of one of its entries;
+    where it was the only one, `empty` is written.
+    """
     begin = line_start(text, start)
     if text[begin:start].strip(" ") not in ("", "?", "-"):
         raise by_hand()
@@ -248,7 +257,9 @@ def is_about(said: str, old: str) -> bool:
 
 
 def with_keys(text: str, path: KeyPath, keys: Mapping[str, Any]) -> str:
-    """A mapping with these keys and no others; a mapping in it that was one before is changed key by key too, so that its comments stay."""
+    """A mapping with these keys and no others; a mapping in it that was one before is changed
+    key by key too, so that its comments stay.
+    """
     now: Any = values_of(text)
     for step in path:
         now = now.get(step) if isinstance(now, dict) else None
@@ -292,7 +303,8 @@ def append(
 ) -> str:
     """Add an item to a list; a missing list is made, and one text alone becomes the first of it.
 
-    `note` is written behind an item that has a line of its own. `in_lines` is how a new list is written.
+    `note` is written behind an item that has a line of its own.
+    `in_lines` is how a new list is written.
 
     >>> print(append("a: [b]\\nc:\\n  - d   # four\\n", ("c",), "e", note="five"), end="")
     a: [b]
@@ -306,7 +318,10 @@ def append(
         found = trail(read(text), path)
     node = found[-1][1]
     if node.kind == "scalar" and not node.is_empty:
-        return f"{text[: node.start]}[{text[node.start : node.end]}, {written(item)}]{text[node.end :]}"
+        return (
+            f"{text[: node.start]}[{text[node.start : node.end]}, "
+            f"{written(item)}]{text[node.end :]}"
+        )
     if node.is_empty:
         if not in_lines:
             return replaced(text, found, [item])
@@ -340,7 +355,8 @@ def noted(text: str, path: KeyPath, note: str) -> str:
 
 
 def remove(text: str, path: KeyPath, at: int) -> tuple[str, str]:
-    """A list without one of its items, and the comment that stood behind that item on a line of its own.
+    """A list without one of its items, and the comment that stood
+    behind that item on a line of its own.
 
     >>> remove("a:\\n  - b   # two\\n  - c\\n", ("a",), 0)
     ('a:\\n  - c\\n', 'two')

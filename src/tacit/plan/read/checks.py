@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tacit.errors import did_you_mean
-from tacit.plan import values
-from tacit.plan.catalog import CHECKS, CheckKind, Kind, Parameter
-from tacit.plan.document import Faults, KeyPath
+from tacit.families.catalog import CHECKS, CheckKind, Kind, Parameter
 from tacit.plan.plan import Check
-from tacit.plan.values import UnfitError, either, found, repeated
+from tacit.plan.read import values
+from tacit.plan.read.document import Faults, KeyPath
+from tacit.plan.read.values import UnfitError, either, found, repeated
 
 OWN_FIELDS = (
     "name",
@@ -25,7 +25,7 @@ OWN_FIELDS = (
 def read_check(entry: object, at: int, faults: Faults) -> Check | None:
     """The check at a position of the list, or None where something is wrong with it.
 
-    >>> from tacit.plan.document import parse
+    >>> from tacit.plan.read.document import parse
     >>> faults = Faults(parse("checks: [k-anonymity: {release: april, k: 4}]"))
     >>> check = read_check({"k-anonymity": {"release": "april", "k": 4}}, 0, faults)
     >>> check.kind, check.releases, check.parameters
@@ -59,7 +59,10 @@ def _kind(entry: object, at: int, faults: Faults) -> CheckKind | None:
         return CHECKS[known[0]]
     if known and isinstance(entry, dict):
         key = next(name for name in names if name != known[0])
-        hint = f"Indent the keys below it deeper than {known[0]}, or write {CHECKS[known[0]].example()}"
+        hint = (
+            f"Indent the keys below it deeper than {known[0]}, or write "
+            f"{CHECKS[known[0]].example()}"
+        )
         faults.add(
             f"{key!r} stands beside {known[0]!r}, not in it.", *path, key, hint=hint, key=True
         )

@@ -12,8 +12,8 @@ from typing import Any, TypeVar, cast
 import yaml
 
 from tacit.errors import Mark, PlanError, TacitError, raise_all
-from tacit.plan.syntax import DEEPEST, LINE_END, TOO_DEEP, place_in, syntax_error
-from tacit.plan.values import UnfitError, is_short_number, redact
+from tacit.plan.read.syntax import DEEPEST, LINE_END, TOO_DEEP, place_in, syntax_error
+from tacit.plan.read.values import UnfitError, is_short_number, redact
 
 T = TypeVar("T")
 KeyPath = tuple[str | int, ...]  # keys and positions from the top of the file
@@ -29,7 +29,10 @@ WORDS = dict.fromkeys(("", "~", "null", "Null", "NULL")) | {
 AS_WRITTEN = "plain"  # the tag we give to scalars without quotes; all others are text
 TEXT_TAGS = ("quoted", "tag:yaml.org,2002:str")
 
-GET_A_PLAN = "Run `tacit demo` for an example, `tacit init DATA` to get one for your table, or give the path of yours."
+GET_A_PLAN = (
+    "Run `tacit demo` for an example, `tacit init DATA` to get one for your table, or give "
+    "the path of yours."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +118,10 @@ class Faults:
         self.add(f"found {error.found} in {key!r}.", *path, hint=error.hint)
 
     def fit(self, path: KeyPath, read: Callable[..., T], value: object, *words: Any) -> T | None:
-        """The value as one of the functions of `values` reads it; None, and a note, where it cannot.
+        """The value as one of the functions of `values` reads it;
+        None, and a note, where it cannot.
 
-        >>> from tacit.plan import values
+        >>> from tacit.plan.read import values
         >>> faults = Faults(parse("k: four"))
         >>> faults.fit(("k",), values.whole, "four", "a whole number")
         >>> faults.found[0].message
@@ -161,7 +165,8 @@ def read_text(path: Path, shown: str, *, what: str = "file", hint: str | None = 
     except UnicodeDecodeError as error:
         before = LINE_END.split(error.object[: error.start].decode("utf-8-sig", "replace"))
         raise PlanError(
-            f"{shown!r} is not UTF-8: byte 0x{error.object[error.start]:02x} (byte {error.start + 1} of the file).",
+            f"{shown!r} is not UTF-8: byte 0x{error.object[error.start]:02x} (byte "
+            f"{error.start + 1} of the file).",
             hint="Save the file as UTF-8.",
             mark=Mark(shown, len(before), len(before[-1]) + 1),
         ) from None
@@ -180,7 +185,7 @@ def parse(content: str, file: str = "tacit.yaml") -> Document:
     tacit.errors.PlanError: tacit.yaml:1:4: * starts an alias, and none follows. A lone star needs quotes: "*".
         a: *
            ^
-    """
+    """  # noqa: E501
     lines = tuple(redact(line) for line in LINE_END.split(content))
     try:
         root = yaml.compose(content, Loader=_Loader)
@@ -214,7 +219,8 @@ def parse(content: str, file: str = "tacit.yaml") -> Document:
 
 
 def plain_values(document: Document, faults: Faults) -> dict[Any, Any]:
-    """The whole file as dicts, lists and scalars; what cannot stand in a plan is noted and left out.
+    """The whole file as dicts, lists and scalars;
+    what cannot stand in a plan is noted and left out.
 
     >>> document = parse("ward: 007\\ndate: 2020-01-01\\nanswer: no\\nl: 2.8\\nk: 4")
     >>> plain_values(document, Faults(document))
@@ -248,7 +254,9 @@ def as_written(word: str) -> str | int | Decimal | bool | None:
 
 
 class _Loader(yaml.BaseLoader):
-    """PyYAML's tree, marking which scalars stood without quotes, and refusing bottomless nesting."""
+    """PyYAML's tree, marking which scalars stood without quotes,
+    and refusing bottomless nesting.
+    """
 
     depth = 0
 

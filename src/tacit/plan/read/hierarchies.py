@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, cast, get_args
 
@@ -16,9 +17,9 @@ from tacit.model.schema import (
     MaskHierarchy,
     RangeHierarchy,
 )
-from tacit.plan import values
-from tacit.plan.document import Faults, KeyPath
-from tacit.plan.values import UnfitError
+from tacit.plan.read import values
+from tacit.plan.read.document import Faults, KeyPath
+from tacit.plan.read.values import UnfitError
 
 UNITS: tuple[str, ...] = get_args(DateUnit)  # from fine to coarse; each one nests in the next
 
@@ -30,7 +31,7 @@ DATES = "units from fine to coarse, e.g. [month, year]"
 def read_hierarchy(value: object, path: KeyPath, faults: Faults) -> HierarchySpec | None:
     """The hierarchy that an entry stands for, or None where something is wrong with it.
 
-    >>> from tacit.plan.document import parse
+    >>> from tacit.plan.read.document import parse
     >>> faults = Faults(parse("age: {ranges: [5, 12]}"))
     >>> read_hierarchy("*", ("age",), faults)
     FlatHierarchy()
@@ -39,19 +40,26 @@ def read_hierarchy(value: object, path: KeyPath, faults: Faults) -> HierarchySpe
     tacit.yaml:1:19: bands of 12 do not consist of whole bands of 5. Bands must nest: write 10 or 15 instead of 12.
         age: {ranges: [5, 12]}
                           ^
-    """
+    """  # noqa: E501
     if isinstance(value, str) and value.strip():
         return FlatHierarchy() if value == "*" else CsvHierarchy(value)
-    if not isinstance(value, dict) or len(value) != 1:
+    named = (
+        {key: one for key, one in value.items() if key != "zone" or "dates" not in value}
+        if isinstance(value, dict)
+        else {}
+    )
+    if not isinstance(value, dict) or len(named) != 1:
         faults.unfit(UnfitError(value, WAYS), *path)
         return None
-    ((way, steps),) = value.items()
+    ((way, steps),) = named.items()
     if way not in READERS:
         hint = f"{did_you_mean(str(way), READERS)} Write {WAYS}."
         faults.add(f"unknown key {way!r}.", *path, way, hint=hint, key=True)
         return None
     before = len(faults)
     spec: HierarchySpec | None = READERS[way](steps, (*path, way), faults)
+    if isinstance(spec, DateHierarchy) and "zone" in value:
+        spec = replace(spec, zone=faults.fit((*path, "zone"), values.zone, value["zone"]))
     return spec if len(faults) == before else None
 
 
@@ -91,7 +99,10 @@ def _read_ranges(steps: object, path: KeyPath, faults: Faults) -> RangeHierarchy
                 f"bands of {plain(coarse)} do not consist of whole bands of {plain(fine)}.",
                 *path,
                 at,
-                hint=f"Bands must nest: write {below}{plain((times + 1) * fine)} instead of {plain(coarse)}.",
+                hint=(
+                    f"Bands must nest: write {below}{plain((times + 1) * fine)} instead of "
+                    f"{plain(coarse)}."
+                ),
             )
     return RangeHierarchy(tuple(widths))
 

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError
 
 from tacit.errors import did_you_mean
-from tacit.plan import values
-from tacit.plan.document import Faults, KeyPath
-from tacit.plan.values import UnfitError, found
+from tacit.plan.read import values
+from tacit.plan.read.document import Faults, KeyPath
+from tacit.plan.read.values import UnfitError, found
 
 
 def _be(read: Callable[..., Any], *words: Any) -> BeforeValidator:
@@ -45,13 +45,15 @@ UTILITIES = ("loss", "height", "discernibility", "average-group", "kl")
 GUARANTEES = ("dp", "pdp")
 MECHANISMS = ("dirichlet", "geometric")
 OUTSIDE = ("error", "drop")
+SOURCE_KEYS = ("read", "ignore")
 STEPS = ("synthetic", "shrink", "miles")  # in a release; its keys are numbers of miles
 
 
 class Keys(BaseModel):
     """A mapping of the plan file: these keys and no others.
 
-    pydantic converts freely ("1" to 1); every field is therefore first read by `values`, which does not.
+    pydantic converts freely ("1" to 1);
+    every field is therefore first read by `values`, which does not.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -109,7 +111,9 @@ class TableKeys(Keys):
 
 
 class SyntheticKeys(Keys):
-    """`synthetic: {...}` of a release: the mechanism and its parameters. Which go together is read in `synthetic`."""
+    """`synthetic: {...}` of a release: the mechanism and its parameters.
+    Which go together is read in `synthetic`.
+    """
 
     group: Column = Field(examples=["destination"])
     value: Column = Field(examples=["origin"])
@@ -189,6 +193,9 @@ class PlanKeys(Keys):
     source: Annotated[
         str, _be(values.text, "a folder, a database file, postgresql://... or spark")
     ] = "."
+    source_keys: Annotated[str, _be(values.choice, SOURCE_KEYS)] = Field(
+        "read", alias="source-keys"
+    )
     ledger: Annotated[
         str, _be(values.text, "a file beside the plan, or postgresql://host/database")
     ] = "tacit-ledger.sqlite"

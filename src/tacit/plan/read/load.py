@@ -12,14 +12,14 @@ from tacit.errors import Mark, ParameterError, PlanError
 from tacit.model.recipients import Spellings
 from tacit.model.release import Release, Synthetic
 from tacit.model.schema import Table
-from tacit.plan.checks import read_check
-from tacit.plan.document import Document, Faults, plain_values, read_document
-from tacit.plan.keys import PlanKeys, Read, read_keys
 from tacit.plan.plan import Check, Plan, Role
-from tacit.plan.references import LEDGER, References, check_names
-from tacit.plan.releases import Section, read_query, read_release, releases_from
-from tacit.plan.tables import read_table
-from tacit.plan.values import PASSWORD
+from tacit.plan.read.checks import read_check
+from tacit.plan.read.document import Document, Faults, plain_values, read_document
+from tacit.plan.read.keys import PlanKeys, Read, read_keys
+from tacit.plan.read.references import LEDGER, References, check_names
+from tacit.plan.read.releases import Section, read_query, read_release, releases_from
+from tacit.plan.read.tables import read_table
+from tacit.plan.read.values import PASSWORD
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ def load_plan(path: str | Path = "tacit.yaml", *, need_checks: bool = False) -> 
     >>> load_plan("no/such/plan.yaml")
     Traceback (most recent call last):
     tacit.errors.PlanError: no/such/plan.yaml: there is no plan 'no/such/plan.yaml'. Run `tacit demo` for an example, `tacit init DATA` to get one for your table, or give the path of yours.
-    """
+    """  # noqa: E501
     return read_plan(read_document(path), Path(path).parent, need_checks=need_checks)
 
 
@@ -65,6 +65,7 @@ def read_plan(document: Document, folder: Path, *, need_checks: bool = False) ->
         folder=folder,
         mark=document.mark,
         source=keys.source,
+        source_keys=keys.source_keys,
         tables=tables.read(),
         constraints=keys.constraints,
         secrets=secrets.read(),
@@ -89,7 +90,7 @@ def not_built(plan: Plan, checks: Iterable[Check]) -> list[PlanError]:
 
     The plan file may ask for every check of the catalog, so that one plan serves many versions.
     """
-    from tacit.definitions.registry import DEFINITIONS
+    from tacit.families.registry import DEFINITIONS
 
     errors = []
     for check in checks:
@@ -173,14 +174,17 @@ def _check_password(url: str, key: str, faults: Faults) -> None:
         faults.add(
             "a password stands in the plan.",
             key,
-            hint="Credentials come from the environment (PGPASSWORD) or ~/.pgpass, never the plan; "
-            "write postgresql://user@host/database, and change the password if others have seen this file.",
+            hint=(
+                "Credentials come from the environment (PGPASSWORD) or ~/.pgpass, never the "
+                "plan; write postgresql://user@host/database, and change the password if "
+                "others have seen this file."
+            ),
         )
 
 
 def _check_thresholds(checks: Iterable[Check], faults: Faults) -> None:
     """Ask each definition whether its parameters protect anybody."""
-    from tacit.definitions import registry
+    from tacit.families import registry
 
     for check in checks:
         if check.kind not in registry.DEFINITIONS or _parameters_not_built(check):
@@ -192,7 +196,8 @@ def _check_thresholds(checks: Iterable[Check], faults: Faults) -> None:
 
 
 def _steps(error: ParameterError) -> list[str | int]:
-    """Where in a check a parameter stands: `measure.positive` is a key of a key, `against.0` a place in a list.
+    """Where in a check a parameter stands:
+    `measure.positive` is a key of a key, `against.0` a place in a list.
 
     >>> _steps(ParameterError("", parameter="against.0.negations"))
     ['against', 0, 'negations']
@@ -203,7 +208,7 @@ def _steps(error: ParameterError) -> list[str | int]:
 
 def _parameters_not_built(check: Check) -> list[str]:
     """Parameters that the catalog has and the definition does not take yet."""
-    from tacit.definitions.registry import DEFINITIONS
+    from tacit.families.registry import DEFINITIONS
 
     if check.kind not in DEFINITIONS:
         return []

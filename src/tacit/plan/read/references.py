@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tacit.errors import did_you_mean
+from tacit.families.catalog import CALLED, CHECKS, called
 from tacit.model.release import Microdata, Release
 from tacit.model.schema import Table
-from tacit.plan.catalog import CALLED, CHECKS, called
-from tacit.plan.document import Faults, KeyPath
-from tacit.plan.keys import RoleKeys
 from tacit.plan.plan import Check
-from tacit.plan.releases import Section
-from tacit.plan.values import either, repeated
+from tacit.plan.read.document import Faults, KeyPath
+from tacit.plan.read.keys import RoleKeys
+from tacit.plan.read.releases import Section
+from tacit.plan.read.values import either, repeated
 
 LEDGER = "ledger"  # stands for every release that the ledger holds
 

@@ -1,4 +1,6 @@
-"""An entry under `releases`: which of its shapes it is, and that its table and columns are there."""
+"""An entry under `releases`: which of its shapes it is, and that
+its table and columns are there.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from typing import Generic, TypeVar
 from tacit.errors import PlanError, did_you_mean
 from tacit.model.release import Constraint, Microdata, Release, Repair, View
 from tacit.model.schema import Table
-from tacit.plan.document import Faults, read_text
-from tacit.plan.hierarchies import height
-from tacit.plan.keys import ReleaseKeys
-from tacit.plan.synthetic import read_synthetic
-from tacit.plan.values import either
+from tacit.plan.read.document import Faults, read_text
+from tacit.plan.read.hierarchies import height
+from tacit.plan.read.keys import ReleaseKeys
+from tacit.plan.read.synthetic import read_synthetic
+from tacit.plan.read.values import either
 
 T = TypeVar("T")
 
@@ -28,16 +30,21 @@ SHAPES = {
     "query": ("answer",),
     "constraint": (),
 }
-EXAMPLES = '{table: people, generalization: {zip: 2}}, {query: "SELECT ..."} or {constraint: "R(x) -> S(x)"}'
+EXAMPLES = (
+    '{table: people, generalization: {zip: 2}}, {query: "SELECT ..."} or {constraint: "R(x) '
+    '-> S(x)"}'
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Section(Generic[T]):
-    """The names of a section with what they stand for; None for what is there but could not be read.
+    """The names of a section with what they stand for;
+    None for what is there but could not be read.
 
-    Where the section itself could not be read, `is_whole` is False: no name can then be called unknown.
+    Where the section itself could not be read, `is_whole` is False:
+    no name can then be called unknown.
 
-    >>> from tacit.plan.document import parse
+    >>> from tacit.plan.read.document import parse
     >>> faults = Faults(parse("release: aprl"))
     >>> Section("release", {"april": 1}).get("aprl", faults, "release")
     >>> faults.found[0].message, faults.found[0].hint
@@ -65,7 +72,7 @@ def read_release(
 ) -> Release | None:
     """The release of that name, or None where something is wrong with it.
 
-    >>> from tacit.plan.document import parse
+    >>> from tacit.plan.read.document import parse
     >>> keys = ReleaseKeys.model_validate({"query": "V(r) :- RS(r, s)", "to": "authors"})
     >>> read_release("who", keys, Section("table", {}), Path("."), Faults(parse("releases: {}")))
     View(name='who', query='V(r) :- RS(r, s)', query_file=None, answer=None, to=('authors',))
@@ -99,7 +106,9 @@ def _read(
 
 
 def _shape(name: str, keys: ReleaseKeys, faults: Faults) -> str | None:
-    """The key that says what the release is; all others must go with it, and only one beside a table."""
+    """The key that says what the release is;
+    all others must go with it, and only one beside a table.
+    """
     given = [key for key in keys.written() if key != "to"]
     leading = [key for key in given if key in SHAPES]
     if len(leading) != 1:
@@ -150,7 +159,10 @@ def _check_levels(
             message = f"{column!r} is not a quasi-identifier of {table.name!r}."
             faults.add(message, *path, column, hint=hint, key=True)
         elif spec is None and level > 0:
-            hint = f'Add it under hierarchies of the table, e.g. {column}: {column}.csv or {column}: "*"'
+            hint = (
+                f"Add it under hierarchies of the table, e.g. {column}: {column}.csv or "
+                f'{column}: "*"'
+            )
             faults.add(
                 f"{column!r} has no hierarchy in {table.name!r}.",
                 *path,
@@ -206,7 +218,9 @@ def read_sql(file: str, folder: Path, faults: Faults, *path: str | int) -> str:
 def releases_from(
     patterns: tuple[str, ...], folder: Path, taken: Mapping[str, object], faults: Faults
 ) -> Iterator[View]:
-    """The views in the files that match, each named by its file; sorted, so that reports keep their order."""
+    """The views in the files that match, each named by its file;
+    sorted, so that reports keep their order.
+    """
     names = dict.fromkeys(taken, "releases")
     for at, pattern in enumerate(patterns):
         files = sorted(

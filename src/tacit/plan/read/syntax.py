@@ -7,7 +7,7 @@ import re
 import yaml
 
 from tacit.errors import Mark, PlanError
-from tacit.plan.values import redact
+from tacit.plan.read.values import redact
 
 LONGEST_LINE = 200  # characters that an error shows of a line; more only up to the caret
 DEEPEST = 50  # levels of nesting; a plan has about six
@@ -87,7 +87,7 @@ def syntax_error(error: yaml.MarkedYAMLError, file: str, lines: tuple[str, ...])
     tacit.yaml:1:5: a colon that starts no value here. Check the indentation; a text with a colon and a space in it needs quotes.
         a: b: c
             ^
-    """
+    """  # noqa: E501
     said = f"{error.context or ''}: {error.problem or ''}"
     mark, start = error.problem_mark or error.context_mark, error.context_mark
     message, hint = f"this is not YAML: {error.problem}.", None

@@ -1,4 +1,6 @@
-"""The entry `synthetic` of a release: its columns, its public files, and which options go together."""
+"""The entry `synthetic` of a release:
+its columns, its public files, and which options go together.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,21 @@ from tacit.errors import did_you_mean
 from tacit.model.numbers import plain
 from tacit.model.release import MilesKept, PublicDomain, Synthetic
 from tacit.model.schema import Table
-from tacit.plan import values
-from tacit.plan.document import Faults, KeyPath
-from tacit.plan.keys import ReleaseKeys, SyntheticKeys
-from tacit.plan.values import UnfitError, either, repeated
+from tacit.plan.read import values
+from tacit.plan.read.document import Faults, KeyPath
+from tacit.plan.read.keys import ReleaseKeys, SyntheticKeys
+from tacit.plan.read.values import UnfitError, either, repeated
 
-DOMAIN = "the name of a file, or {file: tracts.csv, value: COLUMN, latitude: COLUMN, longitude: COLUMN, groups: FILE, within: MILES}"
+DOMAIN = (
+    "the name of a file, or {file: tracts.csv, value: COLUMN, latitude: COLUMN, longitude: "
+    "COLUMN, groups: FILE, within: MILES}"
+)
 SHRINK = "the name of a file, or {miles: {2: 1, 5: 0.5, 10: 0.2}, beyond: 0.05}"
 STEPS = "miles and the chance to be kept up to there, e.g. {2: 1, 5: 0.5}"
-CHANCE = "a chance above 0 and up to 1, e.g. 0.05; where it is 0 nobody could be, and their absence would be no secret"
+CHANCE = (
+    "a chance above 0 and up to 1, e.g. 0.05; where it is 0 nobody could be, and their "
+    "absence would be no secret"
+)
 MILES = "a number of miles above 0, e.g. 30"
 
 
@@ -65,7 +73,7 @@ def read_synthetic(
     return release if len(faults) == before else None
 
 
-# -- the parts that are more than a word ----------------------------------------------------------------
+# -- the parts that are more than a word -----------------------------------------------------------
 
 
 def _domain(written: object, path: KeyPath, faults: Faults) -> PublicDomain | None:
@@ -167,7 +175,7 @@ def _chance(value: object) -> Fraction:
     return chance
 
 
-# -- what goes together ---------------------------------------------------------------------------------
+# -- what goes together ----------------------------------------------------------------------------
 
 Problem = tuple[KeyPath, str, str]  # where below `synthetic`, what, and what to write instead
 
@@ -184,13 +192,19 @@ def _columns(release: Synthetic, table: Table | None) -> Iterator[Problem]:
             )
     for key, other in (("value", "group"), ("count", "group"), ("count", "value")):
         if named[key] is not None and named[key] == named[other]:
-            hint = "The group is public, the value is what is protected, and count says how many people a row stands for: name two columns."
+            hint = (
+                "The group is public, the value is what is protected, and count says how many "
+                "people a row stands for: name two columns."
+            )
             yield (key,), f"{named[key]!r} is both the {other} and the {key}.", hint
     if table and table.person and release.count:
         hint = f"Leave out count, or person of {table.name}."
         yield (
             ("count",),
-            f"a row of {table.name!r} is one person, told by {either(table.person, 'and')}, and 'count' says that it is several.",
+            (
+                f"a row of {table.name!r} is one person, told by "
+                f"{either(table.person, 'and')}, and 'count' says that it is several."
+            ),
             hint,
         )
     if table and release.value in table.identifiers:
@@ -213,13 +227,19 @@ def _ranges(release: Synthetic) -> Iterator[Problem]:
         yield (
             ("delta",),
             f"delta is {plain(release.delta)}.",
-            "Write a number from 0 to less than 1, far less than one in the number of people, e.g. 1e-5; 0 allows no exception.",
+            (
+                "Write a number from 0 to less than 1, far less than one in the number of "
+                "people, e.g. 1e-5; 0 allows no exception."
+            ),
         )
     if release.accept is not None and release.accept <= 0:
         yield (
             ("accept",),
             f"accept is {plain(release.accept)}.",
-            "Write a number above 0, e.g. 4: no cell of the output may have more than so many times its share.",
+            (
+                "Write a number above 0, e.g. 4: no cell of the output may have more than so "
+                "many times its share."
+            ),
         )
 
 
@@ -230,7 +250,10 @@ def _together(release: Synthetic, written: SyntheticKeys) -> Iterator[Problem]:
     if release.accept is not None and release.delta == 0:
         yield (
             ("accept",),
-            "'accept' draws again, and what it then publishes keeps its promise only up to a delta; this delta is 0.",
+            (
+                "'accept' draws again, and what it then publishes keeps its promise only up to "
+                "a delta; this delta is 0."
+            ),
             "Leave out accept, or write a delta above 0.",
         )
     if release.mechanism == "geometric":
@@ -238,7 +261,10 @@ def _together(release: Synthetic, written: SyntheticKeys) -> Iterator[Problem]:
             if key in written.model_fields_set and getattr(release, key) is not None:
                 yield (
                     (key,),
-                    f"{key!r} does not go with mechanism geometric, which adds noise to the counts and has no prior.",
+                    (
+                        f"{key!r} does not go with mechanism geometric, which adds noise to "
+                        "the counts and has no prior."
+                    ),
                     f"Leave out {key}, or write mechanism: dirichlet.",
                 )
 

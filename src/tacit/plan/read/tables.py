@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any, get_args
 
 from tacit.errors import did_you_mean
+from tacit.families.queries.kinds import Clash, domain_value
 from tacit.model.schema import ColumnType, ForeignKey, HierarchySpec, Table
-from tacit.plan import values
-from tacit.plan.document import Faults, KeyPath
-from tacit.plan.hierarchies import read_hierarchy
-from tacit.plan.keys import TableKeys
-from tacit.plan.values import UnfitError, found, repeated
+from tacit.plan.read import values
+from tacit.plan.read.document import Faults, KeyPath
+from tacit.plan.read.hierarchies import read_hierarchy
+from tacit.plan.read.keys import TableKeys
+from tacit.plan.read.values import UnfitError, found, repeated
 
 TYPES: tuple[str, ...] = get_args(ColumnType)
+DECIMAL = re.compile(r"decimal\((\d{1,2})(?:, ?(\d{1,2}))?\)")
+MOST_DIGITS = 38  # what all engines have
+DIGITS = (
+    f'"decimal(8, 2)", in quotes: how many digits, up to {MOST_DIGITS}, and how many of them '
+    "behind the point"
+)
 ROLES = ("identifiers", "quasi-identifiers", "sensitive", "insensitive")
 
 COLUMNS = "a list of columns, e.g. [name, ward], or column: type, e.g. {name: text, ward: integer}"
 KEY = "a list of columns, e.g. [name], or a list of such keys, e.g. [[name], [ssn]]"
-DISTANCES = "numeric, discrete, variational, {taxonomy: FILE}, {variational: [columns]} or {python: module:function}"
+DISTANCES = (
+    "numeric, discrete, variational, {taxonomy: FILE}, {variational: [columns]} or {python: "
+    "module:function}"
+)
 
 
 def read_table(name: str, keys: TableKeys, faults: Faults) -> Table | None:
     """The table of that name, or None where something is wrong with it.
 
-    >>> from tacit.plan.document import parse
+    >>> from tacit.plan.read.document import parse
     >>> text = "tables: {people: {quasi-identifiers: [zip, age], sensitive: age}}"
     >>> faults = Faults(parse(text))
     >>> written = {"quasi-identifiers": ["zip", "age"], "sensitive": "age"}
@@ -34,7 +45,7 @@ def read_table(name: str, keys: TableKeys, faults: Faults) -> Table | None:
     tacit.yaml:1:61: 'age' is in 'sensitive' and in 'quasi-identifiers'. A column has one role: remove one.
         tables: {people: {quasi-identifiers: [zip, age], sensitive: age}}
                                                                     ^
-    """
+    """  # noqa: E501
     reader = _Table(("tables", name), keys, faults)
     before = len(faults)
     table = reader.table(name)
@@ -55,10 +66,11 @@ class _Table:
 
     def table(self, name: str) -> Table:
         keys = self.keys
+        columns = self.columns() if "columns" in self.given else {}
         return Table(
             name=name,
             file=keys.file,
-            columns=self.columns() if "columns" in self.given else {},
+            columns=columns,
             rows=self.rows() if "rows" in self.given else None,
             keys=self.key() if "key" in self.given else (),
             person=keys.person,
@@ -67,7 +79,7 @@ class _Table:
             sensitive=keys.sensitive,
             insensitive=keys.insensitive,
             hierarchies=self.hierarchies(),
-            domains={column: self.domain(column) for column in keys.domains},
+            domains={column: self.domain(column, columns.get(column)) for column in keys.domains},
             nullable=keys.nullable,
             distances={column: self.distance(column) for column in keys.distances},
             unknown={column: self.unknown(column) for column in keys.unknown},
@@ -76,6 +88,7 @@ class _Table:
             foreign_keys=tuple(
                 self.foreign_key(columns, there) for columns, there in keys.foreign_keys.items()
             ),
+            digits=self.digits(),
         )
 
     def columns(self) -> dict[str, ColumnType | None]:
@@ -86,8 +99,11 @@ class _Table:
             for column, kind in written.items():
                 self.faults.fit((*path, column), values.text, column, "column names in quotes")
                 if kind is not None:
-                    self.faults.fit((*path, column), values.choice, kind, TYPES)
-            return written
+                    self.faults.fit((*path, column), column_type, kind)
+            return {
+                column: "decimal" if DECIMAL.fullmatch(str(kind)) else kind
+                for column, kind in written.items()
+            }
         if not isinstance(written, list) or not written:
             self.faults.unfit(UnfitError(written, COLUMNS), *path)
             return {}
@@ -101,6 +117,14 @@ class _Table:
                 f"column {column!r} stands twice.", *path, at, hint="Remove or rename one."
             )
         return dict.fromkeys(names)
+
+    def digits(self) -> dict[str, tuple[int, int]]:
+        """How many digits decimals have, where that is declared, and how
+        many of them behind the point.
+        """
+        written = self.keys.columns if isinstance(self.keys.columns, dict) else {}
+        found = {column: DECIMAL.fullmatch(str(kind)) for column, kind in written.items()}
+        return {column: (int(one[1]), int(one[2] or 0)) for column, one in found.items() if one}
 
     def rows(self) -> tuple[tuple[Any, ...], ...]:
         """Small data that stand in the plan."""
@@ -152,8 +176,10 @@ class _Table:
         }
         return {column: spec for column, spec in read.items() if spec is not None}
 
-    def domain(self, column: str) -> tuple[Any, ...]:
-        """The values a column can have. Two that are equal would be counted as two."""
+    def domain(self, column: str, kind: str | None) -> tuple[Any, ...]:
+        """The values a column can have, as its type has them.
+        Two that are equal would be counted as two.
+        """
         path = (*self.path, "domains", column)
         domain = self.faults.fit(
             path, values.items, self.keys.domains[column], "a list of values, e.g. [F, M]"
@@ -165,11 +191,33 @@ class _Table:
             elif isinstance(value, list | dict):
                 self.faults.unfit(UnfitError(value, "one value"), *path, at)
                 return ()
-        for at, value in repeated(domain or ()):
+        typed = tuple(
+            self.in_domain(value, column, kind, at) for at, value in enumerate(domain or ())
+        )
+        for at, value in repeated(typed):
             self.faults.add(
                 f"{found(value)} stands twice in the domain.", *path, at, hint="Remove one."
             )
-        return tuple(domain or ())
+        return typed
+
+    def in_domain(self, value: Any, column: str, kind: str | None, at: int) -> Any:
+        """A value of a domain as the column's declared type has it."""
+        number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+        try:
+            return (
+                domain_value(value, kind if kind in TYPES else "decimal" if number else None)
+                if value is not None
+                else None
+            )
+        except Clash as clash:
+            hint = (
+                "Write it in quotes, as it stands in the data."
+                if kind == "text"
+                else f"Correct it, or the type: columns: {{{column}: text}}."
+            )
+            of = f", and {column!r} is declared {kind}" if kind else ""
+            self.faults.add(f"{clash}{of}.", *self.path, "domains", column, at, hint=hint)
+            return value
 
     def foreign_key(self, columns: str, there: str) -> ForeignKey:
         """ward: wards.id, or for several columns "ward, bed": "beds.ward, beds.number"."""
@@ -324,12 +372,30 @@ class _Table:
             at, others = wrong[0], len(wrong) - 1
             more = f", and so have {others} more rows" if others else ""
             self.faults.add(
-                f"this row has {len(table.rows[at])} cells for {wide} columns ({', '.join(table.columns)}){more}.",
+                f"this row has {len(table.rows[at])} cells for {wide} columns "
+                f"({', '.join(table.columns)}){more}.",
                 *self.path,
                 "rows",
                 at,
                 hint="Write one value per column; null where it is missing.",
             )
+
+
+def column_type(kind: object) -> str:
+    """A type as it stands under `columns`.
+
+    >>> column_type("decimal(8, 2)")
+    'decimal(8, 2)'
+    >>> column_type("decimal(2, 8)")
+    Traceback (most recent call last):
+    tacit.plan.read.values.UnfitError: found 'decimal(2, 8)'
+    """
+    if not isinstance(kind, str) or not kind.startswith("decimal("):
+        return values.choice(kind, TYPES)
+    found = DECIMAL.fullmatch(kind)
+    if found and int(found[2] or 0) <= int(found[1]) <= MOST_DIGITS and int(found[1]):
+        return kind
+    raise UnfitError(kind, DIGITS)
 
 
 def _several(way: Any) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import yaml
 
 from tacit.errors import PlanError
-from tacit.plan.document import Document, Faults, KeyPath, parse, plain_values
-from tacit.plan.syntax import DEEPEST, LINE_END, TOO_DEEP
+from tacit.plan.read.document import Document, Faults, KeyPath, parse, plain_values
+from tacit.plan.read.syntax import DEEPEST, LINE_END, TOO_DEEP
 
 LOADER: Any = getattr(
     yaml, "CBaseLoader", yaml.BaseLoader
@@ -24,7 +24,8 @@ Trail = list[
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A piece of the text with the places where it begins and ends; a block ends with its last value.
+    """A piece of the text with the places where it begins and ends;
+    a block ends with its last value.
 
     `value` is the text of a scalar, the items of a list, or the pairs of a mapping.
     """
@@ -122,7 +123,8 @@ def find(root: Node, path: KeyPath) -> Node | None:
 
 
 def path_at(text: str, line: int, column: int) -> KeyPath:
-    """The path of what stands at a place of the text, as far in as it leads; lines and columns count from 1.
+    """The path of what stands at a place of the text, as far in as it leads;
+    lines and columns count from 1.
 
     >>> (
     ...     path_at("a: 1\\nb: {c: 2, d: [3, 4]}\\n", 2, 5),
@@ -145,7 +147,9 @@ def path_at(text: str, line: int, column: int) -> KeyPath:
 
 
 def parts(node: Node) -> Iterator[tuple[str | int, int, int, Node]]:
-    """The parts of a list or mapping: the step that leads there, where it begins with its key and where it ends, and what it is."""
+    """The parts of a list or mapping: the step that leads there, where it begins with its key
+    and where it ends, and what it is.
+    """
     if node.kind == "list":
         yield from ((at, one.start, one.end, one) for at, one in enumerate(node.value))
     elif node.kind == "mapping":
@@ -203,7 +207,8 @@ def line_end_of(text: str) -> str:
 
 
 def comment_after(text: str, at: int) -> str:
-    """The comment behind a value in the same line, without its #; empty where there is none or more than that.
+    """The comment behind a value in the same line, without its #;
+    empty where there is none or more than that.
 
     >>> comment_after("a: 1   # one", 4), comment_after("{a: 1, b: 2}  # two", 5)
     ('one', '')

@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.errors import did_you_mean
+from tacit.families.synthetic.promise.losses import Epsilon
 from tacit.model.numbers import exact
-from tacit.synthesis.losses import Epsilon
+from tacit.model.zones import time_zone
 
 LONGEST_NUMBER = (
     60  # characters; 10**-60 is no threshold, and a fraction of 1e-999999999 fills the memory
@@ -22,7 +23,10 @@ PASSWORD = re.compile(
     r"(://[^/\s:@]*:)(?!\d+/)(.+)(?=@)|(password=)([^&\s\"']+)", re.IGNORECASE | re.DOTALL
 )
 
-EPSILON = "a number above 0 and up to 700 such as 1, or ln(5): the logarithm of how much likelier an output may become"
+EPSILON = (
+    "a number above 0 and up to 700 such as 1, or ln(5): the logarithm of how much likelier "
+    "an output may become"
+)
 FRACTION = 'a decimal such as 0.5 or a fraction in quotes such as "1/3"'
 
 
@@ -67,7 +71,11 @@ def found(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | Decimal):
-        return f"the number {value}"
+        return (
+            f"the number {value}"
+            if abs(value) < 10**LONGEST_NUMBER
+            else f"a number of {Decimal(value).adjusted() + 1:,} digits"
+        )
     if value is None:
         return "nothing"
     return "a list" if isinstance(value, list | tuple) else "a mapping"
@@ -80,7 +88,7 @@ def text(value: object, instead: str) -> str:
     'zip'
     >>> text(13, "a column")
     Traceback (most recent call last):
-    tacit.plan.values.UnfitError: found the number 13
+    tacit.plan.read.values.UnfitError: found the number 13
     """
     if isinstance(value, str) and value.strip():
         return value
@@ -107,7 +115,7 @@ def number(value: object, instead: str = FRACTION) -> Fraction:
     (Fraction(14, 5), Fraction(1, 3), Fraction(4, 1))
     >>> number("1e-999999999")
     Traceback (most recent call last):
-    tacit.plan.values.UnfitError: found '1e-999999999'
+    tacit.plan.read.values.UnfitError: found '1e-999999999'
     """
     if isinstance(value, int | Decimal | str) and is_short_number(str(value)):
         try:
@@ -124,7 +132,7 @@ def epsilon(value: object) -> Fraction | str:
     (Fraction(23, 5), 'ln(50)')
     >>> epsilon("ln(1/2)")
     Traceback (most recent call last):
-    tacit.plan.values.UnfitError: found 'ln(1/2)'
+    tacit.plan.read.values.UnfitError: found 'ln(1/2)'
     """
     if (
         isinstance(value, int | Decimal | str)
@@ -199,7 +207,7 @@ def choice(value: object, choices: Iterable[str]) -> str:
 
     >>> choice("entropi", ("distinct", "entropy"))
     Traceback (most recent call last):
-    tacit.plan.values.UnfitError: found 'entropi'
+    tacit.plan.read.values.UnfitError: found 'entropi'
     """
     words = list(choices)
     if isinstance(value, str) and value in words:
@@ -231,3 +239,16 @@ def repeated(names: Iterable[Any]) -> list[tuple[int, Any]]:
             again.append((position, name))
         seen.add(name)
     return again
+
+
+def zone(value: object) -> str:
+    """The name of a time zone.
+
+    >>> zone("Europe/Paris")
+    'Europe/Paris'
+    """
+    try:
+        time_zone(str(value))
+    except ValueError:
+        raise UnfitError(value, "the name of a time zone such as Europe/Paris, or UTC") from None
+    return str(value)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.definitions.words import people, spoken
-from tacit.model.numbers import percent
-from tacit.report.charts import (
+from tacit.families.words import people, spoken
+from tacit.model.numbers import percent, percent_exactly
+from tacit.report.charts.portrait import (
     EXPOSED,
     FAINT,
     INK,
@@ -31,10 +31,10 @@ from tacit.report.charts import (
     shortened,
     text_mark,
 )
-from tacit.report.share_charts import called, limit_text, share_text, unbroken
+from tacit.report.charts.shares import called, unbroken
 
 if TYPE_CHECKING:
-    from tacit.overlap.stages import Stages
+    from tacit.families.overlaps.stages import Stages
 
 LEFT, LEAST_RIGHT = 56, 100  # room for the scale, and for names
 BEHIND = 21  # letters of a label behind the lines
@@ -51,7 +51,9 @@ SCALES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """People whose largest belief goes the same way; None where nothing is known about them, or nothing was counted."""
+    """People whose largest belief goes the same way;
+    None where nothing is known about them, or nothing was counted.
+    """
 
     classes: tuple[int, ...]
     people: int
@@ -75,7 +77,9 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Where shares and releases stand in the chart of beliefs: shares from 0 to `end`, `many` releases in a `width`."""
+    """Where shares and releases stand in the chart of beliefs:
+    shares from 0 to `end`, `many` releases in a `width`.
+    """
 
     end: Fraction
     many: int
@@ -90,7 +94,7 @@ class Scale:
         return self.width * (number + 0.5) / self.many
 
 
-# -- everybody's beliefs, release by release ------------------------------------------------------------
+# -- everybody's beliefs, release by release -------------------------------------------------------
 
 
 def beliefs_chart(stages: Stages, gamma: Fraction, *, owner: bool) -> Chart | None:
@@ -108,7 +112,7 @@ def beliefs_chart(stages: Stages, gamma: Fraction, *, owner: bool) -> Chart | No
         *labels_of(stages, shown, owner, gamma),
         *(band_labels(stages, paths, shown) if len(paths) > MOST_PATHS else ()),
     ]
-    behind.append(Label(gamma, f"{limit_text(gamma)} gamma", INK))
+    behind.append(Label(gamma, f"{percent_exactly(gamma)} gamma", INK))
     right = max(LEAST_RIGHT, 30 + LETTER * max(len(one.text) for one in behind))
     scale = Scale(end_of(stages, gamma), len(stages.stages), WIDTH - LEFT - right)
     drawn = beliefs_spec(stages, shown, behind, scale, gamma, is_banded=len(paths) > MOST_PATHS)
@@ -120,7 +124,9 @@ def beliefs_chart(stages: Stages, gamma: Fraction, *, owner: bool) -> Chart | No
 
 
 def paths_of(stages: Stages, gamma: Fraction) -> list[Path]:
-    """The ways that beliefs go, the most exposed first. Classes that nobody could tell apart in a picture are one way."""
+    """The ways that beliefs go, the most exposed first.
+    Classes that nobody could tell apart in a picture are one way.
+    """
     ways: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for class_ in stages.last.largest:
         found = [one.largest.get(class_) for one in stages.stages]
@@ -142,14 +148,17 @@ def paths_of(stages: Stages, gamma: Fraction) -> list[Path]:
 
 def beliefs_finding(stages: Stages, gamma: Fraction) -> str:
     """Who is above gamma, and since when."""
-    limit = limit_text(gamma)
+    limit = percent_exactly(gamma)
     above = [above_in(stages, number, gamma) for number in range(len(stages.stages))]
     if not above[-1]:
         greatest = max(one.most for one in stages.last.largest.values())
         if stages.missing:
             return f"Nobody who was counted is above {limit}"
-        return f"Nobody is above {limit}: the largest share is {share_text(greatest, gamma)}"
-    found = f"{of_people(above[-1], stages.people)} above {limit} after {shortened(stages.last.release, 24)}"
+        return f"Nobody is above {limit}: the largest share is {percent(greatest, beside=gamma)}"
+    found = (
+        f"{of_people(above[-1], stages.people)} above {limit} after "
+        f"{shortened(stages.last.release, 24)}"
+    )
     counted = [number for number, one in enumerate(stages.stages[:-1]) if one.largest]
     if not counted:
         return found
@@ -172,8 +181,9 @@ def above_in(stages: Stages, number: int, gamma: Fraction) -> int:
 def beliefs_note(stages: Stages, paths: Sequence[Path], scale: Scale) -> str:
     """How to read the chart."""
     note = (
-        f"Each line is one person or several who go the same way, the thicker the more: the largest share of fitting tables in which they have one "
-        f"{spoken(stages.sensitive)}, after each release. Lines begin where a release first shows their people."
+        "Each line is one person or several who go the same way, the thicker the more: the "
+        f"largest share of fitting tables in which they have one {spoken(stages.sensitive)}, after "
+        "each release. Lines begin where a release first shows their people."
     )
     if len(paths) > MOST_PATHS:
         exposed = (
@@ -182,11 +192,16 @@ def beliefs_note(stages: Stages, paths: Sequence[Path], scale: Scale) -> str:
             else ", and the median (line)"
         )
         note = (
-            f"The largest share of fitting tables in which somebody has one {spoken(stages.sensitive)}, after each release: all people (light), "
-            f"the middle half of them (dark){exposed}."
+            "The largest share of fitting tables in which somebody has one "
+            f"{spoken(stages.sensitive)}, after each release: all people (light), the middle half "
+            f"of them (dark){exposed}."
         )
     if not names_fit(stages, scale):
-        note += f" Releases: {'; '.join(f'{number} {one.release}' for number, one in enumerate(stages.stages, 1))}."
+        note += (
+            " Releases: "
+            f"{'; '.join(f'{number} {one.release}' for number, one in enumerate(stages.stages, 1))}"
+            "."
+        )
     return unbroken(f"{note} {missing_note(stages)}".strip())
 
 
@@ -213,7 +228,8 @@ def beliefs_told(stages: Stages, gamma: Fraction) -> str:
             known = [one.largest[class_].least for class_ in one.largest]
             above = above_in(stages, number, gamma)
             parts.append(
-                f"after {one.release} the largest share is {share_text(max(known), gamma)}, {above:,} above {limit_text(gamma)}"
+                f"after {one.release} the largest share is {percent(max(known), beside=gamma)}, "
+                f"{above:,} above {percent_exactly(gamma)}"
             )
     return "; ".join(parts)
 
@@ -241,7 +257,7 @@ def beliefs_spec(
     ]
     lines, dots = [one for one in marks if "x2" in one], [one for one in marks if "x2" not in one]
     steps = [
-        {"y": scale.y(scale.end * one / 4), "text": share_text(scale.end * one / 4)}
+        {"y": scale.y(scale.end * one / 4), "text": percent_exactly(scale.end * one / 4)}
         for one in range(5)
     ]
     ticks, labels = x_ticks(stages, scale), spread(behind, scale)
@@ -364,9 +380,9 @@ def labels_of(stages: Stages, paths: Sequence[Path], owner: bool, gamma: Fractio
     """What stands behind the lines: of one height in one label."""
     together: dict[tuple[str, str], list[Path]] = defaultdict(list)
     for path in paths:
-        together[share_text(path.last, gamma), EXPOSED if path.is_exposed else SHELTERED].append(
-            path
-        )
+        together[
+            percent(path.last, beside=gamma), EXPOSED if path.is_exposed else SHELTERED
+        ].append(path)
     return [
         Label(
             some[0].last, f"{share} {named(stages, some, owner, BEHIND - len(share) - 1)}", colour
@@ -376,7 +392,9 @@ def labels_of(stages: Stages, paths: Sequence[Path], owner: bool, gamma: Fractio
 
 
 def named(stages: Stages, paths: Sequence[Path], owner: bool, room: int) -> str:
-    """Those who are exposed by name, for the owner and where there is room; of all others how many."""
+    """Those who are exposed by name, for the owner and where there is room;
+    of all others how many.
+    """
     many = sum(one.people for one in paths)
     names = [
         called(key)
@@ -407,11 +425,13 @@ def spread(labels: Sequence[Label], scale: Scale) -> list[dict[str, Any]]:
     ]
 
 
-# -- bands, where there are many -------------------------------------------------------------------------
+# -- bands, where there are many -------------------------------------------------------------------
 
 
 def quantiles(stages: Stages, number: int, at: Sequence[float]) -> list[float]:
-    """The largest beliefs of some people in the order of their beliefs: the first, the one in the middle, ..."""
+    """The largest beliefs of some people in the order of their beliefs:
+    the first, the one in the middle, ...
+    """
     one = stages.stages[number].largest
     beliefs = np.array([float(found.least) for found in one.values()])
     sizes = np.array([stages.sizes[class_] for class_ in one])
@@ -455,7 +475,7 @@ def band_layers(stages: Stages, scale: Scale) -> list[dict[str, Any]]:
 def band_labels(stages: Stages, paths: Sequence[Path], shown: Sequence[Path]) -> list[Label]:
     """The median, and how many more are exposed."""
     [middle] = quantiles(stages, len(stages.stages) - 1, (0.5,))
-    labels = [Label(Fraction(middle), f"{percent(Fraction(middle))} median", SHELTERED)]
+    labels = [Label(Fraction(middle), f"{percent(middle)} median", SHELTERED)]
     more = sum(one.people for one in paths if one.is_exposed) - sum(one.people for one in shown)
     if more:
         labels.append(Label(shown[-1].last, f"and {more:,} more", EXPOSED))

@@ -1,15 +1,27 @@
-"""Beliefs about one person as a picture: three bars for each value, before the release, with it, and with what else is known."""
+"""Beliefs about one person as a picture: three bars for each value, before the release, with it,
+and with what else is known.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from html import escape
 
-from tacit.attacks.believing import Belief, Believed
-from tacit.definitions.words import again, name_of, plural, saying
-from tacit.model.numbers import percent
-from tacit.report.charts import EXPOSED, FONT, INK, MUTED, SHELTERED, SIZE, WIDTH, Chart, shortened
-from tacit.tables.hierarchy import value_text
+from tacit.families.microdata.attacks.believing import Belief, Believed
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.words import again, name_of, plural, saying
+from tacit.model.numbers import percents
+from tacit.report.charts.portrait import (
+    EXPOSED,
+    FONT,
+    INK,
+    MUTED,
+    SHELTERED,
+    SIZE,
+    WIDTH,
+    Chart,
+    shortened,
+)
 
 BLOCK, BAR, GAP = 52, 7, 2  # pixels: a value, a bar, the space below a bar
 HEAD = 16
@@ -27,8 +39,10 @@ def believed_chart(found: Believed) -> Chart:
         "; ".join(f"{name(one, found)}: {shares(one, knows=knows)}" for one in found.beliefs),
     )
     svg = (
-        f'<svg role="img" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" aria-label="{escape(f"{title}. {told}.")}">'
-        f'<title>{escape(title)}</title><g font-family="{escape(FONT)}" font-size="{SIZE}">{blocks}</g></svg>'
+        f'<svg role="img" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
+        f'aria-label="{escape(f"{title}. {told}.")}">'
+        f'<title>{escape(title)}</title><g font-family="{escape(FONT)}" '
+        f'font-size="{SIZE}">{blocks}</g></svg>'
     )
     return Chart(title, note_of(found, knows=knows), svg)
 
@@ -40,7 +54,8 @@ def title_of(found: Believed) -> str:
     one = found[found.asked]
     last = one.knowing if found.facts and one.knowing is not None else one.after
     claim = f"{again(found.person)} {saying(found.column, found.asked)}"
-    return f"That {claim}: believed with {percent(one.before)} before, with {percent(last)} now"
+    before, now = percents(one.before, last)
+    return f"That {claim}: believed with {before} before, with {now} now"
 
 
 def note_of(found: Believed, *, knows: bool) -> str:
@@ -70,8 +85,10 @@ def block(one: Belief, at: int, found: Believed, *, knows: bool) -> str:
         for number, (share, colour) in enumerate(bars)
     )
     return (
-        f'<text x="0" y="{top + HEAD - 3}" fill="{INK}" font-weight="{weight}">{escape(name(one, found))}</text>'
-        f'<text x="{WIDTH}" y="{top + HEAD - 3}" fill="{MUTED}" text-anchor="end">{shares(one, knows=knows)}</text>{drawn}'
+        f'<text x="0" y="{top + HEAD - 3}" fill="{INK}" '
+        f'font-weight="{weight}">{escape(name(one, found))}</text>'
+        f'<text x="{WIDTH}" y="{top + HEAD - 3}" fill="{MUTED}" '
+        f'text-anchor="end">{shares(one, knows=knows)}</text>{drawn}'
     )
 
 
@@ -84,8 +101,8 @@ def name(one: Belief, found: Believed) -> str:
 
 def shares(one: Belief, *, knows: bool) -> str:
     """The shares, one after the other."""
-    found = [one.before, one.after, *([one.knowing] if knows and one.knowing is not None else [])]
-    return " → ".join(map(percent, found))
+    more = [one.knowing] if knows and one.knowing is not None else []
+    return " → ".join(percents(one.before, one.after, *more))
 
 
 def bar(share: Fraction, colour: str, top: int) -> str:

@@ -1,4 +1,6 @@
-"""Curves of a synthetic release: what is promised at every epsilon, and how far distances are off by size of group."""
+"""Curves of a synthetic release: what is promised at every epsilon, and how far distances are
+off by size of group.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from tacit.definitions.words import plural
-from tacit.model.numbers import plain
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.utility.flow_utility import Band, FlowUtility
+from tacit.families.words import plural
+from tacit.model.numbers import percent, plain
 from tacit.model.verdict import Verdict
-from tacit.report.charts import (
+from tacit.report.charts.portrait import (
     EXPOSED,
     FAINT,
     INK,
@@ -28,8 +32,6 @@ from tacit.report.charts import (
     picture,
     text_mark,
 )
-from tacit.synthesis.losses import Epsilon
-from tacit.utility.flow_utility import Band, FlowUtility
 
 LEFT, RIGHT, TOP, BOTTOM = 58, 22, 14, 52
 HEIGHT = 260
@@ -44,7 +46,9 @@ Point = tuple[float, float]
 def privacy_curve(
     points: Sequence[Point], epsilon: float, delta: Fraction, *, guarantee: str = "dp"
 ) -> Chart | None:
-    """Delta at every epsilon, on a log scale, with the promise; None where there is nothing to draw."""
+    """Delta at every epsilon, on a log scale, with the promise;
+    None where there is nothing to draw.
+    """
     drawn = sorted((float(at), float(most)) for at, most in points if most >= LEAST_DELTA)
     if len(drawn) < 2:
         return None
@@ -54,7 +58,10 @@ def privacy_curve(
         if guarantee == "pdp"
         else "how much more likely than that an output may still become"
     )
-    note = f"The same noise, read at other values of ε, in the group that needs most: δ is {exceptions}. Further left is the stronger promise."
+    note = (
+        "The same noise, read at other values of ε, in the group that needs most: δ is "
+        f"{exceptions}. Further left is the stronger promise."
+    )
     return Chart(
         title, note, picture(curve_spec(drawn, epsilon, float(delta)), title, curve_told(drawn))
     )
@@ -83,7 +90,7 @@ def curve_finding(epsilon: float, delta: Fraction) -> str:
 
     >>> curve_finding(math.log(50), Fraction("1e-5")), curve_finding(1.0, Fraction(0))
     ('No output becomes more than 50 times likelier, up to δ = 0.00001', 'No output becomes more than 2.72 times likelier')
-    """
+    """  # noqa: E501
     exception = f", up to δ = {delta_text(delta)}" if delta else ""
     return f"No output becomes more than {times_text(math.exp(epsilon))} times likelier{exception}"
 
@@ -128,18 +135,6 @@ def delta_text(delta: Fraction | float) -> str:
     return f"{first:g}e{power}" if first < 10 else f"1e{power + 1}"
 
 
-def share(value: Fraction | float) -> str:
-    """A share in percent with two digits.
-
-    >>> share(0.2617), share(0.0039), share(Fraction(1)), share(0.0)
-    ('26 %', '0.39 %', '100 %', '0 %')
-    """
-    if not value or value == 1:
-        return f"{int(value * 100)} %"
-    digits = max(0, 1 - math.floor(math.log10(float(value) * 100)))
-    return f"{float(value) * 100:.{digits}f} %"
-
-
 def curve_spec(drawn: Sequence[Point], epsilon: float, delta: float) -> dict[str, Any]:
     """The line, and the promised point with its name."""
     width = WIDTH - LEFT - RIGHT
@@ -157,7 +152,8 @@ def curve_spec(drawn: Sequence[Point], epsilon: float, delta: float) -> dict[str
             "below": f"promised at ε = {epsilon:.4g}",
         }
     ]
-    # Above the line, which falls to the right; below it where there is no room: the longest words take nearly half of the width.
+    # Above the line, which falls to the right; below it where there is no room:
+    # the longest words take nearly half of the width.
     free = epsilon < across[0] + 0.53 * (across[1] - across[0])
     side, away = ("left", 12) if free else ("right", -12)
     up = -32 if free or not delta else 14  # a delta of 0 stands on the axis
@@ -217,7 +213,7 @@ def axis(
     return {"field": field, "type": "quantitative", "scale": scale, "axis": look}
 
 
-# -- distances -------------------------------------------------------------------------------------------
+# -- distances -------------------------------------------------------------------------------------
 
 
 def distance_charts(utility: FlowUtility, group: str) -> list[Chart]:
@@ -232,7 +228,9 @@ def distance_charts(utility: FlowUtility, group: str) -> list[Chart]:
 
 
 def scatter(utility: FlowUtility, group: str, *, short: bool = False) -> Chart | None:
-    """Mean distance against people, true and synthetic, of some groups; `short` leaves long distances out."""
+    """Mean distance against people, true and synthetic, of some groups;
+    `short` leaves long distances out.
+    """
     groups = utility.groups
     sides = (
         (groups.short_true, groups.short_synthetic)
@@ -252,7 +250,10 @@ def scatter(utility: FlowUtility, group: str, *, short: bool = False) -> Chart |
     kept = (
         f" Distances below {utility.short:.3g} miles only, half of all true ones." if short else ""
     )
-    note = f"Mean distance in miles against the number of people: ring true, dot synthetic. {which}.{kept}"
+    note = (
+        "Mean distance in miles against the number of people: ring true, dot synthetic. "
+        f"{which}.{kept}"
+    )
     rows = [
         {
             "people": int(groups.people[one]),
@@ -353,7 +354,7 @@ def error_charts(
             baseline,
             "total_variation",
             "The share of people with a wrong value",
-            share,
+            percent,
         )
     )
     return [one for one in drawn if one is not None]
@@ -392,7 +393,10 @@ def error_chart(
                 )
     first, last = bands[0], bands[-1]
     off = "is off by" if name == "error" else "is"
-    title = f"{what} {off} {text(getattr(first, name))} in {plural(group, first.groups).split(' ', 1)[1]} of {first.label}"
+    title = (
+        f"{what} {off} {text(getattr(first, name))} in "
+        f"{plural(group, first.groups).split(' ', 1)[1]} of {first.label}"
+    )
     title += f", {text(getattr(last, name))} in those of {last.label}" if last is not first else ""
     note = "Medians by people in the group." + (
         " Grey: a thresholded histogram with the same ε and δ." if beside else ""

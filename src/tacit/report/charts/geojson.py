@@ -1,4 +1,6 @@
-"""Areas from GeoJSON: the polygons of each value, found by the property that names most of the values."""
+"""Areas from GeoJSON: the polygons of each value, found by the
+property that names most of the values.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ Areas = Mapping[
 
 
 def read_areas(path: Path, values: Sequence[Any]) -> dict[str, list[list[Ring]]]:
-    """The areas of values from a GeoJSON file, by the property (or the id) that names most of them."""
+    """The areas of values from a GeoJSON file, by the property (or
+    the id) that names most of them.
+    """
     features = read_features(path)
     known = {str(value) for value in values}
     names = {"id": [feature.get("id") for feature in features]}
@@ -35,7 +39,8 @@ def read_areas(path: Path, values: Sequence[Any]) -> dict[str, list[list[Ring]]]
             found.setdefault(str(name), []).extend(polygons_of(feature.get("geometry"), path))
     if not found:
         raise DataError(
-            f"no area of {path} is named like a value: none of its properties {', '.join(sorted(names))} matches.",
+            f"no area of {path} is named like a value: none of its properties "
+            f"{', '.join(sorted(names))} matches.",
             hint="Use a GeoJSON file whose features have the values as a property or as their id.",
         )
     return found

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tacit.report.charts import MUTED, SHELTERED, layer, raw, text_mark
-from tacit.report.geojson import Areas, Ring
-from tacit.report.map_outlines import fitted
-from tacit.report.map_plane import HEXAGON, MOST_HEIGHT, Plane
-from tacit.utility.flows import Floats, Integers
+from tacit.families.synthetic.utility.flows import Floats, Integers
+from tacit.report.charts.geojson import Areas, Ring
+from tacit.report.charts.map_outlines import fitted
+from tacit.report.charts.map_plane import HEXAGON, MOST_HEIGHT, Plane
+from tacit.report.charts.portrait import MUTED, SHELTERED, layer, raw, text_mark
 
 CLASSES = 6  # colours of people, at most
 SMALLEST, LARGEST = 5.0, 420.0  # square pixels of a dot
@@ -23,7 +23,9 @@ GROUND = "#eef1f4"
 
 @dataclass(frozen=True)
 class Filled:
-    """Areas or hexagons, coloured by people: polygons by colour for each side, and from how many people on a colour is used."""
+    """Areas or hexagons, coloured by people: polygons by colour for each side, and from how many
+    people on a colour is used.
+    """
 
     breaks: tuple[int, ...]
     sides: tuple[Mapping[str, Sequence[Sequence[Ring]]], ...]
@@ -148,7 +150,9 @@ def hexagon_marks(x: Floats, y: Floats, counts: Sequence[Integers]) -> Filled:
 
 
 def hexagon_of(x: Floats, y: Floats) -> tuple[Integers, Integers]:
-    """The hexagon of each pixel in axial coordinates: the nearest of three rounded axes wins (cube rounding)."""
+    """The hexagon of each pixel in axial coordinates:
+    the nearest of three rounded axes wins (cube rounding).
+    """
     q, r = (math.sqrt(3) / 3 * x - y / 3) / HEXAGON, 2 / 3 * y / HEXAGON
     cube = np.stack([q, r, -q - r])
     near = np.round(cube)
@@ -199,7 +203,8 @@ def filled(polygons: Sequence[Any], sums: Sequence[Integers], what: str) -> Fill
 
 
 def class_breaks(counts: Integers) -> tuple[int, ...]:
-    """From how many people on each colour is used: 1, then a few round numbers up to the largest count.
+    """From how many people on each colour is used:
+    1, then a few round numbers up to the largest count.
 
     >>> class_breaks(np.array([0, 1, 3, 7])), class_breaks(np.array([0, 40, 900, 30_000]))
     ((1, 2, 5), (1, 1000, 5000, 20000))

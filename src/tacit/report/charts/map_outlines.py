@@ -1,4 +1,6 @@
-"""Outlines of areas on a map: in pixels, cut off at the window, with as few corners as the page asks for."""
+"""Outlines of areas on a map: in pixels, cut off at the window, with
+as few corners as the page asks for.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.report.geojson import Areas, Ring
-from tacit.report.map_plane import WIDTH, Plane
-from tacit.utility.flows import Floats
+from tacit.families.synthetic.utility.flows import Floats
+from tacit.report.charts.geojson import Areas, Ring
+from tacit.report.charts.map_plane import WIDTH, Plane
 
 MOST_POINTS = 8_000  # corners of all areas
 
@@ -16,7 +18,9 @@ MOST_POINTS = 8_000  # corners of all areas
 def corners_of(
     areas: Areas, names: Sequence[str], latitude: Floats, longitude: Floats
 ) -> tuple[Floats, Floats]:
-    """The south-western and north-eastern corners of all values: of their areas, or their places themselves."""
+    """The south-western and north-eastern corners of all values:
+    of their areas, or their places themselves.
+    """
     low, high = np.stack([latitude, longitude]), np.stack([latitude, longitude])
     for place, name in enumerate(names):
         for polygon in areas.get(name, ()):
@@ -33,7 +37,9 @@ def turned(ring: Ring, longitude: float) -> Ring:
 
 
 def fitted(plane: Plane, areas: Sequence[Sequence[Sequence[Ring]]]) -> list[list[list[Ring]]]:
-    """Areas in pixels, with as few corners as the size of the page asks for; what is outside the window is left out."""
+    """Areas in pixels, with as few corners as the size of the page asks for;
+    what is outside the window is left out.
+    """
     inside = [
         [cut for polygon in area if (cut := in_window(plane, in_pixels(plane, polygon)))]
         for area in areas
@@ -47,7 +53,9 @@ def fitted(plane: Plane, areas: Sequence[Sequence[Sequence[Ring]]]) -> list[list
 
 
 def in_pixels(plane: Plane, polygon: Sequence[Ring]) -> list[Ring]:
-    """An outline and its holes on the plane; the outline runs one way and holes the other, so that they stay empty."""
+    """An outline and its holes on the plane;
+    the outline runs one way and holes the other, so that they stay empty.
+    """
     found = []
     for place, ring in enumerate(polygon):
         x, y = plane.pixels(
@@ -78,7 +86,9 @@ def in_window(plane: Plane, polygon: Sequence[Ring]) -> list[Ring]:
 
 
 def cut_off(ring: Ring, axis: int, end: float, sign: int) -> Ring:
-    """A ring without what is beyond a line (Sutherland and Hodgman 1974); most rings are wholly on one side."""
+    """A ring without what is beyond a line (Sutherland and Hodgman 1974);
+    most rings are wholly on one side.
+    """
     beyond = sign * (ring[:, axis] - end) < 0
     if not beyond.any():
         return ring
@@ -93,7 +103,9 @@ def cut_off(ring: Ring, axis: int, end: float, sign: int) -> Ring:
 
 
 def simplified(polygon: Sequence[Ring], apart: float) -> list[Ring]:
-    """Rings whose corners are at least so many pixels apart; a ring that vanishes becomes a small square, a hole nothing."""
+    """Rings whose corners are at least so many pixels apart;
+    a ring that vanishes becomes a small square, a hole nothing.
+    """
     found = []
     for place, ring in enumerate(polygon):
         kept = [ring[0]]

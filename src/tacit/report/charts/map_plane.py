@@ -1,4 +1,6 @@
-"""The plane of a map: a window of the world around nearly all people, in pixels (equirectangular at its middle latitude)."""
+"""The plane of a map: a window of the world around nearly all people, in pixels (equirectangular
+at its middle latitude).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.utility.flows import Floats, Integers
+from tacit.families.synthetic.utility.flows import Floats, Integers
 
 WIDTH, LEAST_HEIGHT, MOST_HEIGHT = 440, 220, 440
 MARGIN = 10
@@ -58,7 +60,8 @@ class Plane:
 
 
 def ends(degrees: Floats, weights: Integers) -> tuple[float, float]:
-    """The range of some degrees without the few people at either end, with an eighth of it as room, inside the places that are known.
+    """The range of some degrees without the few people at either end, with an eighth of it as room,
+    inside the places that are known.
 
     >>> ends(np.array([1.0, 2.0, 3.0]), np.array([1, 1, 1]))
     (1.0, 3.0)

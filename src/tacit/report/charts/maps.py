@@ -1,7 +1,9 @@
-"""Maps of true and synthetic people side by side: areas, hexagons or dots on the same scales, drawn without any tile server.
+"""Maps of true and synthetic people side by side:
+areas, hexagons or dots on the same scales, drawn without any tile server.
 
-Places are put on a plane here and handed to the drawing as pixels. Everything on a map, its window and its scale included,
-comes from the sides that it shows: the map of the synthetic people alone tells nothing about the true ones.
+Places are put on a plane here and handed to the drawing as pixels. Everything on a map, its window
+and its scale included, comes from the sides that it shows: the map of the synthetic people alone
+tells nothing about the true ones.
 """
 
 from __future__ import annotations
@@ -13,14 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from tacit.definitions.words import people as people_text
-from tacit.report.charts import EXPOSED, MUTED, frame, picture
-from tacit.report.geojson import Areas
-from tacit.report.map_marks import Marks, area_marks, at, dot_marks, hexagon_marks, ladder, small
-from tacit.report.map_outlines import corners_of
-from tacit.report.map_plane import WIDTH, Plane, unrolled
-from tacit.utility.flows import Flows, Integers
-from tacit.utility.positions import Positions
+from tacit.families.synthetic.utility.flows import Flows, Integers
+from tacit.families.synthetic.utility.positions import Positions
+from tacit.families.words import people as people_text
+from tacit.report.charts.geojson import Areas
+from tacit.report.charts.map_marks import (
+    Marks,
+    area_marks,
+    at,
+    dot_marks,
+    hexagon_marks,
+    ladder,
+    small,
+)
+from tacit.report.charts.map_outlines import corners_of
+from tacit.report.charts.map_plane import WIDTH, Plane, unrolled
+from tacit.report.charts.portrait import EXPOSED, MUTED, frame, picture
 
 LEGEND = 62
 DOTS = 400  # from so many places on they are drawn as hexagons
@@ -56,7 +66,9 @@ def maps(
     group: str = "group",
     groups: int = GROUPS,
 ) -> list[Map]:
-    """Maps of all people and of the largest groups; true people only where they are given. Whose place is unknown is in the middle of their area."""
+    """Maps of all people and of the largest groups; true people only where they are given.
+    Whose place is unknown is in the middle of their area.
+    """
     positions = centred(positions, areas, synthetic.values) if areas else positions
     if positions is None:
         return []
@@ -92,7 +104,10 @@ def scenes(
     for place in np.lexsort((np.arange(len(sizes)), -sizes))[
         : groups if len(sizes) > 1 else 0
     ].tolist():
-        title = f"{group[:1].upper()}{group[1:]} {synthetic.groups[place]}: {people_text(int(sizes[place]))}"
+        title = (
+            f"{group[:1].upper()}{group[1:]} {synthetic.groups[place]}: "
+            f"{people_text(int(sizes[place]))}"
+        )
         yield Scene(
             title,
             tuple((name, flows.only(place)) for name, flows in named),
@@ -153,7 +168,9 @@ def draw(
 
 
 def window_weights(counts: Sequence[Integers]) -> Integers:
-    """Who decides on the window: the true people where they are shown, for synthetic ones may be anywhere."""
+    """Who decides on the window: the true people where they are shown,
+    for synthetic ones may be anywhere.
+    """
     return counts[0] if counts[0].sum() else counts[-1]
 
 

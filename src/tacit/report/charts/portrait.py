@@ -1,7 +1,7 @@
 """Charts: Vega-Lite specs of a release's portrait, drawn as inline SVG with a finding for a title.
 
-Lengths are pixels that we set ourselves, so that a chart does not depend on the fonts of the machine
-that draws it. Worst comes first in every chart, in the one warm colour.
+Lengths are pixels that we set ourselves, so that a chart does not depend on the fonts of the
+machine that draws it. Worst comes first in every chart, in the one warm colour.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from tacit.definitions.words import name_of, people, plural
 from tacit.errors import MissingExtra
-from tacit.model.numbers import percent
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.portrait import Bar, Example, Exposure, Portrait
+from tacit.families.words import name_of, people, plural
+from tacit.model.numbers import percent, percents
 from tacit.model.verdict import Audience, Verdict
 from tacit.report.escaping import escaped_inside
-from tacit.tables.hierarchy import value_text
-from tacit.tables.portrait import Bar, Example, Exposure, Portrait
 
 # Blue and vermilion differ in lightness too: readable for the colour blind, in grey and on paper.
 INK, MUTED, FAINT = "#1c2733", "#566370", "#d5dbe1"
@@ -140,7 +140,10 @@ def diversity(portrait: Portrait, exposure: Exposure, required: int | None) -> C
     lines = bar_lines(exposure.diversity, label, required or 2)
     if required:
         lines = with_border(lines, exposure.diversity, required)
-    note = f"People by how many different values of {column} their group has. Where there is one, everybody in it has it."
+    note = (
+        f"People by how many different values of {column} their group has. Where there is "
+        "one, everybody in it has it."
+    )
     if exposure.several:
         note += " Of people who have several, only the most frequent are counted."
     if len(portrait.exposures) > 1:
@@ -167,16 +170,20 @@ def diversity_finding(portrait: Portrait, exposure: Exposure, column: str) -> st
 def beliefs(portrait: Portrait, exposure: Exposure) -> Chart:
     """People by how sure somebody can be about them."""
     column = noun(exposure.sensitive)
-    title = (
-        f"Nobody's {column} can be believed with more than {percent(exposure.greatest, up=True)}"
-    )
+    title = f"Nobody's {column} can be believed with more than {percent(exposure.greatest)}"
     if exposure.certain:
-        title = f"The {column} of {exposure.certain:,} of {people(portrait.people)} can be known for certain"
+        title = (
+            f"The {column} of {exposure.certain:,} of {people(portrait.people)} can be known "
+            "for certain"
+        )
     lines = [
         Line(belief_range(bar.low, bar.high), bar.people, bar.low == 1) for bar in exposure.beliefs
     ]
     lines += [Line("nothing known", exposure.unknown)] if exposure.unknown else []
-    note = f"People by the greatest belief that somebody who sees the release can have in one {column} for them."
+    note = (
+        "People by the greatest belief that somebody who sees the release can have in one "
+        f"{column} for them."
+    )
     return Chart(title, note, bar_chart(lines, portrait.people, title))
 
 
@@ -194,18 +201,26 @@ def belief_range(low: Fraction, high: Fraction) -> str:
     if low == high:
         return "certain" if low == 1 else percent(low)
     if high == 1:
-        return f"{percent(low)} or more"
-    return f"{int(low * 100)} to {percent(high)}" if low else f"under {percent(high)}"
+        return f"{percent(low, down=True)} or more"
+    return (
+        f"{percent(low, down=True).removesuffix(' %')} to {percent(high)}"
+        if low
+        else f"under {percent(high)}"
+    )
 
 
 def exposed_people(exposure: Exposure) -> Chart:
     """The most exposed people: belief in their true value before and after."""
     column = noun(exposure.sensitive)
     title = example_finding(exposure, column)
-    note = f"How sure one can be of the true {column}: ring before the release, dot after it. The most exposed people first."
+    note = (
+        f"How sure one can be of the true {column}: ring before the release, dot after it. "
+        "The most exposed people first."
+    )
+    texts = [percents(one.before, one.after) for one in exposure.examples]
     told = "; ".join(
-        f"{called(one)}, {percent(one.before)} before, {percent(one.after)} after"
-        for one in exposure.examples
+        f"{called(one)}, {before} before, {after} after"
+        for one, (before, after) in zip(exposure.examples, texts, strict=True)
     )
     return Chart(title, note, picture(dumbbells(exposure.examples), title, told))
 
@@ -219,7 +234,8 @@ def example_finding(exposure: Exposure, column: str) -> str:
         return f"{whose} {certain}{others(exposure.certain - 1)}"
     if exposure.certain:
         return f"The {column} of {people(exposure.certain)} {certain}"
-    return f"Belief in {whose} goes from {percent(first.before)} to {percent(first.after)}"
+    before, after = percents(first.before, first.after)
+    return f"Belief in {whose} goes from {before} to {after}"
 
 
 def others(number: int) -> str:
@@ -397,6 +413,7 @@ def dumbbell(place: int, example: Example) -> dict[str, Any]:
     """The data of one person; numbers stand outside the line, whichever way it runs."""
     value = shortened(value_text(example.value), 24)
     rises = example.after >= example.before
+    before_text, after_text = percents(example.before, example.after)
     return {
         "row": ROW * place + 32,
         "head": ROW * place + 13,
@@ -404,8 +421,8 @@ def dumbbell(place: int, example: Example) -> dict[str, Any]:
         "value": value,
         "before": float(example.before),
         "after": float(example.after),
-        "before_text": percent(example.before),
-        "after_text": percent(example.after),
+        "before_text": before_text,
+        "after_text": after_text,
         "side": "left" if rises else "right",
         "other_side": "right" if rises else "left",
         "shift": 12 if rises else -12,
@@ -487,4 +504,7 @@ def picture(spec: dict[str, Any], title: str, told: str) -> str:
         r' (?:role|aria-roledescription|aria-label)="[^"]*"', "", inside
     )  # the root says it all, once
     size = " ".join(re.findall(r'(?:width|height|viewBox)="[\d. ]+"', root))
-    return f'<svg role="img" {size} aria-label="{escape(f"{title}. {told}.")}"><title>{escape(title)}</title>{inside}'
+    return (
+        f'<svg role="img" {size} '
+        f'aria-label="{escape(f"{title}. {told}.")}"><title>{escape(title)}</title>{inside}'
+    )

@@ -1,7 +1,8 @@
-"""A query as a small picture: its subgoals as boxes, lines where columns must be equal, and the subgoals that a verdict is about.
+"""A query as a small picture: its subgoals as boxes, lines where columns must be equal, and the
+subgoals that a verdict is about.
 
-The picture is SVG by itself: no script, nothing fetched. Its own colours are those of a white page; a page with
-`style.css` gives them its theme by the classes of the elements.
+The picture is SVG by itself: no script, nothing fetched. Its own colours are those of a white page;
+a page with `style.css` gives them its theme by the classes of the elements.
 """
 
 from __future__ import annotations
@@ -11,15 +12,29 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
-from tacit.definitions.registry import OF_QUERIES
-from tacit.definitions.words import plural
+from tacit.families.queries.logic.attribute_independent import (
+    Role,
+    split_attributes,
+    split_relations,
+)
+from tacit.families.queries.query import Atom, Conjunctive, Constant, Query, Relations
+from tacit.families.queries.question import QueryQuestion
+from tacit.families.queries.understanding import Reading
+from tacit.families.registry import OF_QUERIES
+from tacit.families.words import plural
 from tacit.model.verdict import Verdict
-from tacit.queries.attribute_independent import split_attributes, split_relations
-from tacit.queries.query import Atom, Conjunctive, Constant, Query, Relations
-from tacit.queries.question import QueryQuestion
-from tacit.queries.reading import Reading
-from tacit.report.charts import EXPOSED, FONT, INK, LETTER, MUTED, SHELTERED, SIZE, Chart, shortened
-from tacit.report.query_layout import (
+from tacit.report.charts.portrait import (
+    EXPOSED,
+    FONT,
+    INK,
+    LETTER,
+    MUTED,
+    SHELTERED,
+    SIZE,
+    Chart,
+    shortened,
+)
+from tacit.report.charts.query_layout import (
     DOT,
     HEAD,
     LINE,
@@ -31,7 +46,7 @@ from tacit.report.query_layout import (
     layout,
     more_columns,
 )
-from tacit.report.query_marks import MATTERS, Marks, critical, paired
+from tacit.report.charts.query_marks import MATTERS, Marks, critical, paired
 
 MOST_SUBGOALS = 12
 MOST_CONDITIONS = 5
@@ -40,12 +55,17 @@ LETTERS = 56  # of a line below the boxes
 LEFT, EDGE = 3, 14  # around the picture: marks stand out of their boxes
 ROW = 24
 BOX, BOX_LINE, MARKED = "#ffffff", "#b8c2cc", "#fdece4"
-HOW = "Boxes are subgoals: tables as the query uses them. Lines join columns that must be equal; ● is in the answer; any: nothing is asked of the column."
+HOW = (
+    "Boxes are subgoals: tables as the query uses them. Lines join columns that must be "
+    "equal; ● is in the answer; any: nothing is asked of the column."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A query that is to be drawn: its parts over some relations, whether it is the query itself, and the marks of its subgoals."""
+    """A query that is to be drawn: its parts over some relations, whether it is the query
+    itself, and the marks of its subgoals.
+    """
 
     role: str
     name: str
@@ -55,13 +75,14 @@ class Drawn:
     marks: Marks = ()  # type: ignore[assignment]
 
 
-# -- of a verdict -------------------------------------------------------------------------------------
+# -- of a verdict ----------------------------------------------------------------------------------
 
 
 def query_graphs(
     verdict: Verdict, queries: Mapping[tuple[str, ...], QueryQuestion]
 ) -> tuple[Chart, ...]:
-    """The secret and the views that a verdict of perfect privacy is about, each as a picture; nothing for any other verdict.
+    """The secret and the views that a verdict of perfect privacy is about, each as a picture;
+    nothing for any other verdict.
 
     `queries` has the questions that were asked, by the secret and the views.
     """
@@ -78,9 +99,11 @@ def query_graphs(
 
 
 def graphs(question: QueryQuestion, facts: Mapping[str, Any], model: str = "") -> tuple[Chart, ...]:
-    """The secret and the views of a question, each as a picture; `facts` is what a witness or certificate says.
+    """The secret and the views of a question, each as a picture;
+    `facts` is what a witness or certificate says.
 
-    Of several views the one is drawn that tells, or else those that share a subgoal with the secret.
+    Of several views the one is drawn that tells, or else those that
+    share a subgoal with the secret.
     """
     pairs = [pair for pair in facts.get("pairs", ()) if isinstance(pair, Mapping)]
     views = [one for one in question.views if one.name == facts.get("view", one.name)] or list(
@@ -109,11 +132,14 @@ def graphs(question: QueryQuestion, facts: Mapping[str, Any], model: str = "") -
 
 
 def drawn(role: str, reading: Reading, relations: Relations, model: str = "") -> Drawn:
-    """A query as it was judged: itself or its supports; over one relation for each attribute where these are independent."""
+    """A query as it was judged: itself or its supports;
+    over one relation for each attribute where these are independent.
+    """
     queries: Sequence[Query] = [reading.exact] if reading.exact is not None else reading.supports
     if model == "attribute-independent":
+        side: Role = "secret" if role == "secret" else "view"
         queries, relations = (
-            [split_attributes(query, relations)[0] for query in queries],
+            [split_attributes(query, relations, role=side)[0] for query in queries],
             split_relations(relations),
         )
     parts = [part for query in queries for part in query.parts]
@@ -145,9 +171,15 @@ def title(query: Drawn) -> str:
     who = f"{query.role} {query.name}"
     matter = sum(mark == MATTERS for mark in dict(query.marks).values())
     if matter:
-        return f"{who}: {'the marked subgoal' if matter == 1 else 'each marked subgoal'} can be the row that matters"
+        return (
+            f"{who}: {'the marked subgoal' if matter == 1 else 'each marked subgoal'} can be "
+            "the row that matters"
+        )
     if query.marks:
-        return f"{who}: {len(query.marks)} of {plural('subgoal', many)} could be a row of the other query"
+        return (
+            f"{who}: {len(query.marks)} of {plural('subgoal', many)} could be a row of the "
+            "other query"
+        )
     return f"{who}: {plural('subgoal', many)}" if many else f"{who}: it depends on no table"
 
 
@@ -163,19 +195,23 @@ def note(query: Drawn, shown: int, *, how: bool = True) -> str:
         )
     if not query.exact:
         said.append(
-            "The query is not read exactly: drawn are its supports, which have all rows that it depends on."
+            "The query is not read exactly: drawn are its supports, which have all rows that it "
+            "depends on."
         )
     elif len(query.parts) > 1:
         said.append(f"Its answer has the rows of {len(query.parts)} queries, one below the other.")
     if shown < many:
         said.append(
-            f"{shown} of its {many} subgoals are drawn: the marked ones and those nearest to them, or the first."
+            f"{shown} of its {many} subgoals are drawn: the marked ones and those nearest to them, "
+            "or the first."
         )
     return " ".join(said)
 
 
 def kept_subgoals(query: Drawn) -> list[list[int]]:
-    """The subgoals that are drawn, part by part: all, or of many the marked ones and those that hang together with them."""
+    """The subgoals that are drawn, part by part:
+    all, or of many the marked ones and those that hang together with them.
+    """
     every = [
         (number, place)
         for number, part in enumerate(query.parts)
@@ -203,7 +239,7 @@ def nearest(query: Drawn, every: Sequence[tuple[int, int]]) -> list[tuple[int, i
     return [*order, *(one for one in every if one not in order)]
 
 
-# -- the picture --------------------------------------------------------------------------------------
+# -- the picture -----------------------------------------------------------------------------------
 
 
 def svg(query: Drawn, kept: Sequence[Sequence[int]]) -> str:
@@ -235,8 +271,15 @@ def svg(query: Drawn, kept: Sequence[Sequence[int]]) -> str:
         top, width = top + ROW, LETTER * len("no table")
     wide, high = width + LEFT + EDGE, top + 4
     label = escape(f"{title(query)}. {told(query, kept)}")
-    root = f'<svg role="img" class="query-graph" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" style="min-width: {wide * 7 // 10}px; max-width: {wide}px" aria-label="{label}"'
-    return f'{root} font-family="{escape(FONT)}" font-size="{SIZE}"><title>{escape(title(query))}</title>{"".join(pieces)}</svg>'
+    root = (
+        f'<svg role="img" class="query-graph" width="{wide}" height="{high}" viewBox="0 0 '
+        f'{wide} {high}" style="min-width: {wide * 7 // 10}px; max-width: {wide}px" '
+        f'aria-label="{label}"'
+    )
+    return (
+        f'{root} font-family="{escape(FONT)}" '
+        f'font-size="{SIZE}"><title>{escape(title(query))}</title>{"".join(pieces)}</svg>'
+    )
 
 
 def picture(placed: Layout, marks: Mapping[int, str], top: int) -> Iterable[str]:
@@ -257,7 +300,10 @@ def line(join: Join) -> str:
         f'<circle class="graph-dot" cx="{at}" cy="{height}" r="3.5" fill="{SHELTERED}"/>'
         for at, height in (join.start, join.end)
     )
-    return f'<path class="graph-line" d="M{x} {y}C{x + reach} {y} {far} {below} {right} {below}" fill="none" stroke="{SHELTERED}" stroke-width="2"/>{dots}'
+    return (
+        f'<path class="graph-line" d="M{x} {y}C{x + reach} {y} {far} {below} {right} {below}" '
+        f'fill="none" stroke="{SHELTERED}" stroke-width="2"/>{dots}'
+    )
 
 
 def subgoal(box: Box, mark: str) -> Iterable[str]:
@@ -267,7 +313,11 @@ def subgoal(box: Box, mark: str) -> Iterable[str]:
     stroke = EXPOSED if matters else SHELTERED if mark else BOX_LINE
     dashes = ' stroke-dasharray="6 4"' if mark and not matters else ""
     fill = MARKED if matters else BOX
-    yield f'<rect class="{kind}" x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="7" fill="{fill}" stroke="{stroke}" stroke-width="{3 if mark else 1.5}"{dashes}/>'
+    yield (
+        f'<rect class="{kind}" x="{box.x}" y="{box.y}" width="{box.width}" '
+        f'height="{box.height}" rx="7" fill="{fill}" stroke="{stroke}" '
+        f'stroke-width="{3 if mark else 1.5}"{dashes}/>'
+    )
     yield text(box.x + PAD, box.y + HEAD // 2, box.table, "ink", weight=700)
     for cell in box.cells:
         y = box.at(cell.place)
@@ -299,8 +349,10 @@ def badge(box: Box, mark: str, colour: str, matters: bool) -> str:
     wide = max(22, LETTER * len(shown) + 10)
     x, kind = box.x + box.width - wide + 8, "graph-badge" if matters else "graph-badge graph-number"
     return (
-        f'<rect class="{kind}" x="{x}" y="{box.y - 11}" width="{wide}" height="22" rx="11" fill="{colour}"/>'
-        f'<text class="graph-on" x="{x + wide / 2:g}" y="{box.y}" dy=".35em" text-anchor="middle" font-weight="700" fill="#ffffff">{escape(shown)}</text>'
+        f'<rect class="{kind}" x="{x}" y="{box.y - 11}" width="{wide}" height="22" rx="11" '
+        f'fill="{colour}"/>'
+        f'<text class="graph-on" x="{x + wide / 2:g}" y="{box.y}" dy=".35em" text-anchor="middle" '
+        f'font-weight="700" fill="#ffffff">{escape(shown)}</text>'
     )
 
 
@@ -308,16 +360,19 @@ def text(x: int, y: int, words: str, kind: str, *, weight: int = 400, end: bool 
     """A text whose middle is at a height."""
     anchor = ' text-anchor="end"' if end else ""
     bold = f' font-weight="{weight}"' if weight != 400 else ""
-    return f'<text class="graph-{kind}" x="{x}" y="{y}" dy=".35em"{anchor}{bold} fill="{INK if kind == "ink" else MUTED}">{escape(words)}</text>'
+    return (
+        f'<text class="graph-{kind}" x="{x}" y="{y}" dy=".35em"{anchor}{bold} '
+        f'fill="{INK if kind == "ink" else MUTED}">{escape(words)}</text>'
+    )
 
 
-# -- words --------------------------------------------------------------------------------------------
+# -- words -----------------------------------------------------------------------------------------
 
 
 def head_text(part: Conjunctive, exact: bool) -> str:
     """What the answer has.
 
-    >>> from tacit.queries.query import Variable
+    >>> from tacit.families.queries.query import Variable
     >>> (
     ...     head_text(Conjunctive((Variable("name"), Constant(1)), ()), True),
     ...     head_text(Conjunctive((), ()), True),
@@ -344,7 +399,8 @@ def told(query: Drawn, kept: Sequence[Sequence[int]]) -> str:
         for place in chosen:
             mark = dict(query.marks).get((number, place))
             said.append(
-                f"{atom_text(part.atoms[place], query.relations)}{f', marked {mark}' if mark else ''}"
+                f"{atom_text(part.atoms[place], query.relations)}"
+                f"{f', marked {mark}' if mark else ''}"
             )
         found.append("; ".join([*said, *condition_texts(part)]))
     left = sum(len(part.atoms) for part in query.parts) - sum(map(len, kept))
@@ -354,7 +410,7 @@ def told(query: Drawn, kept: Sequence[Sequence[int]]) -> str:
 def atom_text(atom: Atom, relations: Relations) -> str:
     """A subgoal in a line; of a wide table only the constants.
 
-    >>> from tacit.queries.query import Relation, Variable
+    >>> from tacit.families.queries.query import Relation, Variable
     >>> wide = Relation("R", tuple("abcdefgh"))
     >>> atom_text(Atom("R", (Constant("x"), *map(Variable, "bcdefgh"))), {"R": wide})
     "R (a 'x', and 7 more columns)"

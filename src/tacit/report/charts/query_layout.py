@@ -1,7 +1,9 @@
-"""Where the subgoals of a query stand in a picture: boxes in layers, and lines between columns that must be equal.
+"""Where the subgoals of a query stand in a picture:
+boxes in layers, and lines between columns that must be equal.
 
-Layers are the distances from one subgoal in the join graph, so that every join is within a layer or between neighbours, and
-its line stays in the gap behind a layer: it never runs across a box. Lengths are pixels that we set ourselves.
+Layers are the distances from one subgoal in the join graph, so that every join is within a layer or
+between neighbours, and its line stays in the gap behind a layer: it never runs across a box.
+Lengths are pixels that we set ourselves.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from tacit.queries.query import Conjunctive, Constant, Relation, Relations, Term, Variable
-from tacit.report.charts import LETTER, shortened
+from tacit.families.queries.query import Conjunctive, Constant, Relation, Relations, Term, Variable
+from tacit.report.charts.portrait import LETTER, shortened
 
 MOST_COLUMNS = 6  # of a table that is shown whole
 MOST_LINES = 9  # of a box
@@ -32,7 +34,9 @@ Place = tuple[int, int]  # a subgoal and one of its columns
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A line of a box: a column, and what the query asks of it. `place` is the column's place; `value` is empty where any will do."""
+    """A line of a box: a column, and what the query asks of it.
+    `place` is the column's place; `value` is empty where any will do.
+    """
 
     place: int
     column: str
@@ -43,7 +47,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A subgoal: its table, the columns that are drawn and how many are not, and where it stands."""
+    """A subgoal: its table, the columns that are drawn and how
+    many are not, and where it stands.
+    """
 
     number: int
     table: str
@@ -68,7 +74,9 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A line between two columns that must be equal: from the right edge of a box to the left one of the next layer, or back to its own layer."""
+    """A line between two columns that must be equal: from the right edge of a box to the left
+    one of the next layer, or back to its own layer.
+    """
 
     start: tuple[int, int]
     end: tuple[int, int]
@@ -88,7 +96,7 @@ class Layout:
 def layout(part: Conjunctive, relations: Relations, kept: Sequence[int] | None = None) -> Layout:
     """The subgoals of a conjunctive query, or those of them that are kept, each with its place.
 
-    >>> from tacit.queries.query import Atom
+    >>> from tacit.families.queries.query import Atom
     >>> x, y, z = map(Variable, "xyz")
     >>> tables = {"R": Relation("R", ("a", "b")), "S": Relation("S", ("c",))}
     >>> found = layout(
@@ -119,11 +127,13 @@ def layout(part: Conjunctive, relations: Relations, kept: Sequence[int] | None =
     )
 
 
-# -- what a box says ----------------------------------------------------------------------------------
+# -- what a box says -------------------------------------------------------------------------------
 
 
 def box(part: Conjunctive, number: int, relation: Relation) -> Box:
-    """A subgoal as a box. Of a wide table the columns are left out of which nothing is asked, and of a long list the last ones."""
+    """A subgoal as a box. Of a wide table the columns are left out of which nothing is asked,
+    and of a long list the last ones.
+    """
     atom, uses = part.atoms[number], used(part)
     cells = [
         cell(place, column, term, part, uses)
@@ -186,7 +196,7 @@ def more_columns(number: int) -> str:
     return f"and {number} more column{'s' if number > 1 else ''}" if number else ""
 
 
-# -- which subgoals hang together ---------------------------------------------------------------------
+# -- which subgoals hang together ------------------------------------------------------------------
 
 
 def meeting_places(part: Conjunctive, chosen: Sequence[int]) -> dict[Variable, list[Place]]:
@@ -233,7 +243,8 @@ def distances(start: int, near: Mapping[int, set[int]]) -> dict[int, int]:
 
 
 def layered(group: Sequence[int], near: Mapping[int, set[int]]) -> list[list[int]]:
-    """A group in layers by the distance from the subgoal from which it is least deep; those near each other stand at the same height.
+    """A group in layers by the distance from the subgoal from which it is least deep;
+    those near each other stand at the same height.
 
     >>> layered([0, 1, 2], {0: {1}, 1: {0, 2}, 2: {1}})
     [[1], [0, 2]]
@@ -255,11 +266,13 @@ def middle(number: int, before: Sequence[int], near: Mapping[int, set[int]]) -> 
     return sum(places) / len(places)
 
 
-# -- where boxes and lines stand ----------------------------------------------------------------------
+# -- where boxes and lines stand -------------------------------------------------------------------
 
 
 def stand(layers: Sequence[Sequence[Box]], top: int) -> list[Box]:
-    """Boxes with their places: layers from left to right, each as wide as its widest box and in the middle of the height."""
+    """Boxes with their places: layers from left to right, each as wide as its widest box and in
+    the middle of the height.
+    """
     heights = [sum(one.height for one in layer) + GAP * (len(layer) - 1) for layer in layers]
     found, x = [], 0
     for layer, height in zip(layers, heights, strict=True):

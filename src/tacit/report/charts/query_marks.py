@@ -1,13 +1,15 @@
-"""Which subgoals a verdict of perfect privacy is about: those that the row that matters can be, or the pairs that could be one row."""
+"""Which subgoals a verdict of perfect privacy is about:
+those that the row that matters can be, or the pairs that could be one row.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tacit.queries.comparisons import order_key
-from tacit.queries.kinds import Clash, fitted
-from tacit.queries.query import Atom, Conjunctive, Constant, Relations, Term, Variable
+from tacit.families.queries.kinds import Clash, fitted
+from tacit.families.queries.logic.comparisons import order_key
+from tacit.families.queries.query import Atom, Conjunctive, Constant, Relations, Term, Variable
 from tacit.report.queries import NEW, text_row
 
 MATTERS = "+"  # as the tables of the report mark the row that matters
@@ -29,11 +31,12 @@ def critical(
     row: Mapping[str, Any],
     instance: Iterable[Mapping[str, Any]],
 ) -> dict[Subgoal, str]:
-    """The subgoals that are the row that matters, in some way in which a query finds a row among the instance with it.
+    """The subgoals that are the row that matters, in some way in which a query finds a row among
+    the instance with it.
 
     Rows are those of a witness, as values or as its JSON has them.
 
-    >>> from tacit.queries.query import Relation
+    >>> from tacit.families.queries.query import Relation
     >>> x, y = Variable("x"), Variable("y")
     >>> part = Conjunctive((x,), (Atom("R", (x, Constant("a"))), Atom("R", (x, y))))
     >>> tables = {"R": Relation("R", ("k", "v"))}
@@ -84,7 +87,7 @@ def paired(parts: Sequence[Conjunctive], texts: Iterable[str]) -> dict[Subgoal, 
     return {spot: ", ".join(numbers) for spot, numbers in sorted(found.items())}
 
 
-# -- ways to find a row -------------------------------------------------------------------------------
+# -- ways to find a row ----------------------------------------------------------------------------
 
 
 def is_met(
@@ -114,7 +117,9 @@ def valuations(
 
 
 def matched(atom: Atom, row: Sequence[Constant], values: Values) -> Values | None:
-    """The values with one more subgoal sent to a row, or None where they do not match. Values are compared as they are written."""
+    """The values with one more subgoal sent to a row, or None where they do not match.
+    Values are compared as they are written.
+    """
     found = dict(values)
     for term, value in zip(atom.terms, row, strict=True):
         wanted = term if isinstance(term, Constant) else found.setdefault(term, value)

@@ -1,4 +1,6 @@
-"""Charts of shares: in how many fitting tables the most exposed people have each value, and how large crowds are."""
+"""Charts of shares: in how many fitting tables the most exposed people have each value, and how
+large crowds are.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.definitions.words import people, saying, spoken
-from tacit.model.numbers import percent, plain
-from tacit.report.charts import (
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.portrait import EDGES, FEW, Bar, trimmed
+from tacit.families.words import people, saying, spoken
+from tacit.model.numbers import percent, percent_exactly
+from tacit.report.charts.portrait import (
     EXPOSED,
     INK,
     LETTER,
@@ -35,21 +39,21 @@ from tacit.report.charts import (
     text_mark,
     with_border,
 )
-from tacit.tables.hierarchy import value_text
-from tacit.tables.portrait import EDGES, FEW, Bar, trimmed
 
 if TYPE_CHECKING:
-    from tacit.overlap.stages import Stages
+    from tacit.families.overlaps.stages import Stages
 
 MOST_PEOPLE, MOST_CERTAIN = 4, 2  # in the chart of shares
 MOST_VALUES = 5
 
 
-# -- what the most exposed may have ----------------------------------------------------------------------
+# -- what the most exposed may have ----------------------------------------------------------------
 
 
 def shares_chart(stages: Stages, gamma: Fraction) -> Chart | None:
-    """For the most exposed people the share of tables in which they have each value; it names them. None where nobody is above gamma."""
+    """For the most exposed people the share of tables in which they have each value;
+    it names them. None where nobody is above gamma.
+    """
     shown = most_exposed(stages, gamma)
     if not shown:
         return None
@@ -97,7 +101,10 @@ def shares_chart(stages: Stages, gamma: Fraction) -> Chart | None:
             ),
         ],
     }
-    note = f"The share of fitting tables in which they have each {spoken(stages.sensitive)}; the most exposed people first. The dashed line is gamma, {limit_text(gamma)}."
+    note = (
+        f"The share of fitting tables in which they have each {spoken(stages.sensitive)}; the "
+        f"most exposed people first. The dashed line is gamma, {percent_exactly(gamma)}."
+    )
     told = "; ".join(
         row["label"] if row["head"] else f"{row['label']}: {row['number']}" for row in rows
     )
@@ -105,7 +112,9 @@ def shares_chart(stages: Stages, gamma: Fraction) -> Chart | None:
 
 
 def most_exposed(stages: Stages, gamma: Fraction) -> list[int]:
-    """The classes to show; where there are others, only a few whose value is certain: there is little to see."""
+    """The classes to show; where there are others, only a few whose value is certain:
+    there is little to see.
+    """
     above = [
         one
         for one in stages.exposed
@@ -139,7 +148,7 @@ def share_rows(stages: Stages, class_: int, gamma: Fraction, before: int) -> lis
             {
                 "head": False,
                 "label": text,
-                "number": share_text(share, gamma),
+                "number": percent(share, beside=gamma),
                 "share": float(share),
                 "colour": colour,
             }
@@ -151,7 +160,7 @@ def share_rows(stages: Stages, class_: int, gamma: Fraction, before: int) -> lis
             {
                 "head": False,
                 "label": label,
-                "number": share_text(share, gamma),
+                "number": percent(share, beside=gamma),
                 "share": float(share),
                 "colour": SHELTERED,
             }
@@ -173,9 +182,15 @@ def group_name(stages: Stages, class_: int) -> str:
 def shares_finding(stages: Stages, class_: int, gamma: Fraction) -> str:
     """What is believed most, and about whom."""
     one = stages.last.largest[class_]
-    who = f"{'each of ' if stages.sizes[class_] > 1 else ''}{shortened(group_name(stages, class_), 40)}"
-    share = "every table" if one.least == 1 else f"{share_text(one.least, gamma)} of the tables"
-    return f"In {share} that fit{'s' if one.least == 1 else ''} {who} {shortened(saying(stages.sensitive, stages.values[one.value]), 40)}"
+    who = (
+        f"{'each of ' if stages.sizes[class_] > 1 else ''}"
+        f"{shortened(group_name(stages, class_), 40)}"
+    )
+    share = "every table" if one.least == 1 else f"{percent(one.least, beside=gamma)} of the tables"
+    return (
+        f"In {share} that fit{'s' if one.least == 1 else ''} {who} "
+        f"{shortened(saying(stages.sensitive, stages.values[one.value]), 40)}"
+    )
 
 
 def unbroken(text: str) -> str:
@@ -193,11 +208,13 @@ def value_words(value: Any) -> str:
     return "(missing)" if value is None else value_text(value)
 
 
-# -- crowds ----------------------------------------------------------------------------------------------
+# -- crowds ----------------------------------------------------------------------------------------
 
 
 def crowds_chart(sizes: Mapping[int, int], k: int, asked: str) -> Chart | None:
-    """People by the size of their crowd; `sizes` says how many crowds have so many people, `asked` what crowds these are."""
+    """People by the size of their crowd; `sizes` says how many crowds have so many people,
+    `asked` what crowds these are.
+    """
     if not sizes:
         return None
     everybody = sum(size * many for size, many in sizes.items())
@@ -214,7 +231,10 @@ def crowds_chart(sizes: Mapping[int, int], k: int, asked: str) -> Chart | None:
         bars,
         k,
     )
-    note = f"{asked}: people by the size of their crowd, those who could swap their values without anybody noticing."
+    note = (
+        f"{asked}: people by the size of their crowd, those who could swap their values "
+        "without anybody noticing."
+    )
     return Chart(title, note, bar_chart(lines, everybody, title))
 
 
@@ -233,33 +253,3 @@ def size_bars(sizes: Mapping[int, int], k: int) -> tuple[Bar, ...]:
     return trimmed(
         Bar(low, above - 1, inside[number]) for number, (low, above) in enumerate(pairwise(edges))
     )
-
-
-# -- numbers ---------------------------------------------------------------------------------------------
-
-
-def limit_text(gamma: Fraction) -> str:
-    """What is asked, exactly.
-
-    >>> limit_text(Fraction(1, 2)), limit_text(Fraction(2, 3))
-    ('50 %', '2/3')
-    """
-    return f"{plain(gamma * 100)} %" if (gamma * 10**6).denominator == 1 else plain(gamma)
-
-
-def share_text(share: Fraction, beside: Fraction | None = None) -> str:
-    """A share in percent; beside a limit with as many digits as tell them apart.
-
-    >>> share_text(Fraction(4, 5)), share_text(Fraction(1, 8)), share_text(Fraction(1, 3))
-    ('80 %', '12.5 %', '33 %')
-    >>> share_text(Fraction(5001, 10000), Fraction(1, 2)), share_text(Fraction(999_999, 1_000_000))
-    ('50.01 %', '99.9999 %')
-    """
-    if (share * 1000).denominator == 1:
-        return f"{plain(share * 100)} %"
-    limits = [one for one in (beside, Fraction(0), Fraction(1)) if one is not None and one != share]
-    for digits in range(int(share < Fraction(1, 10)), 12):  # 6.7 %, but 67 %
-        text = f"{float(share) * 100:.{digits}f}"
-        if all(Fraction(text) != one * 100 for one in limits):
-            return f"{text} %"
-    return percent(share)

@@ -1,4 +1,6 @@
-"""Charts of a repair: risk against utility with all minimal solutions, and what became of each column."""
+"""Charts of a repair: risk against utility with all minimal
+solutions, and what became of each column.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tacit.anonymization.results import Choice, Repaired
-from tacit.anonymization.run import greatest_belief
-from tacit.definitions.words import plural
+from tacit.families.microdata.runs.anonymize import greatest_belief
+from tacit.families.microdata.runs.results import Choice, Repaired
+from tacit.families.words import plural
 from tacit.model.numbers import percent
 from tacit.report import telling
-from tacit.report.charts import (
+from tacit.report.charts.portrait import (
     FAINT,
     INK,
     MUTED,
@@ -50,7 +52,9 @@ class Dot:
 
 
 def trade_offs(found: Repaired) -> list[Chart]:
-    """What the solutions cost against what they risk: being picked out, and being believed to have a value."""
+    """What the solutions cost against what they risk:
+    being picked out, and being believed to have a value.
+    """
     drawn = [risk_chart(found)]
     if any(choice.belief is not None for choice in found.choices) or (
         not found.choices and found.recoded.raw.sensitive
@@ -66,7 +70,10 @@ def risk_chart(found: Repaired) -> Chart:
     title = f"{cost_told(found, chosen.cost)}: {crowd(chosen.risk)}"
     k = required_k(found.verdicts)
     allowed = (Fraction(1, k), f"allowed: 1 in {k:,}") if k else None
-    note = f"How easily somebody's row is picked out, against the {measure_of(found)}. {how_to_read(found)}"
+    note = (
+        f"How easily somebody's row is picked out, against the {measure_of(found)}. "
+        f"{how_to_read(found)}"
+    )
     return Chart(title, note, draw(dots, measure_of(found), title, allowed=allowed))
 
 
@@ -80,7 +87,10 @@ def belief_chart(found: Repaired) -> Chart:
     title = f"{cost_told(found, chosen.cost)}: " + (
         sure if chosen.risk < 1 else f"somebody's {whose} is certain"
     )
-    note = f"How sure one can be of somebody's {whose}, against the {measure_of(found)}. {how_to_read(found)}"
+    note = (
+        f"How sure one can be of somebody's {whose}, against the {measure_of(found)}. "
+        f"{how_to_read(found)}"
+    )
     return Chart(title, note, draw(dots, measure_of(found), title))
 
 
@@ -93,7 +103,10 @@ def how_to_read(found: Repaired) -> str:
         if found.all_choices
         else "Each dot is a minimal solution that was seen"
     )
-    return f"{which}: further left more is kept, further down less is told. Numbers as in the list of solutions."
+    return (
+        f"{which}: further left more is kept, further down less is told. Numbers as in the "
+        "list of solutions."
+    )
 
 
 def measure_of(found: Repaired) -> str:
@@ -112,7 +125,7 @@ def crowd(risk: Fraction) -> str:
 
     >>> crowd(Fraction(1, 1400)), crowd(Fraction(1, 2)), crowd(Fraction(1))
     ('everybody looks like 1,399 others or more', 'everybody looks like 1 other or more', 'somebody stands alone')
-    """
+    """  # noqa: E501
     others = int(1 / risk) - 1
     return (
         f"everybody looks like {plural('other', others)} or more"
@@ -157,7 +170,9 @@ def decimal(text: str) -> float:
 def draw(
     dots: Sequence[Dot], measure: str, title: str, *, allowed: tuple[Fraction, str] | None = None
 ) -> str:
-    """Dots on two axes. The chosen one is dark and named; others have numbers where there is room."""
+    """Dots on two axes. The chosen one is dark and named;
+    others have numbers where there is room.
+    """
     width = WIDTH - LEFT - RIGHT
     across = domain([dot.cost for dot in dots], most=1.0 if measure == "loss" else None)
     up = (
@@ -165,7 +180,7 @@ def draw(
         1.12 * max([float(dot.risk) for dot in dots] + ([float(allowed[0])] if allowed else [])),
     )
     x = axis("cost", across, f"{measure} →  less is kept", ".3~s" if across[1] >= 1000 else ".6~g")
-    y = axis("risk", up, "", ".0%" if up[1] > 0.05 else ".1%")
+    y = axis("risk", up, "", ".3~p")  # round numbers, with the digits that they have
     rows = [row_of(dot, across, up, width) for dot in dots]
     labels = with_room([row for row in rows if row["listed"]], width)
     at_right = all(row["px"] < width * 0.62 for row in rows if row["chosen"])
@@ -213,7 +228,9 @@ def dot_mark(colour: str, size: int, opacity: float) -> dict[str, Any]:
 def label_layers(
     rows: Sequence[dict[str, Any]], side: str, x: dict[str, Any], y: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """Labels on one side of their dots, with a white edge so that dots below do not disturb them."""
+    """Labels on one side of their dots, with a white edge so that
+    dots below do not disturb them.
+    """
     away = 12 if side == "left" else -12
     drawn = []
     for bold in (False, True):
@@ -256,7 +273,9 @@ def row_of(
 
 
 def with_room(rows: Sequence[dict[str, Any]], width: int) -> list[dict[str, Any]]:
-    """The dots that get their label: the chosen one, then the cheapest and lowest as long as there is room."""
+    """The dots that get their label: the chosen one, then the cheapest and lowest as long as
+    there is room.
+    """
     kept: list[dict[str, Any]] = []
     for row in sorted(
         rows, key=lambda one: (not one["chosen"], one["px"] / width + 1 - one["py"] / HEIGHT)
@@ -311,7 +330,10 @@ def axis(field: str, ends: tuple[float, float], title: str, form: str) -> dict[s
 def told(dots: Sequence[Dot], measure: str) -> str:
     """The dots in words, for whoever cannot see them."""
     parts = [
-        f"{dot.label}{' (written)' if dot.chosen else ''}: {measure} {telling.number(dot.cost)}, {percent(dot.risk)}"
+        (
+            f"{dot.label}{' (written)' if dot.chosen else ''}: {measure} "
+            f"{telling.number(dot.cost)}, {percent(dot.risk)}"
+        )
         for dot in dots[:TOLD]
     ]
     return "; ".join(parts) + (f"; and {len(dots) - TOLD} more" if len(dots) > TOLD else "")
@@ -330,8 +352,8 @@ def loss_chart(columns: Sequence[telling.Column]) -> Chart:
         stay = "stays as it is" if kept == 1 else "stay as they are"
         title += f"; {kept} of {len(columns)} columns {stay}" if worst.loss else ""
     note = (
-        "Detail that is gone, by column: 0 % as it is, 100 % when all values read the same. A row that is dropped counts as "
-        "100 %."
+        "Detail that is gone, by column: 0 % as it is, 100 % when all values read the same. A row "
+        "that is dropped counts as 100 %."
     )
     rows = [(noun(one.name), float(one.loss), f"{percent(one.loss)}") for one in columns]
     return Chart(title, note, share_chart(rows, title))
@@ -341,13 +363,13 @@ def moved_chart(columns: Sequence[telling.Column]) -> Chart:
     """How far the distribution of each column moved."""
     worst = max(columns, key=lambda one: one.moved)
     title = (
-        f"Shares of {noun(worst.name)} are off by up to {telling.share(worst.moved)}"
+        f"Shares of {noun(worst.name)} are off by up to {percent(worst.moved)}"
         if worst.moved
         else "The distribution of every column is kept"
     )
     note = (
-        "The largest error of a question such as “what share of people has one of these values”, by column, if each label "
-        "is read as all values below it alike."
+        "The largest error of a question such as “what share of people has one of these values”, "
+        "by column, if each label is read as all values below it alike."
     )
-    rows = [(noun(one.name), one.moved, telling.share(one.moved)) for one in columns]
+    rows = [(noun(one.name), one.moved, percent(one.moved)) for one in columns]
     return Chart(title, note, share_chart(rows, title))

@@ -1,4 +1,6 @@
-"""Who is in which view: an UpSet picture, with a row for each view and a column for each combination of views that somebody is in."""
+"""Who is in which view: an UpSet picture, with a row for each view and a column for each
+combination of views that somebody is in.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.definitions.words import listed, people, spoken
-from tacit.overlap.memberships import Combination, Memberships
-from tacit.report.charts import (
+from tacit.families.overlaps.memberships import Combination, Memberships
+from tacit.families.words import listed, people, spoken
+from tacit.report.charts.portrait import (
     FAINT,
     INK,
     LETTER,
@@ -42,7 +44,9 @@ STRIPE, GREY = "#f4f6f8", "#9aa7b4"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the picture: its people, the rows with a dot and with a ring; no rows for `REST`, what all further columns come to."""
+    """A column of the picture: its people, the rows with a dot and with a ring;
+    no rows for `REST`, what all further columns come to.
+    """
 
     people: int
     dots: tuple[int, ...] = ()
@@ -51,7 +55,9 @@ class Column:
 
 
 def upset_chart(found: Memberships | None) -> Chart | None:
-    """The picture of who is in which view; None where nobody is in any, or there is one view only."""
+    """The picture of who is in which view;
+    None where nobody is in any, or there is one view only.
+    """
     if found is None or len(found.views) < 2 or not any(one.views for one in found.combinations):
         return None
     title = finding(found)
@@ -80,7 +86,10 @@ def finding(found: Memberships) -> str:
     if not could:
         return f"Nobody is in more than one {called}"
     if not sure:
-        return f"{of_people(could, found.people).removesuffix(' are').removesuffix(' is')} may be in {several}"
+        return (
+            f"{of_people(could, found.people).removesuffix(' are').removesuffix(' is')} may "
+            f"be in {several}"
+        )
     more = f", and {could - sure:,} more may be" if could > sure else ""
     return f"{of_people(sure, found.people)} in {several}{more}"
 
@@ -96,7 +105,9 @@ def rows_of(found: Memberships) -> Memberships:
 
 
 def names_of(rows: Memberships) -> list[str]:
-    """The names of the rows; where one is too long, all have numbers, under which the note has them in full."""
+    """The names of the rows; where one is too long, all have numbers, under which the note has
+    them in full.
+    """
     if all(len(name) <= LONGEST for name in rows.views):
         return list(rows.views)
     return [shortened(f"{number} {name}", LONGEST) for number, name in enumerate(rows.views, 1)]
@@ -109,7 +120,9 @@ def column_width(combinations: Sequence[Combination]) -> int:
 
 
 def columns_of(combinations: Sequence[Combination], room: int) -> list[Column]:
-    """The largest combinations, as many as there is room for; all others together are the last column."""
+    """The largest combinations, as many as there is room for;
+    all others together are the last column.
+    """
     shown = combinations if len(combinations) <= room else combinations[: max(1, room - 1)]
     columns = [Column(one.people, one.inside, one.perhaps) for one in shown]
     if rest := combinations[len(shown) :]:
@@ -145,13 +158,22 @@ def short_number(number: int) -> str:
 def note_of(found: Memberships, rows: Memberships, columns: Sequence[Column]) -> str:
     """How to read the picture, and what is not in it."""
     called = found.called
-    note = f"Each column is a combination of {called}s; its bar says how many people are in just these. The number behind a {called} is all who are in it."
+    note = (
+        f"Each column is a combination of {called}s; its bar says how many people are in just "
+        f"these. The number behind a {called} is all who are in it."
+    )
     if not found.is_certain:
-        note += f" A ring: people are in that {called} or not, depending on their {spoken(found.sensitive)}."
+        note += (
+            f" A ring: people are in that {called} or not, depending on their "
+            f"{spoken(found.sensitive)}."
+        )
     if any(not one.views for one in found.combinations):
         note += f" A column without a dot: people whom no {called} shows."
     if columns[-1].label == REST:
-        note += f" {len(rows.combinations) - len(columns) + 1:,} smaller combinations are added up in the last column."
+        note += (
+            f" {len(rows.combinations) - len(columns) + 1:,} smaller combinations are added "
+            "up in the last column."
+        )
     if len(rows.views) < len(found.views):
         note += f" The {called}s with the fewest people share one row."
     cut = any(len(name) > LONGEST for name in rows.views)
@@ -178,7 +200,8 @@ def told(found: Memberships) -> str:
         )
         may = f"perhaps in {listed(perhaps)}" if perhaps else ""
         parts.append(
-            f"{people(one.people)} {', '.join(some for some in (only, may) if some) or f'in no {found.called}'}"
+            f"{people(one.people)} "
+            f"{', '.join(some for some in (only, may) if some) or f'in no {found.called}'}"
         )
     left = found.combinations[MOST_VIEWS:]
     return "; ".join(

@@ -1,4 +1,6 @@
-"""Charts of possible worlds: how many databases and secrets stay, and how the databases are shared out among secrets."""
+"""Charts of possible worlds: how many databases and secrets stay, and how the databases are
+shared out among secrets.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tacit.definitions.words import plural
-from tacit.model.numbers import percent
-from tacit.report.charts import (
+from tacit.families.words import plural
+from tacit.model.numbers import percents
+from tacit.report.charts.portrait import (
     EXPOSED,
     INK,
     LABEL,
@@ -31,7 +33,9 @@ class Share:
 
 
 def counts_chart(numbers: Sequence[tuple[str, int, int]]) -> Chart | None:
-    """Databases and secrets before and after; each pair has a scale of its own. None where nothing was counted."""
+    """Databases and secrets before and after; each pair has a scale of its own.
+    None where nothing was counted.
+    """
     rows: list[dict[str, Any]] = []
     for word, before, after in numbers:
         many = plural(word, 2).partition(" ")[2]
@@ -55,27 +59,36 @@ def counts_chart(numbers: Sequence[tuple[str, int, int]]) -> Chart | None:
 
 
 def secrets_chart(secrets: Sequence[Share], before: int, after: int) -> Chart:
-    """Each secret's share of all databases before and after. The odds stay exactly where all shares do."""
+    """Each secret's share of all databases before and after.
+    The odds stay exactly where all shares do.
+    """
     rows: list[dict[str, Any]] = []
     for one in secrets:
         first, second = share(one.before, before), share(one.after, after)
-        rows.append(bar(len(rows), one.label, first, f"{percent(first)} before", SHELTERED))
+        texts = percents(first, second)
+        rows.append(bar(len(rows), one.label, first, f"{texts[0]} before", SHELTERED))
         rows.append(
             bar(
                 len(rows),
                 "",
                 second,
-                f"{percent(second)} after",
+                f"{texts[1]} after",
                 EXPOSED if first != second else SHELTERED,
             )
         )
     moved = sum(share(one.before, before) != share(one.after, after) for one in secrets)
     title = (
-        f"{'The share' if moved == 1 else 'The shares'} of {plural('secret', moved)} change{'s' if moved == 1 else ''}"
+        (
+            f"{'The share' if moved == 1 else 'The shares'} of {plural('secret', moved)} "
+            f"change{'s' if moved == 1 else ''}"
+        )
         if moved
         else "No secret's share changes"
     )
-    note = "The share of all possible databases that have this secret, before and after. The odds between secrets stay where all shares do."
+    note = (
+        "The share of all possible databases that have this secret, before and after. The "
+        "odds between secrets stay where all shares do."
+    )
     return Chart(
         title, note, draw_bars(rows, title, widest=float(max(row["length"] for row in rows)) or 1.0)
     )

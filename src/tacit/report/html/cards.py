@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tacit.definitions.words import plural
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.words import plural
 from tacit.model.numbers import plain
 from tacit.model.verdict import Verdict, Witness
 from tacit.report import crowds, worlds
-from tacit.report.charts import noun
+from tacit.report.charts.portrait import noun
 from tacit.report.queries import is_about_queries
-from tacit.tables.hierarchy import value_text
 
 MOST_ROWS = 12  # of a table in the page
 
@@ -97,7 +97,9 @@ def shown(value: Any) -> str:
 
 
 def grids(witness: Witness) -> list[Grid]:
-    """The witness as small tables: for a group what the release shows of it, else every fact of it."""
+    """The witness as small tables: for a group what the release
+    shows of it, else every fact of it.
+    """
     if witness.kind != "group" or "values" not in witness.personal or "size" not in witness.facts:
         rows = [
             (noun(name), shown(value))

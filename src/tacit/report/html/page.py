@@ -6,37 +6,55 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tacit.assess import Assessment
-from tacit.definitions.registry import DEFINITIONS, OF_SYNTHETIC
+from tacit.checking.assess import Assessment
+from tacit.families.microdata.portrait import Portrait
+from tacit.families.registry import DEFINITIONS, OF_SYNTHETIC
 from tacit.model.numbers import percent
 from tacit.model.verdict import Audience, Verdict
 from tacit.report import crowds
-from tacit.report.cards import CERTAINTY
-from tacit.report.charts import Chart, charts, noun
-from tacit.report.curves import checked_curves
-from tacit.report.pages import render_page, write_page
+from tacit.report.charts.curves import checked_curves
+from tacit.report.charts.portrait import Chart, charts, noun
+from tacit.report.charts.query_graphs import query_graphs
+from tacit.report.html.cards import CERTAINTY
+from tacit.report.html.pages import render_page, write_page
 from tacit.report.queries import heading, is_about_queries
-from tacit.report.query_graphs import query_graphs
-from tacit.report.terminal import by_release, conclusion, not_together, tables
+from tacit.report.terminal.answers import by_release, conclusion, not_together, tables
 from tacit.report.worlds import is_about_worlds, is_made_up
-from tacit.tables.portrait import Portrait
 
 GLOSSARY = {
-    "release": "What leaves the house: here a copy of a table in which some values are made coarser.",
-    "quasi-identifiers": "Columns that a neighbour, a colleague or another list may know about a person, such as zip and age.",
+    "release": (
+        "What leaves the house: here a copy of a table in which some values are made coarser."
+    ),
+    "quasi-identifiers": (
+        "Columns that a neighbour, a colleague or another list may know about a person, such "
+        "as zip and age."
+    ),
     "sensitive": "A column whose value nobody may learn about a person.",
-    "group": "All people whose quasi-identifiers look the same in the release. Nobody can tell them apart by these.",
-    "belief": "How likely a person's value is to somebody who counts. Before: the share of it in the whole table. "
-    "After: its share in the person's group.",
-    "witness": "The least evidence of a breach that a person can follow and a program can check again.",
+    "group": (
+        "All people whose quasi-identifiers look the same in the release. Nobody can tell "
+        "them apart by these."
+    ),
+    "belief": (
+        "How likely a person's value is to somebody who counts. Before: the share of it in "
+        "the whole table. After: its share in the person's group."
+    ),
+    "witness": (
+        "The least evidence of a breach that a person can follow and a program can check again."
+    ),
     "holds, breached, undecided": "The three answers of a check. Undecided never counts as holds.",
 }
 QUERY_WORDS = {
     "view": "A release that is a query: others see its answer.",
     "secret": "A query whose answer nobody may learn anything about.",
-    "row that matters": "A row is critical for a query if there is some database on which adding it changes the query's answer. The "
-    "tables show a smallest such database, and both queries were run on it.",
-    "_fresh1, _fresh2, ...": "New values: any that occur in neither query. Of wide tables the columns are left out (...) that have only such values, each in one place.",
+    "row that matters": (
+        "A row is critical for a query if there is some database on which adding it changes "
+        "the query's answer. The tables show a smallest such database, and both queries were "
+        "run on it."
+    ),
+    "_fresh1, _fresh2, ...": (
+        "New values: any that occur in neither query. Of wide tables the columns are left out "
+        "(...) that have only such values, each in one place."
+    ),
     "subgoal": "A table as a query uses it, such as stays(pid, 'cancer', ward).",
     "witness": GLOSSARY["witness"],
     "holds, breached, undecided": GLOSSARY["holds, breached, undecided"],
@@ -44,21 +62,32 @@ QUERY_WORDS = {
 WORLD_WORDS = {
     "view": QUERY_WORDS["view"],
     "secret": "A query whose answer nobody may learn more about than is out already.",
-    "possible database": "One that satisfies the constraints, and on which all published views have the answers that are out. The data are one of them; "
-    "each new view rules some out.",
+    "possible database": (
+        "One that satisfies the constraints, and on which all published views have the "
+        "answers that are out. The data are one of them; each new view rules some out."
+    ),
     "plausible secret": "An answer that the secret has on some possible database.",
-    "odds": "How many possible databases have one secret, for each that has another. To somebody who takes databases with the same secret as equally likely, "
-    "a view says nothing about the secret exactly if no odds change.",
-    "_fresh1, _fresh2, ...": "Any other values: such as are neither in the data nor in a query or constraint.",
+    "odds": (
+        "How many possible databases have one secret, for each that has another. To somebody "
+        "who takes databases with the same secret as equally likely, a view says nothing "
+        "about the secret exactly if no odds change."
+    ),
+    "_fresh1, _fresh2, ...": (
+        "Any other values: such as are neither in the data nor in a query or constraint."
+    ),
     "witness": GLOSSARY["witness"],
     "holds, breached, undecided": GLOSSARY["holds, breached, undecided"],
 }
 
 MECHANISM_WORDS = {
-    "epsilon, e^epsilon": "How much likelier an output may become by one person's value: at most e^epsilon times.",
+    "epsilon, e^epsilon": (
+        "How much likelier an output may become by one person's value: at most e^epsilon times."
+    ),
     "delta": "How far that may fail: what is spent beyond it, as a chance.",
     "alpha": "The noise: so many invented people stand in every cell before anybody is drawn.",
-    "neighbouring tables": "Two tables that differ in one person's value; everybody stays in their group.",
+    "neighbouring tables": (
+        "Two tables that differ in one person's value; everybody stays in their group."
+    ),
     "witness": GLOSSARY["witness"],
     "holds, breached, undecided": GLOSSARY["holds, breached, undecided"],
 }
@@ -71,7 +100,9 @@ CROWD_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One release as the page shows it. `graphs` has, verdict by verdict, the queries that it is about."""
+    """One release as the page shows it.
+    `graphs` has, verdict by verdict, the queries that it is about.
+    """
 
     name: str
     status: str
@@ -140,7 +171,9 @@ def section(
 
 
 def simulatable(verdict: Verdict) -> bool:
-    """Could the other side compute this answer without the rows? If not, a refusal tells them something."""
+    """Could the other side compute this answer without the rows? If
+    not, a refusal tells them something.
+    """
     if verdict.subject.get("over") in ("domain", "all"):
         return True  # no rows were looked at
     return verdict.check in DEFINITIONS and DEFINITIONS[verdict.check].simulatable

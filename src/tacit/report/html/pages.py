@@ -14,26 +14,28 @@ from markupsafe import Markup
 
 import tacit
 from tacit.engines.output import beside, check_file
-from tacit.model.numbers import percent
+from tacit.model.numbers import percent, percent_exactly, percents
 from tacit.model.verdict import Audience
 from tacit.report import crowds, queries, worlds
-from tacit.report.cards import CERTAINTY, CHECKED, facts, grids
+from tacit.report.charts.worlds import counts_chart
 from tacit.report.escaping import escaped
-from tacit.report.scoping import scoped
-from tacit.report.share_charts import limit_text
-from tacit.report.terminal import WORDS
-from tacit.report.world_charts import counts_chart
+from tacit.report.html.cards import CERTAINTY, CHECKED, facts, grids
+from tacit.report.html.scoping import scoped
+from tacit.report.terminal.answers import WORDS
 
 
 def render_page(template: str, audience: Audience, **values: Any) -> str:
     """A page as text. `template` extends base.html and says in its blocks what is its own."""
     environment = Environment(
-        loader=FunctionLoader(lambda name: files("tacit.report").joinpath(name).read_text("utf-8")),
+        loader=FunctionLoader(
+            lambda name: files("tacit.report.html").joinpath(name).read_text("utf-8")
+        ),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["percents"] = percents
     environment.filters |= {
         "facts": facts,
         "grids": grids,
@@ -58,7 +60,7 @@ def render_page(template: str, audience: Audience, **values: Any) -> str:
         "may_have": crowds.may_have,
         "advice": crowds.advice,
         "left_out": crowds.left_out,
-        "limit": limit_text,
+        "limit": percent_exactly,
         "classes": queries.classes_text,
         "width": lambda share: f"{float(share):.2%}",
     }
@@ -73,18 +75,20 @@ def render_page(template: str, audience: Audience, **values: Any) -> str:
 
 
 def style(scope: str, dark: str) -> str:
-    """The style of the reports for what is below the selector `scope`, dark below the selector `dark`.
+    """The style of the reports for what is below the selector `scope`,
+    dark below the selector `dark`.
 
     >>> ":where(.body--dark) .report {" in style(".report", ".body--dark")
     True
     """
-    return scoped(files("tacit.report").joinpath("style.css").read_text("utf-8"), scope, dark)
+    return scoped(files("tacit.report.html").joinpath("style.css").read_text("utf-8"), scope, dark)
 
 
 def write_page(text: str, path: Path) -> None:
     """Write a page to a file: whole, or not at all.
 
-    Raises a TacitError where the folder is missing or may not be written to, and where the path is no file.
+    Raises a TacitError where the folder is missing or may not be written
+    to, and where the path is no file.
     """
     check_file(path, ())
     with beside(path) as place:

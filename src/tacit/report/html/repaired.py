@@ -1,26 +1,33 @@
-"""The page of a repair: what is released, what it costs and risks, and which other ways there were."""
+"""The page of a repair: what is released, what it costs and risks,
+and which other ways there were.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from tacit.anonymization.results import NotRepaired, Repaired
-from tacit.definitions.words import people, plural
+from tacit.families.microdata.portrait import Portrait, portraits
+from tacit.families.microdata.recoded import nobody
+from tacit.families.microdata.runs.results import NotRepaired, Repaired
+from tacit.families.words import people, plural
 from tacit.model.numbers import percent
 from tacit.model.verdict import Audience
 from tacit.report import telling
-from tacit.report.cards import Grid
-from tacit.report.charts import Chart, charts
-from tacit.report.html import figures, glossary
-from tacit.report.pages import render_page
-from tacit.report.trade_off import MOST_LISTED, loss_chart, moved_chart, trade_offs
-from tacit.tables.portrait import Portrait, portraits
-from tacit.tables.recoded import nobody
+from tacit.report.charts.portrait import Chart, charts
+from tacit.report.charts.trade_off import MOST_LISTED, loss_chart, moved_chart, trade_offs
+from tacit.report.html.cards import Grid
+from tacit.report.html.page import figures, glossary
+from tacit.report.html.pages import render_page
 
 WORDS = {
-    "level": "How coarse a column is: level 0 is the value as it is, the highest level tells nothing.",
-    "minimal solution": "Levels for which all checks hold, and none of which can be lower as long as the others stay.",
+    "level": (
+        "How coarse a column is: level 0 is the value as it is, the highest level tells nothing."
+    ),
+    "minimal solution": (
+        "Levels for which all checks hold, and none of which can be lower as long as the "
+        "others stay."
+    ),
     "loss": "The part of the columns' detail that is gone: 0 nothing, 1 everything.",
 }
 
@@ -47,7 +54,8 @@ def repaired_page(found: Repaired, audience: Audience) -> str:
         audience,
         found=found,
         conclusion=telling.conclusion_told(found),
-        status="undecided" if found.not_asked else "holds",
+        status="undecided" if found.not_asked or not found.is_judged else "holds",
+        unjudged="" if found.is_judged else telling.INSISTED if found.output else telling.UNJUDGED,
         not_asked=telling.not_asked_told(found),
         table=f"{raw.table.name}: {raw.base.rows:,} rows, {people(raw.people)}",
         numbers=numbers(found, drawn),
@@ -84,7 +92,9 @@ def not_repaired_page(found: NotRepaired, audience: Audience) -> str:
 
 
 def pictured(found: Repaired) -> Portrait:
-    """The release in numbers; where nobody looked while the source was open, people have no names."""
+    """The release in numbers; where nobody looked while the source
+    was open, people have no names.
+    """
     if found.portrait is not None:
         return found.portrait
     question = found.recoded.question()
@@ -116,7 +126,7 @@ def columns_grid(columns: list[telling.Column], audience: Audience) -> Grid:
     rows = []
     for one in columns:
         example = [" → ".join(one.example) if one.example else ""] if audience == "owner" else []
-        rows.append([one.name, one.steps, *example, percent(one.loss), telling.share(one.moved)])
+        rows.append([one.name, one.steps, *example, percent(one.loss), percent(one.moved)])
     return Grid("", head, rows)
 
 
@@ -154,7 +164,7 @@ def choices_grid(found: Repaired) -> Grid | None:
         belief = percent(one.belief) if one.belief is not None else "–"
         levels = [str(one.generalization[name]) for name in names]
         gone = [f"{one.suppressed:,}"] if dropped else []
-        first = f"{place}, written" if one.chosen else str(place)
+        first = f"{place}, {'written' if found.output else 'found'}" if one.chosen else str(place)
         rows.append(
             [first, *levels, telling.number(one.cost), f"{int(1 / one.risk):,}", belief, *gone]
         )

@@ -1,4 +1,5 @@
-"""A page's style, for a part of another page: its rules hold below one element, and its dark colours follow a class.
+"""A page's style, for a part of another page:
+its rules hold below one element, and its dark colours follow a class.
 
 It reads rules, rules within `@media`, and nothing else: all that the report's style has.
 """
@@ -12,7 +13,8 @@ PREFERS_DARK = "@media (prefers-color-scheme: dark)"
 
 
 def scoped(css: str, scope: str, dark: str) -> str:
-    """The rules of `css` for what is below `scope`, a selector. Where a rule asks for a dark screen it asks for `dark`, a selector of an ancestor.
+    """The rules of `css` for what is below `scope`, a selector.
+    Where a rule asks for a dark screen it asks for `dark`, a selector of an ancestor.
 
     >>> print(scoped(":root { --ink: #000; } h1, p a { margin: 0; }", ".report", ".night"))
     .report { --ink: #000; }
@@ -26,7 +28,7 @@ def scoped(css: str, scope: str, dark: str) -> str:
     ... )
     :where(.night) .report { color: #fff; }
     @media print { .report p { color: #000; } }
-    """
+    """  # noqa: E501
     return "\n".join(
         _rule(head, body, scope, dark)
         for head, body in _rules(re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL))

@@ -1,4 +1,6 @@
-"""What a person reads after `tacit anonymize`: the release in words, what it costs, and what to do next."""
+"""What a person reads after `tacit anonymize`:
+the release in words, what it costs, and what to do next.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,14 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from tacit.anonymization.explore import Explored, Rung
-from tacit.anonymization.results import Choice, NotRepaired, Repaired
-from tacit.definitions.words import listed, plural
+from tacit.families.microdata.runs.explore import Explored, Rung
+from tacit.families.microdata.runs.results import Choice, NotRepaired, Repaired
+from tacit.families.words import listed, plural
 from tacit.model.numbers import percent, plain
 from tacit.model.verdict import Audience
-from tacit.plan.load import load_plan
+from tacit.plan.read.load import load_plan
 from tacit.report import telling
-from tacit.report.terminal import (
+from tacit.report.terminal.answers import (
     STYLES,
     gauge,
     hanging,
@@ -52,7 +54,7 @@ def show(
     show_utility(found, console)
     show_choices(found, console)
     console.print()
-    style = STYLES["undecided" if found.not_asked else "holds"]
+    style = STYLES["undecided" if found.not_asked or not found.is_judged else "holds"]
     console.print(
         two_sides(
             Text(found.release, style="bold"), Text(telling.conclusion_told(found), style=style)
@@ -71,8 +73,8 @@ def show(
 def write_page(found: Repaired | NotRepaired, report: Path | None, audience: Audience) -> None:
     """Write the page, where asked."""
     if report is not None:
-        from tacit.report.pages import write_page as write
-        from tacit.report.repaired import render
+        from tacit.report.html.pages import write_page as write
+        from tacit.report.html.repaired import render
 
         write(render(found, audience), report)
 
@@ -152,7 +154,10 @@ def show_choices(found: Repaired, console: Console) -> None:
     ):
         rows = choice_rows(found, listed, compact=True)
         said += " Levels are in the order above."
-    said += " Smallest: how many people the smallest group has. Belief: the greatest in anybody's value."
+    said += (
+        " Smallest: how many people the smallest group has. Belief: the greatest in "
+        "anybody's value."
+    )
     console.print(Padding(Text(said), (0, 4, 0, 2)))
     grid = Grid.grid(padding=(0, 2, 0, 0))
     for head in rows[0]:
@@ -196,7 +201,7 @@ def choice_rows(
             [
                 *cells,
                 *([f"{choice.suppressed:,}"] if dropped else []),
-                "<- written" if choice.chosen else "",
+                ("<- written" if found.output else "<- found") if choice.chosen else "",
             ]
         )
     return rows
@@ -215,12 +220,20 @@ def show_aware(found: Repaired, console: Console, audience: Audience) -> None:
 def show_output(found: Repaired, console: Console) -> None:
     """Where the release is, and what is not in it."""
     if found.output is None:
+        if not found.is_judged:
+            console.print()
+            console.print(hanging("Not written", telling.UNJUDGED, 13))
         return
     console.print()
-    said = f"{found.output}: {found.recoded.released:,} rows in random order; {', '.join(telling.columns_written(found))}"
+    said = (
+        f"{found.output}: {found.recoded.released:,} rows in random order; "
+        f"{', '.join(telling.columns_written(found))}"
+    )
     console.print(hanging("Written", said, 13))
     if left := telling.not_written_told(found):
         console.print(hanging("Not written", left, 13))
+    if not found.is_judged:
+        console.print(hanging("Unjudged", telling.INSISTED, 13))
 
 
 def show_steps(found: Repaired, console: Console, plan: Path) -> None:
@@ -240,7 +253,7 @@ def show_steps(found: Repaired, console: Console, plan: Path) -> None:
         )
         then = (
             f"tacit check {shlex.quote(str(plan))}"
-            if found.not_asked
+            if found.not_asked or not found.is_judged
             else f"tacit attack {found.release}"
         )
         step = f"write generalization: {{{levels}}} to {found.release} in {plan}, then {then}"
@@ -328,7 +341,10 @@ def rung_grid(rungs: Sequence[Rung], most: float) -> Grid:
             )
             continue
         dropped = f", {plural('row', rung.suppressed)} dropped" if rung.suppressed else ""
-        told = f"{telling.levels_told(rung.generalization or {})}{dropped}{'' if rung.proved else ' (not proved)'}{plans}"
+        told = (
+            f"{telling.levels_told(rung.generalization or {})}{dropped}"
+            f"{'' if rung.proved else ' (not proved)'}{plans}"
+        )
         grid.add_row(
             value,
             gauge(rung.cost / most if most else 0.0, BAR),

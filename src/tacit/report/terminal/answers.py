@@ -13,14 +13,14 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from tacit.assess import Assessment
-from tacit.definitions.words import listed, people
-from tacit.model.numbers import percent
+from tacit.checking.assess import Assessment
+from tacit.families.words import listed, people
+from tacit.model.numbers import percents
 from tacit.model.verdict import Audience, Verdict, subject_text
 from tacit.report import crowds, queries, worlds
 
 if TYPE_CHECKING:
-    from tacit.overlap.stages import Stages
+    from tacit.families.overlaps.stages import Stages
 
 STYLES = {"holds": "green", "breached": "bold red", "undecided": "yellow"}
 WORDS = {"holds": "holds", "breached": "BREACHED", "undecided": "undecided"}
@@ -84,7 +84,9 @@ def show_tables(assessment: Assessment, console: Console, audience: Audience) ->
 def tables(assessment: Assessment) -> list[str]:
     """The tables that were looked at, each in a line."""
     counted = {
-        question.table.name: f"{question.table.name}: {question.rows:,} rows, {people(question.people)}"
+        question.table.name: (
+            f"{question.table.name}: {question.rows:,} rows, {people(question.people)}"
+        )
         for question in assessment.questions.values()
     }
     seen = {
@@ -96,7 +98,9 @@ def tables(assessment: Assessment) -> list[str]:
 
 
 def sentences(verdicts: Sequence[Verdict], name: str) -> list[str]:
-    """What verdicts say of their secrets, adversaries or measures; of many views only the first few."""
+    """What verdicts say of their secrets, adversaries or measures;
+    of many views only the first few.
+    """
     found = list(dict.fromkeys(getattr(verdict, name) for verdict in verdicts))
     if len(found) <= MOST_SENTENCES or not all("secret" in verdict.subject for verdict in verdicts):
         return found
@@ -112,7 +116,9 @@ def by_release(verdicts: Iterable[Verdict]) -> list[tuple[str, list[Verdict]]]:
 
 
 def conclusion(verdicts: Sequence[Verdict], every: Sequence[Verdict] = ()) -> Text:
-    """What to do with a release. `every` verdict counts: also of a check that judges it together with others."""
+    """What to do with a release. `every` verdict counts:
+    also of a check that judges it together with others.
+    """
     statuses = {verdict.status for verdict in verdicts}
     if "breached" in statuses:
         return Text("DO NOT RELEASE", style=STYLES["breached"])
@@ -125,7 +131,9 @@ def conclusion(verdicts: Sequence[Verdict], every: Sequence[Verdict] = ()) -> Te
 
 
 def not_together(verdicts: Sequence[Verdict], every: Sequence[Verdict]) -> str:
-    """With which other releases what is judged here does not hold, in words; nothing where there are none."""
+    """With which other releases what is judged here does not hold, in words;
+    nothing where there are none.
+    """
     own = judged(verdicts[0]) if verdicts else []
     for status, words in (
         ("breached", "not together with"),
@@ -158,7 +166,9 @@ def show_verdict(
     before: Verdict | None = None,
     stages: Stages | None = None,
 ) -> None:
-    """One verdict in a line, and below it the story for the owner; `before` has told the same story."""
+    """One verdict in a line, and below it the story for the owner;
+    `before` has told the same story.
+    """
     owner = audience == "owner"
     said = Text(f"{worlds.title(verdict, owner)}   ", style="bold").append(
         queries.because(verdict), style="not bold"
@@ -198,18 +208,23 @@ def has_tables(verdict: Verdict, audience: Audience) -> bool:
 
 
 def same_story(verdict: Verdict) -> str:
-    """Equal for breaches of one secret by the same evidence: views together disclose what one of them does."""
+    """Equal for breaches of one secret by the same evidence:
+    views together disclose what one of them does.
+    """
     return f"{verdict.label} {verdict.subject.get('secret')} {verdict.evidence!r}"
 
 
 def show_evidence(verdict: Verdict, console: Console, before: Verdict | None) -> None:
-    """What a verdict about queries rests on: in words, then as tables. None of it is anybody's value."""
+    """What a verdict about queries rests on: in words, then as tables.
+    None of it is anybody's value.
+    """
     found = queries.disclosure(verdict)
     if found is None:
         pairs = queries.subgoal_pairs(verdict)
         for pair in pairs[:MOST_PAIRS]:
             below(
-                f"{pair.secret} and {pair.view}: {pair.without} does without that row by {pair.mapping}",
+                f"{pair.secret} and {pair.view}: {pair.without} does without that row by "
+                f"{pair.mapping}",
                 console,
             )
         if len(pairs) > MOST_PAIRS:
@@ -264,7 +279,9 @@ def show_worlds(verdict: Verdict, console: Console, owner: bool) -> None:
 
 
 def databases(found: Sequence[worlds.Database], width: int, console: Console) -> RenderableType:
-    """Databases with the secret's answers, table beside table where there is room, else one below the other."""
+    """Databases with the secret's answers, table beside table where there is room, else one
+    below the other.
+    """
     columns: list[list[RenderableType]] = [
         [
             Text(one.title, style="bold"),
@@ -287,15 +304,18 @@ def odds(found: worlds.Odds) -> Group:
     parts: list[RenderableType] = [small_table(found.secrets)]
     if found.before is not None and found.after is not None:
         parts.append(Text("the first one's share of both", style="dim"))
-        for when, share in (("before", found.before), ("after", found.after)):
-            parts.append(
-                Text(f"   {when:<7}").append_text(gauge(share, 20)).append(f" {percent(share)}")
-            )
+        texts = percents(found.before, found.after)
+        for when, share, text in zip(
+            ("before", "after"), (found.before, found.after), texts, strict=True
+        ):
+            parts.append(Text(f"   {when:<7}").append_text(gauge(share, 20)).append(f" {text}"))
     return Group(*parts)
 
 
 def show_crowds(verdict: Verdict, console: Console, owner: bool, stages: Stages | None) -> None:
-    """What a verdict about overlapping views rests on: who is above gamma and since when, or the smallest crowds."""
+    """What a verdict about overlapping views rests on:
+    who is above gamma and since when, or the smallest crowds.
+    """
     if verdict.story and owner:
         below(verdict.story, console)
     if owner and (values := crowds.may_have(verdict)):
@@ -367,7 +387,9 @@ def instance(side: queries.Side) -> Group:
 
 
 def small_table(rows: queries.Rows) -> Group:
-    """A few rows below their caption and column names, with a mark before those that are added or go."""
+    """A few rows below their caption and column names, with a mark
+    before those that are added or go.
+    """
     grid = Grid.grid(padding=(0, 2, 0, 0))
     grid.add_column(width=1)
     if rows.head:

@@ -1,9 +1,11 @@
-"""What a person reads after `tacit ledger` and `tacit user`: what is out, who holds it, who may ask, and what to do next."""
+"""What a person reads after `tacit ledger` and `tacit user`:
+what is out, who holds it, who may ask, and what to do next.
+"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,14 +15,16 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from tacit.definitions.words import listed, plural
+from tacit.families.words import listed, plural
 from tacit.ledger.entries import Entry, Judged
 from tacit.model.verdict import Audience
-from tacit.report.terminal import STYLES, WORDS, hanging, headed, put, show_next, two_sides
-from tacit.report.terminal import show as show_assessment
+from tacit.report.terminal.answers import STYLES, WORDS, hanging, headed, put, show_next, two_sides
+from tacit.report.terminal.answers import show as show_assessment
 
 if TYPE_CHECKING:
-    from tacit.holdings.recording import Recorded, Withdrawn
+    from tacit.checking.recording.correcting import Corrected
+    from tacit.checking.recording.rechecking import Recheck, Rechecked
+    from tacit.checking.recording.record import Recorded, Withdrawn
     from tacit.ledger.users import User
     from tacit.ledger.verify import Verified
 
@@ -60,7 +64,9 @@ def show_entries(
         )
     grid = table("no.", "when (UTC)", "release", "kind", "to", "by", "checks")
     for one in entries:
-        kind = one.shape if one.kind == "release" else "withdrawn"
+        kind = {"withdrawal": "withdrawn", "correction": f"{one.shape}, correction"}.get(
+            one.kind, one.shape
+        )
         grid.add_row(
             str(one.number),
             when(one.at),
@@ -78,19 +84,18 @@ def show_entries(
 
 def show_entry(entry: Entry, console: Console) -> None:
     """Print all that one entry says."""
-    done = (
-        f"{entry.shape}, given to {recipients(entry.to)}"
-        if entry.kind == "release"
-        else f"withdrawn from {recipients(entry.to)}; whoever had it still knows it"
-    )
+    done = what_was_done(entry)
     console.print(
         two_sides(headed(entry.release, f"   {done}"), Text(f"entry {entry.number}", style="dim"))
     )
+    by = f"{when(entry.at, exactly=True)} (UTC), by {entry.by}"
     said = {
-        "When": f"{when(entry.at, exactly=True)} (UTC), by {entry.by}",
+        "When": by,
         "Tables": listed(entry.tables),
+        "Wrong was": entry.wrong,
         "Note": entry.note,
         "Spent": spent(entry),
+        "Judged by": f"Tacit {entry.version}" if entry.version else "",
     }
     for label, text in said.items():
         if text:
@@ -110,6 +115,19 @@ def show_entry(entry: Entry, console: Console) -> None:
         console.print(labelled(label, text, INDENT + 1))
 
 
+def what_was_done(entry: Entry) -> str:
+    """What an entry records, in a few words."""
+    if entry.kind == "withdrawal":
+        return f"withdrawn from {recipients(entry.to)}; whoever had it still knows it"
+    numbers = listed([str(number) for number in entry.corrects])
+    corrects = (
+        f", the correction of {'entry' if len(entry.corrects) == 1 else 'entries'} {numbers}"
+        if entry.corrects
+        else ""
+    )
+    return f"{entry.shape}{corrects}, given to {recipients(entry.to)}"
+
+
 def show_judged(verdicts: Sequence[Judged], console: Console) -> None:
     """The verdicts as they were when a release went out."""
     if not verdicts:
@@ -126,8 +144,50 @@ def show_judged(verdicts: Sequence[Judged], console: Console) -> None:
     console.print(Padding(grid, (0, 0, 0, 2)))
 
 
-def show_recorded(found: Recorded, console: Console, audience: Audience, plan: Path) -> None:
-    """Print the verdicts about a release, and whether it was recorded."""
+def show_corrected(found: Corrected, console: Console, audience: Audience, plan: Path) -> None:
+    """Print the verdicts about a correction for those who have
+    both, and whether it was recorded.
+    """
+    recorded, numbers = found.recorded, [str(number) for number in found.correction.entries]
+    wrong = f" --wrong {shlex.quote(found.correction.wrong)}"
+    to = "".join(f" --to {shlex.quote(client)}" for client in recorded.to) or " --public"
+    insist = (
+        [
+            (
+                "to give it out all the same: "
+                f"{step(f'ledger correct {shlex.quote(recorded.release)}{wrong}{to} --unjudged', plan)}"  # noqa: E501
+            )
+        ]
+        if recorded.exit_status == 3
+        else []
+    )
+    about = {
+        "Corrects": (
+            f"{'entry' if len(numbers) == 1 else 'entries'} {listed(numbers)}: {found.told}"
+        ),
+        "Wrong was": found.correction.wrong,
+    }
+    show_recorded(
+        recorded,
+        console,
+        audience,
+        plan,
+        [*steps_after_refusal(recorded, plan)[:1], *insist],
+        about,
+    )
+
+
+def show_recorded(
+    found: Recorded,
+    console: Console,
+    audience: Audience,
+    plan: Path,
+    refused: Sequence[str] | None = None,
+    about: Mapping[str, str] | None = None,
+) -> None:
+    """Print the verdicts about a release, and whether it was recorded;
+    `refused` are other steps after a refusal, `about` is said too.
+    """
     if found.assessment.verdicts:
         show_assessment(found.assessment, console, audience)
         console.print()
@@ -138,13 +198,15 @@ def show_recorded(found: Recorded, console: Console, audience: Audience, plan: P
                 Text("REFUSED", style=STYLES["breached"]),
             )
         )
-        show_next(steps_after_refusal(found, plan), console)
+        show_labelled(about or {}, console)
+        show_next(steps_after_refusal(found, plan) if refused is None else refused, console)
         return
     console.print(
         two_sides(
             headed(found.release, f"   {found.because}"), Text("recorded", style=STYLES["holds"])
         )
     )
+    show_labelled(about or {}, console)
     if found.output is not None:
         console.print(labelled("Written to", str(found.output)))
     console.print(labelled("Hash", found.entry.hash))
@@ -155,6 +217,12 @@ def show_recorded(found: Recorded, console: Console, audience: Audience, plan: P
     )
 
 
+def show_labelled(said: Mapping[str, str], console: Console) -> None:
+    """Labels, each with its text."""
+    for label, text in said.items():
+        console.print(labelled(label, text))
+
+
 def steps_after_refusal(found: Recorded, plan: Path) -> list[str]:
     """What to do with a release whose checks do not hold."""
     name, file = shlex.join(found.releases), shlex.quote(str(plan))
@@ -163,7 +231,10 @@ def steps_after_refusal(found: Recorded, plan: Path) -> list[str]:
     first = f"with {listed(found.unsaid)} in {file}: " if found.unsaid else ""
     return [
         f"{first}tacit check {file}{only} --report report.html",
-        f"if it is out already: {step(f'ledger record {name}{to} --out-already', plan)}",
+        (
+            f"only if {recipients(found.to)} {'has' if len(found.to) < 2 else 'have'} it "
+            f"already: {step(f'ledger record {name}{to} --out-already', plan)}"
+        ),
     ]
 
 
@@ -225,6 +296,76 @@ def show_verified(
             0,
         )
         show_next([step("ledger list", plan)], console)
+
+
+def show_rechecked(found: Recheck, console: Console, audience: Audience, plan: Path) -> None:
+    """Print which of the releases that are out still stand, and why others do not."""
+    if not found.found:
+        put(console, "The ledger has no entry.", 0)
+        show_next([step("ledger record RELEASE", plan)], console)
+        return
+    fallen = len(found.fallen)
+    verdict = (
+        Text(f"{fallen} of {len(found.found)} do not stand", style=STYLES["breached"])
+        if fallen
+        else Text("all of it stands", style=STYLES["holds"])
+    )
+    console.print(
+        two_sides(
+            headed("Ledger", f"   {plural('release', len(found.found))} checked again"), verdict
+        )
+    )
+    grid = table("no.", "release", "to", "then", "now")
+    for one in found.found:
+        entry = one.entry
+        now = Text(WORDS.get(one.now, one.now), style=STYLES.get(one.now, ""))
+        grid.add_row(
+            str(entry.number),
+            Text(entry.release, style="bold"),
+            Text(recipients(entry.to)),
+            Text(WORDS.get(one.then, one.then)),
+            now,
+        )
+    console.print(grid)
+    for one in found.fallen:
+        show_fallen(one, console, audience)
+    show_next(
+        [
+            f"tacit check {shlex.quote(str(plan))} --report report.html"
+            if fallen
+            else step("ledger verify", plan)
+        ],
+        console,
+    )
+
+
+def show_fallen(one: Rechecked, console: Console, audience: Audience) -> None:
+    """Why a release does not stand: what the checks say of it, and what changed."""
+    console.print()
+    console.print(
+        headed(one.entry.release, f"   entry {one.entry.number}, to {recipients(one.entry.to)}")
+    )
+    for cause in one.causes:
+        console.print(labelled("Because", f"{cause.text} ({cause.code})"))
+    for each in one.standings:
+        if each.status == "holds":
+            continue
+        verdict = each.verdict
+        said = (
+            each.because
+            if verdict is None or audience != "owner" or not verdict.story
+            else f"{each.because}. {verdict.story}"
+        )
+        reason = (
+            f" {verdict.reason.text}" if verdict is not None and verdict.reason is not None else ""
+        )
+        who = f" against {recipients(each.who)}" if each.who else ""
+        console.print(
+            labelled(
+                WORDS.get(each.status, each.status),
+                f"{each.label}{who}: {said.rstrip('.')}.{reason}",
+            )
+        )
 
 
 def show_limits(found: Verified, console: Console, expect: str | None) -> None:
@@ -294,7 +435,8 @@ def show_token(
     console.print()
     put(
         console,
-        f"This token is shown once and kept only as a hash. Treat it as a password; if it is lost, revoke it and add {name} again.",
+        "This token is shown once and kept only as a hash. Treat it as a password; if it is lost, "
+        f"revoke it and add {name} again.",
         0,
     )
     show_next(

@@ -1,4 +1,6 @@
-"""Answers of the workbench: the headers that keep them safe, and bodies of requests that are not longer than they may be."""
+"""Answers of the workbench: the headers that keep them safe, and bodies of requests that are not
+longer than they may be.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +8,31 @@ import asyncio
 import re
 from collections.abc import Callable
 
-from tacit.server.app import reply
-from tacit.server.refusals import Headers
-from tacit.web.callers import Message, Receive, Refused, Scope, Send
+from tacit.gateway.http.app import reply
+from tacit.gateway.policy.refusals import Headers
+from tacit.workbench.app.callers import Message, Receive, Refused, Scope, Send
 
 SAFE = ("GET", "HEAD")
 STILL_SECONDS = 60.0  # a body of which nothing came for so long is given up
 POLICY = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; frame-src 'none'; base-uri 'self'; form-action 'self'; object-src 'none'"
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' "
+    "'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; "
+    "frame-ancestors 'none'; frame-src 'none'; base-uri 'self'; form-action 'self'; object-src "
+    "'none'"
 )
-PLAIN_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox"
+PLAIN_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'"
+)
+FILE_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; "
+    "base-uri 'none'; form-action 'none'; sandbox"
+)
 ALWAYS: dict[bytes, bytes] = {
     b"x-frame-options": b"DENY",
     b"x-content-type-options": b"nosniff",
-    b"referrer-policy": b"same-origin",  # by `no-referrer` browsers would not say either from which page a form of ours comes
+    # by `no-referrer` browsers would not say either from which page a form of ours comes
+    b"referrer-policy": b"same-origin",
     b"cross-origin-opener-policy": b"same-origin",
     b"cross-origin-resource-policy": b"same-origin",
     b"permissions-policy": b"camera=(), geolocation=(), microphone=(), payment=(), usb=()",
@@ -58,7 +69,9 @@ class Answer:
         await self._send(message)
 
     def instead(self, body: Body) -> Send:
-        """How an application sends whose answer is not wanted any more as soon as the body is too long."""
+        """How an application sends whose answer is not wanted any more
+        as soon as the body is too long.
+        """
 
         async def send(message: Message) -> None:
             if body.refused is None or self._started:
@@ -76,7 +89,9 @@ class Answer:
 
 
 class Body:
-    """The body of a request, counted. One that is too long or does not come looks like a client that left."""
+    """The body of a request, counted. One that is too long or does not
+    come looks like a client that left.
+    """
 
     def __init__(self, receive: Receive, most: int, heard: Callable[[bytes], None]) -> None:
         self._receive = receive
@@ -115,7 +130,9 @@ def too_large(most: int) -> Refused:
 
 
 def guarded(headers: Headers, policy: str, *, static: bool) -> Headers:
-    """The headers of an answer, with ours in the place of what an application says to the same or lets others read it."""
+    """The headers of an answer, with ours in the place of what an application says to the same
+    or lets others read it.
+    """
     if any(name.lower() == b"content-disposition" for name, _ in headers):
         policy = FILE_POLICY  # what is saved must not run here, should a browser show it
     cache = b"private, max-age=3600" if static else b"no-store"

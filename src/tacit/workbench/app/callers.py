@@ -1,4 +1,6 @@
-"""Callers: what a request says of the browser and the page that it comes from, and what is answered to those who get nothing."""
+"""Callers: what a request says of the browser and the page that it comes from, and what is
+answered to those who get nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.server.refusals import Headers
+from tacit.gateway.policy.refusals import Headers
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -29,7 +31,8 @@ class Called:
     here: bool
 
     def cookie(self, name: str, *, secure: bool) -> str:
-        """The name of a cookie: with the port, because browsers give cookies to all ports of a machine.
+        """The name of a cookie: with the port, because browsers give
+        cookies to all ports of a machine.
 
         >>> (
         ...     Called("localhost:8321", here=True).cookie("session", secure=True),
@@ -38,7 +41,10 @@ class Called:
         ('tacit_session_8321', '__Host-tacit_session')
         """
         port = re.search(r":([0-9]{1,5})$", self.host)
-        return f"{'__Host-' if secure and not self.here else ''}tacit_{name}{f'_{port[1]}' if port else ''}"
+        return (
+            f"{'__Host-' if secure and not self.here else ''}tacit_{name}"
+            f"{f'_{port[1]}' if port else ''}"
+        )
 
 
 class Refused(Exception):
@@ -52,7 +58,8 @@ class Refused(Exception):
 
 
 def near_hosts(scope: Scope) -> tuple[str, ...]:
-    """The names of this machine for itself, with the port on which the request came, and the address on which it came.
+    """The names of this machine for itself, with the port on which the request came, and the
+    address on which it came.
 
     >>> (
     ...     near_hosts({"server": ("127.0.0.2", 8321)})[-1],
@@ -85,7 +92,8 @@ def is_same_origin(origin: str, host: str, *, secure: bool = False) -> bool:
 
 
 def cookie_of(scope: Scope, name: str) -> str | None:
-    """The value of a cookie; None where there is none, or more than one: someone else may have set the other.
+    """The value of a cookie; None where there is none, or more than one:
+    someone else may have set the other.
 
     >>> (
     ...     cookie_of({"headers": [(b"cookie", b"a=1; b=2")]}, "b"),

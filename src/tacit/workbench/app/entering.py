@@ -1,4 +1,6 @@
-"""Entering the workbench: the plain pages on which one signs in and out, by the link that works once or by an owner's token."""
+"""Entering the workbench: the plain pages on which one signs in and out, by the link that works
+once or by an owner's token.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,10 @@ from typing import Protocol
 from urllib.parse import parse_qsl
 
 from tacit.errors import TacitError
+from tacit.gateway.http.app import address_of, header, next_part, reply
+from tacit.gateway.policy.refusals import Headers
 from tacit.ledger.users import User
-from tacit.server.app import address_of, header, next_part, reply
-from tacit.server.refusals import Headers
-from tacit.web.callers import (
+from tacit.workbench.app.callers import (
     CALLED,
     SESSION,
     Called,
@@ -29,7 +31,7 @@ from tacit.web.callers import (
     Send,
     cookie_of,
 )
-from tacit.web.sessions import LETTERS, Begun, Session, Sessions
+from tacit.workbench.app.sessions import LETTERS, Begun, Session, Sessions
 
 MOST_FORM = 4 << 10
 FORM_SECONDS = 10.0
@@ -61,7 +63,7 @@ button.second { color: var(--accent); background: none; border-color: var(--edge
 a { color: var(--accent); }
 code { font-size: .9375em; }
 code span { white-space: nowrap; }
-"""
+"""  # noqa: E501
 
 
 class Owners(Protocol):
@@ -72,9 +74,11 @@ class Owners(Protocol):
 
 
 class Entering:
-    """The pages enter, sign-in, sign-out and new-link below the workbench's path; the guard lets everybody come here.
+    """The pages enter, sign-in, sign-out and new-link below the workbench's path;
+    the guard lets everybody come here.
 
-    `tell` gets the links, for whoever reads the server's terminal; `address` is what they begin with, as in http://127.0.0.1:8321.
+    `tell` gets the links, for whoever reads the server's terminal;
+    `address` is what they begin with, as in http://127.0.0.1:8321.
     """
 
     def __init__(
@@ -103,7 +107,9 @@ class Entering:
         """Print a link that works once, for a quarter of an hour."""
         self._told = self._clock()
         self._tell(
-            f"Open the workbench: {self._address()}{self._prefix}/enter?once={self._sessions.link()} (works once, for 15 minutes)"
+            "Open the workbench: "
+            f"{self._address()}{self._prefix}/enter?once={self._sessions.link()} (works once, for "
+            "15 minutes)"
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -128,7 +134,8 @@ class Entering:
         if not is_here(scope):
             raise Refused(
                 403,
-                "A link works only in a browser on the machine that runs tacit serve. Elsewhere, sign in with an owner's token.",
+                "A link works only in a browser on the machine that runs tacit serve. Elsewhere, "
+                "sign in with an owner's token.",
             )
         if header(scope, b"sec-purpose") is not None or header(scope, b"purpose") is not None:
             raise Refused(503, "A link is not fetched ahead: it works once.")
@@ -166,7 +173,10 @@ class Entering:
                 403, "This form is not the workbench's, or it is too old: load the page again."
             )
         self._tell_again()
-        words = "<p>A link stands now in the terminal in which <code>tacit serve</code> runs, in its last line. It works once.</p>"
+        words = (
+            "<p>A link stands now in the terminal in which <code>tacit serve</code> runs, in "
+            "its last line. It works once.</p>"
+        )
         await self._show(scope, send, 200, "Look at the terminal", words)
 
     # The token
@@ -234,7 +244,8 @@ class Entering:
         place = f"{self._prefix}/"
         headers: Headers = [(b"set-cookie", self._cookie(scope, "session", begun.cookie))]
         if header(scope, b"sec-fetch-site") in (b"cross-site", b"same-site"):
-            # Whoever came by a link on another page would be sent on without the cookie, which is for our own pages alone.
+            # Whoever came by a link on another page would be sent on without the cookie, which is
+            # for our own pages alone.
             words = f'<p><a href="{place}">Go on to the workbench</a></p>'
             await self._show(
                 scope,
@@ -283,7 +294,9 @@ class Entering:
         )
 
     def _is_ours(self, scope: Scope, form: dict[str, str]) -> bool:
-        """Does a form come from a page that this browser got from us? (Its origin was looked at by the guard.)"""
+        """Does a form come from a page that this browser got from us? (Its origin was looked at
+        by the guard.)
+        """
         nonce = cookie_of(scope, scope[CALLED].cookie("form", secure=self._secure))
         return nonce is not None and same(form.get("csrf", ""), self._seal(nonce))
 
@@ -310,7 +323,9 @@ class Entering:
 
 
 class Tries:
-    """How often somebody may try a token: so many times a minute from one place, and from all together."""
+    """How often somebody may try a token:
+    so many times a minute from one place, and from all together.
+    """
 
     def __init__(
         self,
@@ -408,26 +423,42 @@ async def read_form(scope: Scope, receive: Receive) -> dict[str, str]:
 def page(title: str, words: str, head: str = "") -> str:
     """A page that loads nothing and runs nothing."""
     return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<title>{escape(title)} - Tacit workbench</title>\n<link rel="icon" href="data:,">\n{head}<style>\n{STYLE}</style>\n</head>\n'
+        "<!doctype html>\n"
+        '<html lang="en">\n'
+        "<head>\n"
+        '<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)} - Tacit workbench</title>\n"
+        '<link rel="icon" href="data:,">\n'
+        f"{head}<style>\n"
+        f"{STYLE}</style>\n"
+        "</head>\n"
         f"<body>\n<main>\n<h1>{escape(title)}</h1>\n{words}\n</main>\n</body>\n</html>\n"
     )
 
 
 def sign_in_page(prefix: str, csrf: str, wrong: str, *, near: bool) -> str:
-    """What stands on the page on which one signs in: on this machine, first how one does without a token."""
+    """What stands on the page on which one signs in:
+    on this machine, first how one does without a token.
+    """
     told = f'<p class="wrong" role="alert" id="wrong">{escape(wrong)}</p>\n' if wrong else ""
     hidden = f'<input type="hidden" name="csrf" value="{csrf}">'
     about = "wrong about" if wrong else "about"
     link = (
-        "<p>Open the link that <code>tacit serve</code> printed last in its terminal. It works once.</p>\n"
-        f'<form method="post" action="{prefix}/new-link">{hidden}\n<button type="submit" class="second">Print a new link there</button>\n</form>\n'
+        "<p>Open the link that <code>tacit serve</code> printed last in its terminal. It works "
+        "once.</p>\n"
+        f'<form method="post" action="{prefix}/new-link">{hidden}\n'
+        '<button type="submit" class="second">Print a new link there</button>\n'
+        "</form>\n"
         "<h2>With an owner's token</h2>\n"
     )
     token = (
-        '<p id="about" class="muted">It was shown when the owner was added: <code>tacit&nbsp;user&nbsp;add NAME&nbsp;<span>--owner</span></code>.</p>\n'
-        f'<form method="post" action="{prefix}/sign-in">{hidden}\n<label for="token">Token</label>\n'
-        '<input id="token" name="token" type="password" autocomplete="current-password" autocapitalize="none" spellcheck="false" maxlength="200" required '
+        '<p id="about" class="muted">It was shown when the owner was added: '
+        "<code>tacit&nbsp;user&nbsp;add NAME&nbsp;<span>--owner</span></code>.</p>\n"
+        f'<form method="post" action="{prefix}/sign-in">{hidden}\n'
+        '<label for="token">Token</label>\n'
+        '<input id="token" name="token" type="password" autocomplete="current-password" '
+        'autocapitalize="none" spellcheck="false" maxlength="200" required '
         f'aria-describedby="{about}"{"" if near and not wrong else " autofocus"}>\n'
         '<button type="submit">Sign in</button>\n</form>'
     )
@@ -438,6 +469,7 @@ def old_link(fresh: bool, sign_in: str) -> str:
     """What to do where a link does not work."""
     where = "A new one stands now" if fresh else "The newest one stands"
     return (
-        f"<p>A link works once and for 15 minutes. {where} in the terminal in which <code>tacit serve</code> runs: open that one.</p>\n"
+        f"<p>A link works once and for 15 minutes. {where} in the terminal in which <code>tacit "
+        "serve</code> runs: open that one.</p>\n"
         f'<p class="muted">Or <a href="{sign_in}">sign in</a> with an owner\'s token.</p>'
     )

@@ -1,4 +1,6 @@
-"""The frame of every page: where one is, which plan it is about, what is being worked on, light or dark."""
+"""The frame of every page: where one is, which plan it is about, what
+is being worked on, light or dark.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,9 @@ from importlib.resources import files
 from nicegui import ui
 
 import tacit
-from tacit.web.bench import PREFIX, Visit
-from tacit.web.parts.working import LOOK_SECONDS, done, time_left
-from tacit.web.sockets import WHEN_LOST
+from tacit.workbench.app.sockets import WHEN_LOST
+from tacit.workbench.bench import PREFIX, Visit
+from tacit.workbench.parts.working import LOOK_SECONDS, done, time_left
 
 PAGES = {
     "": "Start",
@@ -30,7 +32,9 @@ THEMES: dict[bool | None, tuple[str, str]] = {
 
 @contextmanager
 def frame(visit: Visit, current: str, title: str, sheets: tuple[str, ...] = ()) -> Iterator[None]:
-    """Everything around a page; what is built inside is its content. `sheets` are the beginnings of its own styles' names."""
+    """Everything around a page; what is built inside is its content.
+    `sheets` are the beginnings of its own styles' names.
+    """
     ui.add_css(styles(sheets))
     ui.add_head_html(f"<script>{WHEN_LOST}</script>")
     ui.page_title(f"{title} · Tacit")
@@ -111,14 +115,15 @@ def running(visit: Visit) -> None:
 @cache
 def styles(sheets: tuple[str, ...]) -> str:
     """The style of the workbench and its pictures, of the report's cards in it, and of a page."""
-    from tacit.report.pages import style
+    from tacit.report.html.pages import style
 
-    here = files("tacit.web")
+    here = files("tacit.workbench")
     own = sorted(
         (
             one
-            for one in here.joinpath("pages").iterdir()
-            if one.name.endswith(".css") and one.name.startswith(sheets)
+            for sheet in sheets
+            for one in here.joinpath("pages", sheet).iterdir()
+            if one.name.endswith(".css")
         ),
         key=lambda one: one.name,
     )

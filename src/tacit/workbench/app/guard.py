@@ -1,4 +1,6 @@
-"""The guard of the workbench: who has no session, or comes by way of a page that is not ours, gets nothing below /workbench."""
+"""The guard of the workbench: who has no session, or comes by way of a page that is not ours,
+gets nothing below /workbench.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,11 @@ from contextlib import suppress
 from typing import Protocol
 
 from tacit.errors import TacitError
+from tacit.gateway.http.app import header, is_near, read_away, reply
+from tacit.gateway.running import Gone
 from tacit.ledger.users import User
-from tacit.server.app import header, is_near, read_away, reply
-from tacit.server.running import Gone
-from tacit.web.answers import PLAIN_POLICY, SAFE, Answer, Body, too_large
-from tacit.web.callers import (
+from tacit.workbench.app.answers import PLAIN_POLICY, SAFE, Answer, Body, too_large
+from tacit.workbench.app.callers import (
     CALLED,
     SESSION,
     App,
@@ -24,8 +26,8 @@ from tacit.web.callers import (
     is_same_origin,
     near_hosts,
 )
-from tacit.web.sessions import Session, Sessions
-from tacit.web.sockets import EVENT, Socket
+from tacit.workbench.app.sessions import Session, Sessions
+from tacit.workbench.app.sockets import EVENT, Socket
 
 METHODS = ("GET", "HEAD", "POST")
 UPLOAD_BYTES = 2 << 30
@@ -51,12 +53,14 @@ class Lookup(Protocol):
 
 
 class Guard:
-    """An ASGI application around another: only requests with a session reach it, with the session in their scope.
+    """An ASGI application around another: only requests with a session reach it, with the session
+    in their scope.
 
-    `entering` answers the few pages that need no session. `near_only` keeps everybody out who does not come from this machine
-    itself; who does may name it 127.0.0.1, localhost or ::1, with our port, and all others must use one of `hosts`: a page of
-    somebody else whose name was made to point here (DNS rebinding) has another name. `secure`: these are reached by https
-    alone. `owners` is asked whether who signed in still may.
+    `entering` answers the few pages that need no session. `near_only` keeps everybody out who does
+    not come from this machine itself; who does may name it 127.0.0.1, localhost or ::1, with our
+    port, and all others must use one of `hosts`: a page of somebody else whose name was made to
+    point here (DNS rebinding) has another name. `secure`: these are reached by https alone.
+    `owners` is asked whether who signed in still may.
     """
 
     def __init__(
@@ -118,7 +122,8 @@ class Guard:
         if self._near_only and not near:
             raise Refused(
                 403,
-                "The workbench is open on this machine only. Its owner can open it to others: tacit serve --workbench-hosts NAME.",
+                "The workbench is open on this machine only. Its owner can open it to others: "
+                "tacit serve --workbench-hosts NAME.",
             )
         said = header(scope, b"host")
         host = said.decode("latin-1").lower() if said is not None else ""
@@ -126,12 +131,15 @@ class Guard:
         if not here and host not in self._hosts:
             raise Refused(
                 421,
-                "The workbench is not known by this name. Use the address that tacit serve prints, or allow this one: tacit serve --workbench-hosts NAME.",
+                "The workbench is not known by this name. Use the address that tacit serve prints, "
+                "or allow this one: tacit serve --workbench-hosts NAME.",
             )
         return Called(host, here)
 
     def _check_origin(self, scope: Scope, called: Called, *, needed: bool) -> None:
-        """The page that asks is ours, as far as the browser says where it comes from; with `needed`, it has to say it."""
+        """The page that asks is ours, as far as the browser says where it comes from;
+        with `needed`, it has to say it.
+        """
         found = [value for key, value in scope["headers"] if key == b"origin"]
         if found or needed:
             origin = found[0].decode("latin-1") if len(found) == 1 else ""
@@ -152,7 +160,9 @@ class Guard:
         return session
 
     async def _may_stay(self, session: Session) -> bool:
-        """Has neither the session ended nor its user's right? One whose user lost the right ends here."""
+        """Has neither the session ended nor its user's right? One whose
+        user lost the right ends here.
+        """
         if session.account is not None:
             try:
                 still = self._owners is not None and await self._owners.is_still(session.account)
@@ -214,14 +224,18 @@ class Guard:
     async def _to_sign_in(self, scope: Scope, answer: Answer) -> None:
         """Send somebody to where one signs in.
 
-        Who followed a link on another page came without the cookie, which is for our own pages alone. A page of ours takes
-        them there, so that those who have one are seen to be in.
+        Who followed a link on another page came without the cookie, which is for our own pages
+        alone. A page of ours takes them there, so that those who have one are seen to be in.
         """
         place = f"{self._prefix}/sign-in"
         if header(scope, b"sec-fetch-site") != b"cross-site":
             raise Refused(303, "Sign in first.", headers=[(b"location", place.encode())])
         answer.policy = PLAIN_POLICY
-        words = f'<!doctype html><html lang="en"><title>Tacit workbench</title><meta http-equiv="refresh" content="0; url={place}"><p><a href="{place}">Go on</a></p></html>'
+        words = (
+            '<!doctype html><html lang="en"><title>Tacit workbench</title><meta '
+            f'http-equiv="refresh" content="0; url={place}"><p><a href="{place}">Go '
+            "on</a></p></html>"
+        )
         await reply(
             answer.send,
             200,

@@ -18,17 +18,20 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from tacit.errors import TacitError
-from tacit.server.app import where
-from tacit.web.bench import PREFIX, Bench, Visit
-from tacit.web.entering import page as plain_page
-from tacit.web.frame import PAGES, frame
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.work import get_ready
+from tacit.gateway.http.app import where
+from tacit.workbench.app.entering import page as plain_page
+from tacit.workbench.app.frame import PAGES, frame
+from tacit.workbench.bench import PREFIX, Bench, Visit
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.work import get_ready
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-ICON = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='#35618f'/><path d='M9 9h14v4h-5v11h-4V13H9z' fill='#fff'/></svg>"
+ICON = (
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' "
+    "rx='7' fill='#35618f'/><path d='M9 9h14v4h-5v11h-4V13H9z' fill='#fff'/></svg>"
+)
 ROUTES = [
     ("/", "start", ""),
     ("/overview", "overview", "overview"),
@@ -44,7 +47,9 @@ SHEETS = {"release": ("release", "overview")}  # of which styles a page takes mo
 def mount(
     app: FastAPI, bench: Bench, guarded: Callable[[Any], Any], at_end: Callable[[], None]
 ) -> None:
-    """Put the pages below /workbench; `guarded` wraps them so that nobody else gets in, `at_end` is called when the server ends."""
+    """Put the pages below /workbench; `guarded` wraps them so that nobody else gets in, `at_end`
+    is called when the server ends.
+    """
     for short in ("/", PREFIX):
         app.router.routes.append(Route(short, to_the_pages, methods=["GET"]))
     for path, module, current in ROUTES:
@@ -87,7 +92,7 @@ def add_page(bench: Bench, path: str, module: str, current: str) -> None:
         except TacitError:
             book = bench.book()
         visit = Visit(bench, book, session)
-        show = import_module(f"tacit.web.pages.{module}").show
+        show = import_module(f"tacit.workbench.pages.{module}.page").show
         with frame(visit, current, name or PAGES[current], SHEETS.get(module, (module,))):
             try:
                 if not book.exists and module != "start":
@@ -155,5 +160,7 @@ def keep_house(app: FastAPI, bench: Bench, at_end: Callable[[], None]) -> None:
 
 
 def without_values(record: logging.LogRecord) -> bool:
-    """Keep tracebacks and messages of NiceGUI out of the terminal: they may hold values of people."""
+    """Keep tracebacks and messages of NiceGUI out of the terminal:
+    they may hold values of people.
+    """
     return record.levelno >= logging.ERROR and not record.exc_info

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.server.serve import is_loopback
-from tacit.web.bench import PREFIX, Bench
-from tacit.web.entering import Entering
-from tacit.web.guard import Guard
-from tacit.web.mounting import mount
-from tacit.web.owners import Owners
-from tacit.web.sessions import Sessions
+from tacit.workbench.app.entering import Entering
+from tacit.workbench.app.guard import Guard
+from tacit.workbench.app.mounting import mount
+from tacit.workbench.app.owners import Owners
+from tacit.workbench.app.sessions import Sessions
+from tacit.workbench.bench import PREFIX, Bench
+from tacit.workbench.serve import is_loopback
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from tacit.server.gateway import Gateway
+    from tacit.gateway.gateway import Gateway
 
 
 class Pages:
@@ -35,13 +35,15 @@ class Pages:
         """Say how the owner gets in: by a link on this machine, by a token elsewhere."""
         for name in self._names:
             self._gateway.tell(
-                f"The workbench is at https://{name}{PREFIX}/ for users who are owners (tacit user add NAME --owner)."
+                f"The workbench is at https://{name}{PREFIX}/ for users who are owners (tacit user "
+                "add NAME --owner)."
             )
         if self._near:
             self._entering.tell_link()
         elif not self._names:
             self._gateway.tell(
-                f"Nobody can open the workbench at {url}: name it with --workbench-hosts, or listen at 127.0.0.1."
+                f"Nobody can open the workbench at {url}: name it with --workbench-hosts, or "
+                "listen at 127.0.0.1."
             )
 
 

@@ -1,4 +1,6 @@
-"""Owners: which users of the gateway may open the workbench; asked anew for each request, for a token can be revoked."""
+"""Owners: which users of the gateway may open the workbench;
+asked anew for each request, for a token can be revoked.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ Stamp = tuple[int, int, int]
 class Owners:
     """The owners among the users of a plan's ledger.
 
-    The plan may be broken, as plans are while somebody writes them: then the ledger that it named before is asked. A
-    TacitError where the users cannot be read.
+    The plan may be broken, as plans are while somebody writes them:
+    then the ledger that it named before is asked. A TacitError where the users cannot be read.
     """
 
     def __init__(self, plan: Path) -> None:
@@ -62,7 +64,7 @@ class Owners:
 
     def _current(self) -> Users | None:
         """The users of the ledger that the plan names, or named when it could be read last."""
-        from tacit.holdings.ledgers import is_begun, place_of
+        from tacit.checking.holdings.ledgers import is_begun, place_of
         from tacit.ledger.ledger import open_ledger
         from tacit.ledger.users import Users
 

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 import yaml
 
 from tacit.errors import InputError, Mark
-from tacit.plan.document import parse, read_document
-from tacit.plan.load import read_plan
 from tacit.plan.owned import folders_of, owners_files
+from tacit.plan.read.document import parse, read_document
+from tacit.plan.read.load import read_plan
 
 if TYPE_CHECKING:
-    from tacit.plan.document import Document
     from tacit.plan.plan import Plan
+    from tacit.plan.read.document import Document
 
 VALUES = ("rows", "domains")  # of a table: what people have, and no names of files
-HINT = "The workbench reads only below one folder: put the file there, or start `tacit serve` with --folder on one above both."
+HINT = (
+    "The workbench reads only below one folder: put the file there, or start `tacit serve` "
+    "with --folder on one above both."
+)
 
 
 def load_within(path: str | Path, folder: str | Path) -> Plan:
@@ -27,7 +30,9 @@ def load_within(path: str | Path, folder: str | Path) -> Plan:
 
 
 def text_within(text: str, file: Path, folder: str | Path) -> Plan:
-    """The plan that a text would be as a file, if all that it names lies below a folder; a TacitError otherwise."""
+    """The plan that a text would be as a file, if all that it names lies below a folder;
+    a TacitError otherwise.
+    """
     return read_within(parse(text, file.name), file.parent, folder)
 
 
@@ -64,7 +69,8 @@ def texts_of(document: Document) -> Iterator[tuple[str, Mark]]:
 
 
 def leads_out(text: str, place: Path, home: Path) -> bool:
-    """Is a text a path that leads out of a folder, whether there is something or not? What stays below is looked at later.
+    """Is a text a path that leads out of a folder, whether there is something or not? What stays
+    below is looked at later.
 
     >>> home = Path("/srv/clinic")
     >>> [
@@ -109,12 +115,15 @@ def files_of(plan: Plan) -> Iterator[Path]:
 
 
 def refuse_code(plan: Plan) -> None:
-    """Raise an InputError for a plan that names code: who edits a plan on a page runs none by it."""
+    """Raise an InputError for a plan that names code:
+    who edits a plan on a page runs none by it.
+    """
     for table in plan.tables.values():
         for column, way in table.distances.items():
             if isinstance(way, Mapping) and "python" in way:
                 raise InputError(
-                    f"the distance of {column} is a Python function, and pages run no code that a plan names.",
+                    f"the distance of {column} is a Python function, and pages run no code that a "
+                    "plan names.",
                     hint="Use such a plan on the command line, or give a taxonomy.",
                     mark=plan.mark("tables", table.name, "distances", column),
                 )

@@ -1,4 +1,6 @@
-"""Sessions: who has opened the workbench, by a link that works once or by signing in, and until when."""
+"""Sessions: who has opened the workbench, by a link that works once
+or by signing in, and until when.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ LETTERS = 43  # of 32 random bytes
 
 @dataclass(eq=False, slots=True)
 class Session:
-    """Someone who has opened the workbench, in one browser. It can be found only by the cookie, which is not kept."""
+    """Someone who has opened the workbench, in one browser.
+    It can be found only by the cookie, which is not kept.
+    """
 
     id: str  # a name for it, not the cookie
     user: str
@@ -46,7 +50,8 @@ class Begun(NamedTuple):
 
 
 class Sessions:
-    """All sessions of a server. They end when nobody used them for `idle` seconds, after `longest` seconds, and by `end`.
+    """All sessions of a server. They end when nobody used them for `idle` seconds, after `longest`
+    seconds, and by `end`.
 
     Used in the server's loop alone.
     """
@@ -76,14 +81,18 @@ class Sessions:
         return any(self._clock() - made <= LINK_SECONDS for made in self._links.values())
 
     def enter(self, code: str) -> Begun | None:
-        """A session for whoever has the code of a link; None if it was used, is too old, or was never made."""
+        """A session for whoever has the code of a link;
+        None if it was used, is too old, or was never made.
+        """
         made = self._links.pop(hashed(code), None) if len(code) == LETTERS else None
         if made is None or self._clock() - made > LINK_SECONDS:
             return None
         return self.begin(OWNER)
 
     def begin(self, user: str, account: User | None = None) -> Begun:
-        """A session for someone who was let in. Where there are too many, the one that was used the longest ago ends."""
+        """A session for someone who was let in.
+        Where there are too many, the one that was used the longest ago ends.
+        """
         self.tidy()
         while len(self._open) >= MOST_SESSIONS:
             self.end(min(self._open.values(), key=lambda session: session.used))

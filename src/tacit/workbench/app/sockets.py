@@ -1,4 +1,6 @@
-"""Sockets of pages: each lasts as long as the session behind it, and what somebody does on the page keeps that."""
+"""Sockets of pages: each lasts as long as the session behind it, and what somebody does on the
+page keeps that.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,16 @@ import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from tacit.web.callers import App, Message, Receive, Refused, Scope, Send
-from tacit.web.sessions import Session
+from tacit.workbench.app.callers import App, Message, Receive, Refused, Scope, Send
+from tacit.workbench.app.sessions import Session
 
 LOOK_SECONDS = 2.0  # how often the session behind an open socket is looked at
-EVENT = '42["event"'  # how socket.io writes what somebody did on a page; pings, echoes and reports of pages are no use of them
+# how socket.io writes what somebody did on a page;
+# pings, echoes and reports of pages are no use of them
+EVENT = '42["event"'
 TO_SIGN_IN = "42" + json.dumps(["open", {"path": "/sign-in", "new_tab": False}])
-# What a page does whose socket cannot be opened again: it asks whether its session is over (or the server a new one), and leaves.
+# What a page does whose socket cannot be opened again:
+# it asks whether its session is over (or the server a new one), and leaves.
 WHEN_LOST = """\
 (function look() {
   if (!window.socket) return setTimeout(look, 200);
@@ -22,12 +27,14 @@ WHEN_LOST = """\
     if (answer && answer.status === 401) window.location.assign(window.path_prefix + "/sign-in");
   });
 })();
-"""
+"""  # noqa: E501
 OVER = 4401  # why a socket is closed: its session has ended
 
 
 class Socket:
-    """An open socket of a page: closed when its session ends, and the page goes to where one signs in."""
+    """An open socket of a page: closed when its session ends, and the
+    page goes to where one signs in.
+    """
 
     def __init__(
         self,
@@ -92,7 +99,9 @@ class Socket:
         return message
 
     async def send(self, message: Message) -> None:
-        """Pass on what the application says, as long as the session lasts; how it ends then is up to us."""
+        """Pass on what the application says, as long as the session lasts;
+        how it ends then is up to us.
+        """
         if message["type"] == "websocket.accept":
             self._open = True
         if not self._over.is_set():

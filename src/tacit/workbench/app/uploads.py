@@ -1,4 +1,6 @@
-"""Uploads: a table that comes from the browser becomes a file beside the plan, whole, under a safe name, and over no other file."""
+"""Uploads: a table that comes from the browser becomes a file beside the plan, whole, under a
+safe name, and over no other file.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from itertools import count
 from pathlib import Path
 
 from tacit.engines.attach import PARQUET
+from tacit.engines.files import csv_shape
 from tacit.errors import DataError, InputError, TacitError
-from tacit.files import csv_shape
 from tacit.starter.looking import TEXT_FILES
 
 MOST_BYTES = 2 << 30
@@ -45,7 +47,10 @@ def in_page_words(error: TacitError) -> TacitError:
     """
     for one in error:
         if one.hint and "iconv " in one.hint:
-            one.hint = "Open it in the program that wrote it, save it as CSV (UTF-8), and bring it here again."
+            one.hint = (
+                "Open it in the program that wrote it, save it as CSV (UTF-8), and bring it "
+                "here again."
+            )
         elif one.hint and "tacit init" in one.hint:
             one.hint = "Choose one of its files."
     error.hint = next(iter(error)).hint
@@ -53,7 +58,8 @@ def in_page_words(error: TacitError) -> TacitError:
 
 
 def safe_name(name: str) -> str:
-    """A file's name without folders and without what a shell, a plan or a web address could misread.
+    """A file's name without folders and without what a shell, a plan
+    or a web address could misread.
 
     >>> (
     ...     safe_name("../../etc/Patients 2024 (final).csv"),
@@ -64,7 +70,7 @@ def safe_name(name: str) -> str:
     >>> safe_name("table.exe")
     Traceback (most recent call last):
     tacit.errors.InputError: 'table.exe' is not a kind of file that can be read here. Choose a CSV (.csv, .tsv, .txt) or Parquet (.parquet, .pq) file.
-    """
+    """  # noqa: E501
     last = re.split(r"[/\\]", name)[-1]
     stem, dot, ending = last.rpartition(".")
     ending = f".{ending.lower()}"
@@ -85,9 +91,11 @@ def shortened(name: str) -> str:
 async def store(
     pieces: AsyncIterator[bytes], name: str, folder: Path, *, limit: int = MOST_BYTES
 ) -> Stored:
-    """Write what comes to a file in the folder; an InputError, and no file, where it is too much or no table.
+    """Write what comes to a file in the folder;
+    an InputError, and no file, where it is too much or no table.
 
-    A file of that name that is there stays: if it is the same it is taken, else the new one gets a number.
+    A file of that name that is there stays:
+    if it is the same it is taken, else the new one gets a number.
     """
     final = safe_name(name)
     part = folder / f".upload-{secrets.token_hex(8)}{Path(final).suffix}"

@@ -12,11 +12,11 @@ from html.parser import HTMLParser
 
 from nicegui import ui
 
-from tacit.report.charts import Chart
-from tacit.web.bench import Visit
-from tacit.web.parts.grids import csv_bytes
-from tacit.web.parts.pictures import picture, save_picture
-from tacit.web.parts.saving import save_button
+from tacit.report.charts.portrait import Chart
+from tacit.workbench.bench import Visit
+from tacit.workbench.parts.grids import csv_bytes
+from tacit.workbench.parts.pictures import picture, save_picture
+from tacit.workbench.parts.saving import save_button
 
 FIGURE = re.compile(r"<figure>.*?</figure>\s*", re.DOTALL)
 GRAPH = re.compile(r'<figure class="graph">.*?</figure>', re.DOTALL)
@@ -32,7 +32,8 @@ class CardTable:
 
 
 def show_card(visit: Visit, card: str, name: str) -> list[Chart]:
-    """A verdict's card with its queries, and below it buttons that save these and its tables. Gives its other pictures, for the page to show.
+    """A verdict's card with its queries, and below it buttons that save these and its tables.
+    Gives its other pictures, for the page to show.
 
     `name` is what the files are called.
     """
@@ -87,7 +88,7 @@ def taken_apart(card: str) -> tuple[str, list[Chart]]:
     ...     "<p>a</p><figure><figcaption><h3>T</h3><p>N &amp; n</p></figcaption>\\n<svg><p/></svg></figure><p>b</p>"
     ... )
     ('<p>a</p><p>b</p>', [Chart(title='T', note='N & n', svg='<svg><p/></svg>')])
-    """
+    """  # noqa: E501
     charts = [found for one in FIGURE.findall(card) if (found := chart_of(one)) is not None]
     return FIGURE.sub("", card), charts
 
@@ -159,7 +160,8 @@ def tables_of(html: str) -> list[CardTable]:
 
 
 def table_names(tables: Sequence[CardTable]) -> list[str]:
-    """What the tables of a card are called on their buttons: each by its caption, where that is short; those of one caption are numbered.
+    """What the tables of a card are called on their buttons:
+    each by its caption, where that is short; those of one caption are numbered.
 
     >>> table_names([CardTable("stays", ()), CardTable("", ()), CardTable("stays", ())])
     ['Stays 1', 'Table', 'Stays 2']

@@ -20,7 +20,9 @@ def whole(typed: float | None) -> int:
 
 
 def take_typed(field: ui.select) -> None:
-    """Let a field of several names take what was typed when it is left, too: without this only Enter does, and all else is gone without a word."""
+    """Let a field of several names take what was typed when it is left, too:
+    without this only Enter does, and all else is gone without a word.
+    """
     typed = ""
 
     def type_on(event: GenericEventArguments) -> None:

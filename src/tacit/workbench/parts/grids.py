@@ -1,4 +1,6 @@
-"""Grids: a table of which only one page is fetched at a time, with sorting where it makes sense, and all of it as CSV."""
+"""Grids: a table of which only one page is fetched at a time, with sorting where it makes sense,
+and all of it as CSV.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ from typing import Any
 from nicegui import ui
 
 from tacit.errors import TacitError
-from tacit.web.bench import Visit
-from tacit.web.parts.labels import aria
-from tacit.web.parts.notices import show_error
-from tacit.web.parts.saving import save_button
+from tacit.workbench.bench import Visit
+from tacit.workbench.parts.labels import aria
+from tacit.workbench.parts.notices import show_error
+from tacit.workbench.parts.saving import save_button
 
 PAGE = 25
 CSV_ROWS = 5_000
@@ -26,7 +28,9 @@ Fetch = Callable[[int, int, Sort], list[Row] | Awaitable[list[Row]]]
 
 
 class Grid:
-    """A table on a page. `fetch(offset, limit, sort)` gives rows; `pick` is called with a row whose first cell is pressed."""
+    """A table on a page. `fetch(offset, limit, sort)` gives rows;
+    `pick` is called with a row whose first cell is pressed.
+    """
 
     def __init__(
         self,
@@ -111,7 +115,8 @@ class Grid:
                         is_by = self._sort is not None and self._sort[0] == column
                         sign = "" if not is_by else " ↓" if self._sort and self._sort[1] else " ↑"
                         cell.props(
-                            f'aria-sort="{"none" if not sign else "descending" if sign == " ↓" else "ascending"}"'
+                            f'aria-sort="{"none" if not sign else "descending" if sign == " ↓" else "ascending"}'  # noqa: E501
+                            '"'
                         )
                         ui.button(
                             f"{column}{sign}", on_click=lambda column=column: self._sort_by(column)

@@ -1,4 +1,6 @@
-"""Pictures: a chart with its finding as a title, how to read it, and buttons that save it as SVG or PNG."""
+"""Pictures: a chart with its finding as a title, how to read it, and
+buttons that save it as SVG or PNG.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ from collections.abc import Callable
 
 from nicegui import ui
 
-from tacit.report.charts import Chart
+from tacit.report.charts.portrait import Chart
 from tacit.report.escaping import escaped
-from tacit.web.bench import Visit
-from tacit.web.parts.labels import aria
-from tacit.web.parts.saving import save_button
+from tacit.workbench.bench import Visit
+from tacit.workbench.parts.labels import aria
+from tacit.workbench.parts.saving import save_button
 
 SCALE = 2.0
 
@@ -57,7 +59,9 @@ def png_of(svg: str) -> bytes:
 
 
 def as_file(svg: str) -> str:
-    """A picture that stands in a page as a file of its own: it says of what kind it is, and has paper behind it in any viewer."""
+    """A picture that stands in a page as a file of its own:
+    it says of what kind it is, and has paper behind it in any viewer.
+    """
     root, end, inside = escaped(svg).partition(">")
     if "xmlns=" not in root:
         root = root.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)

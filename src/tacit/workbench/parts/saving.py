@@ -9,15 +9,17 @@ from pathlib import Path
 from nicegui import ui
 
 from tacit.errors import TacitError
-from tacit.web.bench import Visit
-from tacit.web.parts.notices import show_error
+from tacit.workbench.bench import Visit
+from tacit.workbench.parts.notices import show_error
 
 CHUNK = 1 << 20
 Content = bytes | str | Path | Callable[[], AsyncIterator[bytes]]
 
 
 def save(visit: Visit, name: str, content: Content) -> None:
-    """Send a file to this browser: bytes, text, a file of the folder, or pieces as they are made."""
+    """Send a file to this browser: bytes, text, a file of the
+    folder, or pieces as they are made.
+    """
 
     async def pieces() -> AsyncIterator[bytes]:
         if callable(content):

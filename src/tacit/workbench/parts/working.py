@@ -1,4 +1,6 @@
-"""Working: a piece of work on a page: what it does, how far it is, how long it will take, and a way to stop it."""
+"""Working: a piece of work on a page: what it does, how far it is, how long it will take, and a
+way to stop it.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,17 @@ from typing import Any
 
 from nicegui import background_tasks, ui
 
-from tacit.web.parts.labels import aria
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.work import Work
+from tacit.workbench.parts.labels import aria
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.work import Work
 
 LOOK_SECONDS = 0.25
 
 
 def show_work(work: Work, then: Callable[[Work], Any] | None = None) -> ui.element:
-    """Follow a piece of work; `then` is called once on this page when it is over, in whichever way."""
+    """Follow a piece of work; `then` is called once on this page
+    when it is over, in whichever way.
+    """
     with ui.element("div").classes("work").props(f'data-testid="work-{aria(work.kind)}"') as shown:
         with ui.element("div").classes("row between"):
             ui.label(work.title).style("font-weight: 600")
@@ -27,7 +31,8 @@ def show_work(work: Work, then: Callable[[Work], Any] | None = None) -> ui.eleme
             ui.element("div")
             .classes("track")
             .props(
-                f'role="progressbar" aria-valuemin="0" aria-valuemax="100" aria-label="{aria(work.title)}"'
+                'role="progressbar" aria-valuemin="0" aria-valuemax="100" '
+                f'aria-label="{aria(work.title)}"'
             ) as track
         ):
             bar = ui.element("div")

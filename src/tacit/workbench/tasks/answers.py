@@ -22,4 +22,9 @@ class Answer:
     def of(cls, verdict: Verdict) -> Answer:
         """From a verdict, for the owner."""
         label = f"{verdict.name}: {verdict.label}" if verdict.name else verdict.label
-        return cls(verdict.status, label, verdict.because, verdict.story or "")
+        return cls(
+            verdict.status,
+            label,
+            verdict.because,
+            verdict.story or (verdict.reason.text if verdict.reason else ""),
+        )

@@ -1,4 +1,6 @@
-"""Tasks of checking: all verdicts of a plan with their cards and pictures, and its report, each made in a process of its own."""
+"""Tasks of checking: all verdicts of a plan with their cards and pictures, and its report, each
+made in a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.assess import Assessment, assess, selected
-from tacit.definitions.registry import MICRODATA
-from tacit.jobs import Job
+from tacit.checking.assess import Assessment, assess, selected
+from tacit.families.registry import MICRODATA
+from tacit.model.jobs import Job
 from tacit.model.verdict import Audience, Verdict
-from tacit.report.html import render, section
-from tacit.report.pages import render_page
-from tacit.report.terminal import by_release
-from tacit.web.checked import fingerprints, keys_of
-from tacit.web.reach import load_within
+from tacit.report.html.page import render, section
+from tacit.report.html.pages import render_page
+from tacit.report.terminal.answers import by_release
+from tacit.workbench.app.reach import load_within
+from tacit.workbench.checked import fingerprints, keys_of
 
 if TYPE_CHECKING:
     from tacit.plan.plan import Check
@@ -28,7 +30,9 @@ OVER = "done"  # what an assessment says at its end, which is not the end of thi
 
 
 def check(job: Job, path: str, reach: str, only: Sequence[str] = ()) -> dict[str, Any]:
-    """Answer the checks of a plan, or of some of its releases, as the pages keep and show them (for the owner)."""
+    """Answer the checks of a plan, or of some of its releases, as the pages keep and show them
+    (for the owner).
+    """
     text = Path(path).read_bytes()
     os.chdir(Path(path).parent)  # so that messages name files as the page does
     plan = load_within(path, reach)
@@ -61,7 +65,9 @@ def check(job: Job, path: str, reach: str, only: Sequence[str] = ()) -> dict[str
 def drawn(
     name: str, verdicts: Sequence[Verdict], found: Assessment, keys: Mapping[int, str]
 ) -> dict[str, Any]:
-    """What was found about a release, or several together: cards, figures and pictures, as JSON can hold them."""
+    """What was found about a release, or several together:
+    cards, figures and pictures, as JSON can hold them.
+    """
     part = section(name, verdicts, found, "owner")
     graphs = list(part.graphs) or [()] * len(verdicts)
     subject = verdicts[0].subject
@@ -85,7 +91,9 @@ def drawn(
 
 
 def report(job: Job, path: str, reach: str, only: Sequence[str], audience: Audience) -> str:
-    """The report of a plan's checks, or of some releases, as one page of HTML; for `shared` without any personal value."""
+    """The report of a plan's checks, or of some releases, as one page of HTML;
+    for `shared` without any personal value.
+    """
     os.chdir(Path(path).parent)
     plan = load_within(path, reach)
     found = assess(plan, only=only, portraits=True, job=most_of(job, selected(plan, only)))
@@ -96,8 +104,9 @@ def report(job: Job, path: str, reach: str, only: Sequence[str], audience: Audie
 def most_of(job: Job, checks: Sequence[Check]) -> Job:
     """A job for an assessment, which is the first part of this one: pictures are still to be drawn.
 
-    Every check has its part of the way; within it the check's own steps count, which begin at 0 again and again. A check whose table
-    no check before it has counted has two parts, and so has the look at who is exposed when all are answered.
+    Every check has its part of the way; within it the check's own steps count, which begin at 0
+    again and again. A check whose table no check before it has counted has two parts, and so has
+    the look at who is exposed when all are answered.
     """
     names = [f"{one.kind} of {', '.join(one.releases)}" for one in checks]
     weights = [2 if counts else 1 for counts in first_to_count(checks)]

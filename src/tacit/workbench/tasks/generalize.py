@@ -1,4 +1,6 @@
-"""Tasks of generalizing a table: the search for releases, what it found in words, and writing one, in processes of their own."""
+"""Tasks of generalizing a table: the search for releases, what it found in words, and writing
+one, in processes of their own.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +10,21 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from tacit.engines.open import open_engine
-from tacit.jobs import Job
-from tacit.source import Source
-from tacit.web.reach import load_within
-from tacit.web.targets import enter_folder
-from tacit.web.tasks_answers import Answer
+from tacit.families.microdata.reading.source import Source
+from tacit.model.jobs import Job
+from tacit.workbench.app.reach import load_within
+from tacit.workbench.targets import enter_folder
+from tacit.workbench.tasks.answers import Answer
 
 if TYPE_CHECKING:
-    from tacit.anonymization.explore import Explored
-    from tacit.anonymization.preview import Lens, Line
-    from tacit.anonymization.results import Choice, NotRepaired, Repaired
-    from tacit.report.charts import Chart
+    from tacit.families.microdata.runs.explore import Explored
+    from tacit.families.microdata.runs.preview import Lens, Line
+    from tacit.families.microdata.runs.results import Choice, NotRepaired, Repaired
+    from tacit.report.charts.portrait import Chart
     from tacit.report.telling import Column, Figure
 
 FIRST_ROWS = 200  # of a release by groups of its own, which only its search can show
+NOT_JUDGED = "a check cannot judge it together with what is out already"
 SEARCHED = 0.85  # of the work: the share of the search itself
 
 
@@ -38,7 +41,9 @@ class Wanted:
     relaxed: bool = False
 
     def options(self) -> dict[str, Any]:
-        """The options of `anonymize`. Groups of their own have no measure to keep small, and the window takes no weights."""
+        """The options of `anonymize`. Groups of their own have no measure to keep small, and the
+        window takes no weights.
+        """
         found: dict[str, Any] = {
             "method": self.method,
             "suppress": self.suppress,
@@ -51,7 +56,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A release for which all checks hold, in words and numbers. `levels` is None where each group has labels of its own."""
+    """A release for which all checks hold, in words and numbers.
+    `levels` is None where each group has labels of its own.
+    """
 
     levels: Mapping[str, int] | None
     columns: tuple[Column, ...]
@@ -114,9 +121,10 @@ def search(
     job: Job, path: str, reach: str, release: str, wanted: Wanted, digest: str
 ) -> Solved | Unsolved:
     """All minimal solutions of a release; nothing is written."""
-    from tacit.anonymization.results import NotRepaired
-    from tacit.anonymization.run import solve
-    from tacit.anonymization.task import task_of
+    from tacit.families.microdata.runs.anonymize import solve
+    from tacit.families.microdata.runs.beside import beside_what_is_out
+    from tacit.families.microdata.runs.results import NotRepaired
+    from tacit.families.microdata.runs.task import task_of
 
     plan = load_within(path, reach)
     with open_engine(plan.source, plan.folder) as engine:
@@ -134,6 +142,8 @@ def search(
         found = solve(task, job.part(0.05, SEARCHED))
         if isinstance(found, NotRepaired):
             return unsolved(found, wanted, digest)
+        job.step("asking about what is out already", SEARCHED)
+        found = beside_what_is_out(found, plan)
         job.step("drawing what was found", 0.9)
         made = solved(found, wanted, digest)
         if made.told.levels is None:
@@ -145,8 +155,8 @@ def search(
 def solved(found: Repaired, wanted: Wanted, digest: str) -> Solved:
     """A search that found something, as the page shows it."""
     from tacit.report import telling
-    from tacit.report.charts import required_k
-    from tacit.report.trade_off import trade_offs
+    from tacit.report.charts.portrait import required_k
+    from tacit.report.charts.trade_off import trade_offs
 
     k = required_k(found.verdicts)
     return Solved(
@@ -178,7 +188,9 @@ def unsolved(found: NotRepaired, wanted: Wanted, digest: str = "") -> Unsolved:
 
 
 def knowing(found: Repaired) -> tuple[str, ...]:
-    """What somebody would learn who knows how the levels were chosen; where that is not computed, what is not is said with it."""
+    """What somebody would learn who knows how the levels were chosen;
+    where that is not computed, what is not is said with it.
+    """
     from tacit.report import telling
 
     whole = "What somebody learns who knows how the levels were chosen is not computed:"
@@ -191,7 +203,10 @@ def knowing(found: Repaired) -> tuple[str, ...]:
 def for_page(advice: str) -> str:
     """An advice without the words of the command line."""
     if "--aware" in advice:
-        return "do without the condition about somebody who knows how levels are chosen, and read what such a one would learn"
+        return (
+            "do without the condition about somebody who knows how levels are chosen, and "
+            "read what such a one would learn"
+        )
     return advice.replace(" (--seconds)", "").replace("(at-most)", "below")
 
 
@@ -215,22 +230,22 @@ def told_of(found: Repaired) -> Told:
 
 def with_rows(made: Solved, found: Repaired, source: Source) -> Solved:
     """The same with the first rows of the table beside what the release shows of them."""
-    from tacit.anonymization.preview import lens_of
+    from tacit.families.microdata.runs.preview import lens_of
 
     lens = lens_of(found.recoded)
     return replace(
-        made, heads=heads(lens, source), lines=tuple(lens.page(source.engine, 0, FIRST_ROWS))
+        made, heads=heads(lens, source), lines=tuple(lens.page(source.reader, 0, FIRST_ROWS))
     )
 
 
 def heads(lens: Lens, source: Source) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns of the table, and those that are released."""
-    return tuple(lens.heads(source.engine)), tuple(lens.columns)
+    return tuple(lens.heads(source.reader)), tuple(lens.columns)
 
 
 def explore(job: Job, path: str, reach: str, release: str, wanted: Wanted) -> Explored:
     """Which parameters of the checks can be met at which loss."""
-    from tacit.anonymization.explore import explore as look
+    from tacit.families.microdata.runs.explore import explore as look
 
     return look(
         load_within(path, reach),
@@ -250,11 +265,15 @@ def write(
     name: str,
     replace_file: bool,
     digest: str,
+    unjudged: bool = False,
 ) -> Written | Unsolved:
-    """Write a release to a file below the plan's folder: at some levels, or as its method finds it."""
-    from tacit.anonymization.results import NotRepaired
-    from tacit.anonymization.run import anonymize
-    from tacit.report.repaired import render
+    """Write a release to a file below the plan's folder: at some levels, or as its method finds it.
+
+    Where a check cannot judge it together with what is out already, only if `unjudged`.
+    """
+    from tacit.families.microdata.runs.anonymize import anonymize
+    from tacit.families.microdata.runs.results import NotRepaired
+    from tacit.report.html.repaired import render
     from tacit.report.telling import columns_written, not_written_told
 
     plan = load_within(path, reach)
@@ -267,11 +286,16 @@ def write(
         levels=levels,
         aware=wanted.aware and levels is None,
         relaxed=wanted.relaxed,
+        unjudged=unjudged,
         portrait=True,
         job=job.part(0.0, 0.95),
     )
     if isinstance(found, NotRepaired):
         return unsolved(found, wanted, digest)
+    if found.output is None:
+        return Unsolved(
+            NOT_JUDGED, False, tuple(map(Answer.of, found.verdicts)), (), (0, 0), wanted, digest
+        )
     job.step("writing the report", 0.96)
     return Written(
         shown,

@@ -1,4 +1,6 @@
-"""Tasks of the ledger and of trying queries: what runs in a process of its own, the same functions as the command line's."""
+"""Tasks of the ledger and of trying queries:
+what runs in a process of its own, the same functions as the command line's.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +12,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tacit.checking.holdings.ledgers import ledger_of
+from tacit.checking.holdings.shares import Holder, holders
+from tacit.checking.recording import correcting
+from tacit.checking.recording import record as recording
+from tacit.checking.recording.standing import Standings, standings
 from tacit.errors import TacitError
-from tacit.holdings import recording
-from tacit.holdings.ledgers import ledger_of
-from tacit.holdings.shares import Holder, holders
-from tacit.holdings.standing import Standings, standings
-from tacit.jobs import Job
+from tacit.gateway.trial import FirstRows, Prepared, first_rows, prepared
 from tacit.ledger.entries import Entry
 from tacit.ledger.paging import reaching
 from tacit.ledger.reading import Changed
 from tacit.ledger.verify import Fault, Verified
+from tacit.model.jobs import Job
 from tacit.model.verdict import Verdict
-from tacit.server.trial import FirstRows, Prepared, first_rows, prepared
-from tacit.web.reach import load_within
+from tacit.workbench.app.reach import load_within
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What the owner wants to record. `to` None: as the plan says; nobody: the public. Files are named as seen from the plan's folder."""
+    """What the owner wants to record. `to` None: as the plan says; nobody: the public.
+    Files are named as seen from the plan's folder.
+    """
 
     releases: tuple[str, ...]
     to: tuple[str, ...] | None
@@ -81,8 +86,59 @@ def record(job: Job, path: Path, reach: Path, asked: Recording) -> RecordedNow:
     return RecordedNow(asked, found.to, found.entries, found.assessment.verdicts, found.because)
 
 
+@dataclass(frozen=True, slots=True)
+class Correcting:
+    """What the owner says of a correction. Files are named as seen from the plan's folder."""
+
+    release: str
+    wrong: str
+    by: str
+    answer: str | None = None
+    output: str | None = None
+    unjudged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedNow:
+    """What came of a correction: an entry, or none and the verdicts that do not hold;
+    `told` says who has the old one.
+    """
+
+    asked: Correcting
+    to: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    verdicts: tuple[Verdict, ...]
+    because: str
+    told: str
+
+
+def correct(job: Job, path: Path, reach: Path, asked: Correcting) -> CorrectedNow:
+    """Judge a correction for those who have both, and record it if all checks hold."""
+    os.chdir(path.parent)  # so that messages name files as the page does
+    answer, output = (
+        Path(asked.answer) if asked.answer else None,
+        Path(asked.output) if asked.output else None,
+    )
+    found = correcting.correct(
+        load_within(path, reach),
+        asked.release,
+        asked.wrong,
+        by=asked.by,
+        answer=answer,
+        output=output,
+        unjudged=asked.unjudged,
+        job=job,
+    )
+    done = found.recorded
+    return CorrectedNow(
+        asked, done.to, done.entries, done.assessment.verdicts, done.because, found.told
+    )
+
+
 def in_words_of_the_page(error: TacitError, asked: Recording) -> TacitError:
-    """An error of the command line as somebody reads it who has no options, and who sent a file under its own name."""
+    """An error of the command line as somebody reads it who has no options, and who sent a file
+    under its own name.
+    """
 
     def said(text: str) -> str:
         if asked.is_upload and asked.answer is not None:

@@ -1,4 +1,6 @@
-"""What the pages of overlapping views and of synthetic releases have done in processes of their own."""
+"""What the pages of overlapping views and of synthetic releases
+have done in processes of their own.
+"""
 
 from __future__ import annotations
 
@@ -11,36 +13,38 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.assess import Desk, answer
-from tacit.definitions.registry import OF_OVERLAPS
-from tacit.definitions.words import plural
+from tacit.checking.assess import Desk, answer
 from tacit.errors import InputError
-from tacit.jobs import Job
-from tacit.web.everybody import ENDING, forget_others, write_people
-from tacit.web.reach import load_within
+from tacit.families.registry import OF_OVERLAPS
+from tacit.families.words import plural
+from tacit.model.jobs import Job
+from tacit.workbench.app.reach import load_within
+from tacit.workbench.everybody import ENDING, forget_others, write_people
 
 if TYPE_CHECKING:
-    from tacit.overlap.memberships import Flags
-    from tacit.overlap.question import OverlapQuestion
-    from tacit.overlap.stages import Stages
+    from tacit.families.overlaps.memberships import Flags
+    from tacit.families.overlaps.question import OverlapQuestion
+    from tacit.families.overlaps.stages import Stages
+    from tacit.families.synthetic.runs.comparing import GroupNoise
+    from tacit.families.synthetic.runs.results import Synthesized
     from tacit.plan.plan import Check, Plan
-    from tacit.report.cards import Grid
-    from tacit.report.charts import Chart
-    from tacit.report.maps import Map
-    from tacit.synthesizing.comparing import GroupNoise
-    from tacit.synthesizing.results import Synthesized
+    from tacit.report.charts.maps import Map
+    from tacit.report.charts.portrait import Chart
+    from tacit.report.html.cards import Grid
 
 GAMMA = "gamma-privacy"
 
 
-# -- overlapping views ----------------------------------------------------------------------------------
+# -- overlapping views -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Looked:
-    """Everybody whom some views could show: their beliefs release by release, and the file in which they are.
+    """Everybody whom some views could show: their beliefs release by
+    release, and the file in which they are.
 
-    `asked` is gamma, where it was asked for. `could_be[class, view]` says who could be in which of the `views`.
+    `asked` is gamma, where it was asked for.
+    `could_be[class, view]` says who could be in which of the `views`.
     """
 
     key: tuple[str, ...]
@@ -53,9 +57,11 @@ class Looked:
 
 
 def everybody(job: Job, path: str, reach: str, releases: Sequence[str], folder: str) -> Looked:
-    """Count the beliefs about everybody after each of some releases, and write down who they are, into a file in the folder."""
-    from tacit.overlap.setting import NOTHING
-    from tacit.overlap.stages import stages
+    """Count the beliefs about everybody after each of some releases, and write down who they
+    are, into a file in the folder.
+    """
+    from tacit.families.overlaps.setting import NOTHING
+    from tacit.families.overlaps.stages import stages
 
     plan = load_within(path, reach)
     check = check_of(plan, releases)
@@ -81,7 +87,9 @@ def everybody(job: Job, path: str, reach: str, releases: Sequence[str], folder: 
 
 
 def check_of(plan: Plan, releases: Sequence[str]) -> Check:
-    """The check that asks about just these releases together; gamma-privacy where there are several."""
+    """The check that asks about just these releases together;
+    gamma-privacy where there are several.
+    """
     found = [
         one for one in plan.checks if one.kind in OF_OVERLAPS and one.releases == tuple(releases)
     ]
@@ -112,7 +120,7 @@ def new_file(folder: Path, path: str, releases: Sequence[str]) -> Path:
     return folder / f"{stem}.{secrets.token_hex(6)}{ENDING}"
 
 
-# -- synthetic releases ---------------------------------------------------------------------------------
+# -- synthetic releases ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +139,8 @@ def promise(
     job: Job, path: str, reach: str, release: str
 ) -> tuple[Synthesized, tuple[GroupNoise, ...]]:
     """What a synthetic release promises and spends, and the noise of every group."""
-    from tacit.synthesizing.comparing import promised
-    from tacit.synthesizing.run import the_release
+    from tacit.families.synthetic.runs.comparing import promised
+    from tacit.families.synthetic.runs.synthesize import the_release
 
     plan = load_within(path, reach)
     with Desk(plan, job) as desk:
@@ -141,8 +149,10 @@ def promise(
 
 def compare_output(job: Job, path: str, reach: str, release: str, file: str) -> Compared:
     """Compare a written output with the true people."""
-    from tacit.definitions.words import spoken
-    from tacit.report.curves import distance_charts, error_charts
+    from tacit.families.synthetic.runs.comparing import compared
+    from tacit.families.synthetic.runs.synthesize import the_release
+    from tacit.families.words import spoken
+    from tacit.report.charts.curves import distance_charts, error_charts
     from tacit.report.synthesized import (
         bands_grid,
         better_told,
@@ -151,8 +161,6 @@ def compare_output(job: Job, path: str, reach: str, release: str, file: str) -> 
         numbers,
         utility_grid,
     )
-    from tacit.synthesizing.comparing import compared
-    from tacit.synthesizing.run import the_release
 
     plan = load_within(path, reach)
     named = the_release(plan, release)

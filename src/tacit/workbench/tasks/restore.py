@@ -1,19 +1,21 @@
-"""Tasks of restoring privacy: the search for further views in a process of its own, and the columns they may be about."""
+"""Tasks of restoring privacy: the search for further views in a process of its own, and the
+columns they may be about.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.jobs import Job
-from tacit.source import Source
-from tacit.web.reach import load_within
-from tacit.web.tasks_answers import Answer
+from tacit.families.microdata.reading.source import Source
+from tacit.model.jobs import Job
+from tacit.workbench.app.reach import load_within
+from tacit.workbench.tasks.answers import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.report.charts import Chart
+    from tacit.report.charts.portrait import Chart
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,12 @@ def restore(
     aware: bool,
     digest: str,
 ) -> Restoring:
-    """Look for further views with which the gamma-privacy check at a place of the plan holds again."""
+    """Look for further views with which the gamma-privacy check at a
+    place of the plan holds again.
+    """
+    from tacit.families.overlaps.runs.restore import restore as carry_out
+    from tacit.families.overlaps.runs.results import Restored
     from tacit.report import crowds, restored
-    from tacit.restoration.results import Restored
-    from tacit.restoration.run import restore as carry_out
 
     plan = load_within(path, reach)
     check = plan.checks[at]
@@ -103,9 +107,9 @@ def restore(
 
 def headline(found: Any) -> str:
     """What a search for further views ended in, in a sentence."""
-    from tacit.definitions.words import plural
+    from tacit.families.overlaps.runs.results import Restored
+    from tacit.families.words import plural
     from tacit.report.restored import sentence
-    from tacit.restoration.results import Restored
 
     if not isinstance(found, Restored):
         story = f" {found.story}" if found.story and found.story != found.verdicts[0].story else ""
@@ -127,7 +131,9 @@ def plain_words(advice: str) -> str:
 
 
 def public_columns(source: Source, releases: Sequence[str]) -> tuple[str, ...]:
-    """The columns that conditions of further views may be about: those of the views' tables that are not sensitive."""
+    """The columns that conditions of further views may be about:
+    those of the views' tables that are not sensitive.
+    """
     from sqlglot import exp, parse_one
     from sqlglot.errors import SqlglotError
 

@@ -1,4 +1,6 @@
-"""Looks at one solution of a generalized table, on the open source: its levels, its checks and its rows."""
+"""Looks at one solution of a generalized table, on the open source:
+its levels, its checks and its rows.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import InputError
-from tacit.jobs import Job
-from tacit.source import Source
-from tacit.web.tasks_generalize import Told, Unsolved, Wanted, heads, told_of, unsolved
+from tacit.families.microdata.reading.source import Source, stored_columns
+from tacit.model.jobs import Job
+from tacit.workbench.tasks.generalize import Told, Unsolved, Wanted, heads, told_of, unsolved
 
 if TYPE_CHECKING:
-    from tacit.anonymization.preview import Lens, Line
+    from tacit.families.microdata.runs.preview import Lens, Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +53,27 @@ def look(
     source: Source, release: str, wanted: Wanted, levels: Mapping[str, int]
 ) -> Told | Unsolved:
     """The release at some levels: what the checks say, and what it costs."""
-    from tacit.anonymization.results import NotRepaired
-    from tacit.anonymization.run import solve
-    from tacit.anonymization.task import task_of
+    from tacit.families.microdata.runs.anonymize import solve
+    from tacit.families.microdata.runs.beside import beside_what_is_out
+    from tacit.families.microdata.runs.results import NotRepaired
+    from tacit.families.microdata.runs.task import task_of
 
     task = task_of(
         source.plan, release, source, wanted.options(), aware=False, relaxed=False, seconds=None
     )
     found = solve(task, Job(), levels)
-    return unsolved(found, wanted) if isinstance(found, NotRepaired) else told_of(found)
+    return (
+        unsolved(found, wanted)
+        if isinstance(found, NotRepaired)
+        else told_of(beside_what_is_out(found, source.plan))
+    )
 
 
 def lens(
     source: Source, release: str, wanted: Wanted, levels: Mapping[str, int]
 ) -> tuple[Lens, tuple[tuple[str, ...], tuple[str, ...]]]:
     """The rows of the table through the release at some levels, and the columns of both."""
-    from tacit.anonymization.preview import lens_at
+    from tacit.families.microdata.runs.preview import lens_at
 
     made = lens_at(source, release, levels, options=wanted.options())
     return made, heads(made, source)
@@ -77,8 +84,9 @@ def page(source: Source, through: Lens, offset: int, limit: int) -> list[Line]:
     table = through.raw.table
     if not source.engine.has(table.name):  # it was closed meanwhile
         source.engine.attach(table)
+        source.reader.take_blanks_as_missing(table.name, stored_columns(source.reader, table))
     try:
-        return through.page(source.engine, offset, limit)
+        return through.page(source.reader, offset, limit)
     except KeyError:
         raise InputError(
             f"table {table.name} has changed since it was read.", hint="Search again."

@@ -1,4 +1,6 @@
-"""What the page Start has done in processes of their own: looking at a table, listing those of a database."""
+"""What the page Start has done in processes of their own:
+looking at a table, listing those of a database.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +11,19 @@ from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from tacit.errors import InputError, TacitError
-from tacit.jobs import Job
+from tacit.model.jobs import Job
 from tacit.starter.looking import PASSWORDS, tables_of
 from tacit.starter.profile import Profile, profile_data, profile_table
-from tacit.web.reach import load_within
-from tacit.web.uploads import in_page_words
+from tacit.workbench.app.reach import load_within
+from tacit.workbench.app.uploads import in_page_words
 
 
 def look_at_data(job: Job, data: str, plan: str, table: str | None, fresh: bool) -> Profile:
-    """Profile a file (its path from the plan's folder) or a table of a database, for a plan that is not written yet.
+    """Profile a file (its path from the plan's folder) or a table of a database, for a plan that is
+    not written yet.
 
-    A `fresh` file has just come from the browser: it is taken away where it cannot be read, or nobody wants it any more.
+    A `fresh` file has just come from the browser:
+    it is taken away where it cannot be read, or nobody wants it any more.
     """
     folder = Path(plan).parent
     os.chdir(folder)  # messages then name files as the plan does; this process has no other work
@@ -89,7 +93,9 @@ def passwords_in(url: str) -> set[str]:
 
 @contextmanager
 def hiding(url: str) -> Iterator[None]:
-    """Keep passwords out of what is said about a database, and commands out of what is said to a page."""
+    """Keep passwords out of what is said about a database, and
+    commands out of what is said to a page.
+    """
     try:
         yield
     except TacitError as error:

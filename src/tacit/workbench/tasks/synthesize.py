@@ -1,4 +1,6 @@
-"""Tasks of a synthetic release: the sizes of its groups, the noise of other terms, and drawing its people in a process of its own."""
+"""Tasks of a synthetic release: the sizes of its groups, the noise of other terms, and drawing
+its people in a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.jobs import Job
-from tacit.web.reach import load_within
-from tacit.web.targets import enter_folder
-from tacit.web.tasks_answers import Answer
+from tacit.model.jobs import Job
+from tacit.workbench.app.reach import load_within
+from tacit.workbench.targets import enter_folder
+from tacit.workbench.tasks.answers import Answer
 
 if TYPE_CHECKING:
-    from tacit.report.cards import Grid
-    from tacit.report.charts import Chart
-    from tacit.report.maps import Map
-    from tacit.synthesis.question import Sort
-    from tacit.synthesizing.trying import SizeNoise
+    from tacit.families.synthetic.question import Sort
+    from tacit.families.synthetic.runs.trying import SizeNoise
+    from tacit.report.charts.maps import Map
+    from tacit.report.charts.portrait import Chart
+    from tacit.report.html.cards import Grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,9 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What drawing ended in, in words, tables and pictures; `output` is None where a check does not hold."""
+    """What drawing ended in, in words, tables and pictures;
+    `output` is None where a check does not hold.
+    """
 
     output: str | None
     because: str
@@ -50,9 +54,9 @@ class Drawn:
 
 def sizes(job: Job, path: str, reach: str, release: str) -> Sizes:
     """How many people the groups of a synthetic release have."""
-    from tacit.assess import Desk
-    from tacit.synthesizing.run import the_release
-    from tacit.synthesizing.trying import some_sorts
+    from tacit.checking.assess import Desk
+    from tacit.families.synthetic.runs.synthesize import the_release
+    from tacit.families.synthetic.runs.trying import some_sorts
 
     plan = load_within(path, reach)
     the_release(plan, release)
@@ -64,12 +68,14 @@ def sizes(job: Job, path: str, reach: str, release: str) -> Sizes:
 def tried(
     text: str, file: str, folder: Path, release: str, terms: Mapping[str, Any], known: Sizes
 ) -> tuple[SizeNoise, ...]:
-    """The noise that other terms of a release would need; a TacitError where no plan can have them."""
-    from tacit.plan.editing import edited, loaded
-    from tacit.synthesis.losses import Epsilon
-    from tacit.synthesis.terms import Terms
-    from tacit.synthesizing.run import the_release
-    from tacit.synthesizing.trying import SetTerms, noise_of
+    """The noise that other terms of a release would need;
+    a TacitError where no plan can have them.
+    """
+    from tacit.families.synthetic.promise.losses import Epsilon
+    from tacit.families.synthetic.promise.terms import Terms
+    from tacit.families.synthetic.runs.synthesize import the_release
+    from tacit.families.synthetic.runs.trying import SetTerms, noise_of
+    from tacit.plan.edit.editing import edited, loaded
 
     changed = edited(text, SetTerms(release, terms), file=file, folder=folder)
     one = the_release(loaded(changed, file=file, folder=folder), release)
@@ -87,11 +93,13 @@ def draw(
     restart: bool,
     digest: str,
 ) -> Drawn:
-    """Draw the synthetic people of a release as the plan says, and write them to a file below the plan's folder."""
-    from tacit.definitions.words import spoken
+    """Draw the synthetic people of a release as the plan says, and write them to a file below
+    the plan's folder.
+    """
+    from tacit.families.synthetic.runs.synthesize import synthesize, the_release
+    from tacit.families.words import spoken
     from tacit.report import synthesized as told
-    from tacit.report.curves import distance_charts, error_charts, privacy_curve
-    from tacit.synthesizing.run import synthesize, the_release
+    from tacit.report.charts.curves import distance_charts, error_charts, privacy_curve
 
     plan = load_within(path, reach)
     one = the_release(plan, release)

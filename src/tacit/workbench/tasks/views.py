@@ -1,4 +1,6 @@
-"""What the pages of views ask: how a verdict's queries were read, a change of a view as text, and the worlds of a check."""
+"""What the pages of views ask: how a verdict's queries were read, a change of a view as text,
+and the worlds of a check.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +8,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.definitions.registry import OF_QUERIES, OF_WORLDS, define
 from tacit.errors import InputError
-from tacit.jobs import Job
+from tacit.families.registry import OF_QUERIES, OF_WORLDS, define
+from tacit.model.jobs import Job
 from tacit.model.release import View
-from tacit.web.reach import load_within
+from tacit.workbench.app.reach import load_within
 
 if TYPE_CHECKING:
-    from tacit.definitions.changed_views import ChangedView
+    from tacit.families.microdata.reading.source import Source
+    from tacit.families.queries.definitions.changed_views import ChangedView
     from tacit.plan.plan import Check, Plan
-    from tacit.report.charts import Chart
+    from tacit.report.charts.portrait import Chart
     from tacit.report.explained_worlds import WorldLine
-    from tacit.source import Source
 
 STAYS, RULED_OUT = "stays", "ruled out"
 SAMPLE, LEAST_SAMPLE, MOST_SAMPLE = 500, 8, 5_000
@@ -34,7 +36,9 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class QueryEvidence:
-    """The queries behind a verdict: how they were read, and the view changed so that it would hold."""
+    """The queries behind a verdict: how they were read, and the view
+    changed so that it would hold.
+    """
 
     read: tuple[Read, ...]
     changes: tuple[ChangedView, ...]
@@ -42,7 +46,9 @@ class QueryEvidence:
 
 @dataclass(frozen=True, slots=True)
 class ShownWorlds:
-    """The worlds of a check as its page shows them. `cases` are its adversaries and values of parameters; `case` is the one that is shown."""
+    """The worlds of a check as its page shows them.
+    `cases` are its adversaries and values of parameters; `case` is the one that is shown.
+    """
 
     title: str
     case: int
@@ -58,7 +64,7 @@ class ShownWorlds:
     notes: tuple[str, ...]
 
 
-# -- which check ------------------------------------------------------------------------------------------
+# -- which check -----------------------------------------------------------------------------------
 
 
 def subject_of(verdict: Mapping[str, Any]) -> list[str]:
@@ -97,14 +103,14 @@ def check_at(plan: Plan, number: int, verdict: Mapping[str, Any]) -> Check:
     return found
 
 
-# -- queries ----------------------------------------------------------------------------------------------
+# -- queries ---------------------------------------------------------------------------------------
 
 
 def query_evidence(source: Source, number: int, verdict: Mapping[str, Any]) -> QueryEvidence:
     """The queries behind a verdict of perfect privacy."""
-    from tacit.definitions.changed_views import changed_views
-    from tacit.definitions.perfect_privacy import PerfectPrivacy
-    from tacit.readings import Readings
+    from tacit.families.queries.definitions.changed_views import changed_views
+    from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
+    from tacit.families.queries.reading.readings import Readings
 
     check = check_at(source.plan, number, verdict)
     definition = define(check.kind, check.parameters)
@@ -138,7 +144,7 @@ def plan_text(plan: Plan, change: ChangedView) -> tuple[str, str]:
     return f"In the plan below releases, in the place of {change.view}'s query:", "\n".join(lines)
 
 
-# -- worlds -----------------------------------------------------------------------------------------------
+# -- worlds ----------------------------------------------------------------------------------------
 
 
 def can_list(verdict: Mapping[str, Any]) -> bool:
@@ -157,8 +163,10 @@ def list_worlds(
     sample: int,
     case: int | None,
 ) -> ShownWorlds:
-    """The worlds of a check, all or a sample of them; as `tacit explain CHECK --worlds --sample N --case N`."""
-    from tacit.explained_worlds import explain_worlds
+    """The worlds of a check, all or a sample of them;
+    as `tacit explain CHECK --worlds --sample N --case N`.
+    """
+    from tacit.families.worlds.runs.explain import explain_worlds
     from tacit.report import explained_worlds as told
     from tacit.report.worlds import title
 
@@ -197,7 +205,9 @@ def clamped(sample: int) -> int:
 
 
 def world_rows(shown: ShownWorlds, fate: str = "") -> list[tuple[str, ...]]:
-    """The worlds as rows of a table: number, fate, secret, and the rows in which each differs from the data. `fate` picks some of them."""
+    """The worlds as rows of a table: number, fate, secret, and the rows in which each differs
+    from the data. `fate` picks some of them.
+    """
     found = [
         (
             str(line.number),

@@ -1,4 +1,6 @@
-"""Homogeneity of all minimal tables against brute force: every node, every group, every table below."""
+"""Homogeneity of all minimal tables against brute force:
+every node, every group, every table below.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,13 @@ from typing import Any
 import pytest
 
 from asking import handmade
-from tacit.attacks.all_minimal import AllMinimal, Exposed, all_minimal, show
-from tacit.definitions.registry import define
+from tacit.families.microdata.attacks.all_minimal import AllMinimal, Exposed, all_minimal, show
+from tacit.families.microdata.hierarchy import hierarchy
+from tacit.families.microdata.lattice import Lattice
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.repair.required import Required
+from tacit.families.registry import define
 from tacit.model.schema import CsvHierarchy, RangeHierarchy, Table
-from tacit.repairs.required import Required
-from tacit.tables.hierarchy import hierarchy
-from tacit.tables.lattice import Lattice
-from tacit.tables.microdata import MicrodataQuestion
 
 TOWNS = {"p": ("north", "*"), "q": ("north", "*"), "r": ("south", "*"), "t": ("south", "*")}
 AGES = (
@@ -131,9 +133,9 @@ def test_what_a_person_reads_names_tables_groups_and_people() -> None:
     rows: Rows = [(20, "p", "x"), (21, "p", "x"), (24, "q", "x"), (24, "q", "y")]
     lines = list(show(found_for(rows, 2, Fraction(19, 20))))
     assert lines[0] == "t: 1 minimal table for 2-anonymity, each of 4 people."
-    assert (
-        lines[1]
-        == "1 of 1 table has groups with a single s; on average 1.00 groups with 2.00 people per table."
+    assert lines[1] == (
+        "1 of 1 table has groups with a single s; on average 1.00 groups with 2.00 people "
+        "per table."
     )
     assert (
         lines[-1]

@@ -22,14 +22,14 @@ from oracles.attacks import (
     near,
     share,
 )
-from tacit.attacks.background import background
-from tacit.attacks.homogeneity import homogeneity
-from tacit.attacks.linking import linking
-from tacit.attacks.minimality import lower_nodes, minimality
-from tacit.attacks.proximity import proximity
-from tacit.attacks.scene import Asked, Outside, Scene, Target
-from tacit.definitions.k_anonymity import KAnonymity
-from tacit.definitions.l_diversity import LDiversity
+from tacit.families.microdata.attacks.background import background
+from tacit.families.microdata.attacks.homogeneity import homogeneity
+from tacit.families.microdata.attacks.linking import linking
+from tacit.families.microdata.attacks.minimality import lower_nodes, minimality
+from tacit.families.microdata.attacks.proximity import proximity
+from tacit.families.microdata.attacks.scene import Asked, Outside, Scene, Target
+from tacit.families.microdata.definitions.k_anonymity import KAnonymity
+from tacit.families.microdata.definitions.l_diversity import LDiversity
 
 Row = dict[str, Any]
 CONDITIONS = ("cold", "cough", "flu", "measles")
@@ -238,7 +238,9 @@ def recursive(c: int, number: int) -> Callable[[list[Any]], bool]:
 
 
 def entropy_of(values: list[Any]) -> float:
-    """e to the entropy; no count of at most seven values comes nearer to 2 than 1e-9 without being 2."""
+    """e to the entropy; no count of at most seven values comes nearer
+    to 2 than 1e-9 without being 2.
+    """
     shares = [count / len(values) for count in Counter(values).values()]
     return math.exp(-sum(one * math.log(one) for one in shares))
 
@@ -339,12 +341,15 @@ def test_minimality_gives_nothing_away_where_either_side_can_have_all(desk: Desk
         story = minimality(opened)
     assert story and story.value == "flu"
     assert story.person and story.person.identity["name"] in ("ada", "bea")
-    # In 4 of the 12 ways to hand out the values an age has one value only; in 2 of them it is age 0.
+    # In 4 of the 12 ways to hand out the values an age has one value only;
+    # in 2 of them it is age 0.
     assert (story.before, story.after) == (Fraction(1, 2), Fraction(1, 2))
 
 
 def test_minimality_is_certain_where_only_one_side_can_have_all(desk: Desk) -> None:
-    """As Wong et al. 2007: a lower level would fail, so one age has one value, and two flus fill only one."""
+    """As Wong et al. 2007: a lower level would fail, so one age has one
+    value, and two flus fill only one.
+    """
     rows = [
         {"name": "ada", "age": 0, "sex": "f", "condition": "flu"},
         {"name": "bea", "age": 0, "sex": "f", "condition": "flu"},

@@ -12,11 +12,11 @@ import pytest
 from asking import as_they_are, handmade
 from oracles.background import worlds
 from oracles.believing import any_implications, ending_in_it, shares, under
-from tacit.attacks.believing import Amount, Believer, Elsewhere, worst_guess
-from tacit.attacks.scene import Scene
+from tacit.families.microdata.attacks.believing import Amount, Believer, Elsewhere, worst_guess
+from tacit.families.microdata.attacks.scene import Scene
+from tacit.families.microdata.groups import Groups, group
+from tacit.families.microdata.microdata import MicrodataQuestion, Person
 from tacit.model.schema import Table
-from tacit.tables.groups import Groups, group
-from tacit.tables.microdata import MicrodataQuestion, Person
 
 VALUES = "abcde"
 Release = list[list[Any]]

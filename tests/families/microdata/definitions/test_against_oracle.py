@@ -25,11 +25,11 @@ import pytest
 
 from asking import Desk, question
 from oracles import microdata as oracle
-from tacit.definitions.base import Definition
-from tacit.definitions.k_anonymity import KAnonymity
-from tacit.definitions.l_diversity import LDiversity
-from tacit.definitions.replay import replay
 from tacit.errors import DataError
+from tacit.families.definition import Definition
+from tacit.families.microdata.definitions.k_anonymity import KAnonymity
+from tacit.families.microdata.definitions.l_diversity import LDiversity
+from tacit.families.microdata.definitions.replay.replay import replay
 from tacit.model.verdict import Verdict
 
 TABLES = int(os.environ.get("TACIT_ORACLE_TABLES", "112"))
@@ -66,8 +66,14 @@ class Case:
         told = {name: str(value) for name, value in self.parameters.items()}
         return "\n    ".join(
             [
-                f"{self.kind} {told}, missing: {self.missing}, sensitive: {self.asked or self.sensitive}",
-                f"quasi {self.quasi}, person {self.person}, levels {self.levels}, hierarchies {used}",
+                (
+                    f"{self.kind} {told}, missing: {self.missing}, sensitive: "
+                    f"{self.asked or self.sensitive}"
+                ),
+                (
+                    f"quasi {self.quasi}, person {self.person}, levels {self.levels}, "
+                    f"hierarchies {used}"
+                ),
                 *lines,
             ]
         )
@@ -266,7 +272,9 @@ def planted_table(rng: random.Random) -> Case:
 
 
 def crowded_table(rng: random.Random) -> Case:
-    """Groups with many people, a few of whom have several rows, and some of those several values."""
+    """Groups with many people, a few of whom have several rows,
+    and some of those several values.
+    """
     values = [f"v{i}" for i in range(rng.randint(2, 5))]
     rows: list[Row] = []
     for who in range(rng.randint(6, 24)):
@@ -330,7 +338,9 @@ def checks_of(rng: random.Random, case: Case) -> Iterator[Case]:
 
 
 def exceptions(rng: random.Random, case: Case) -> Case | None:
-    """Don't-care values and values that must not be ruled out; of one column, as they are its values."""
+    """Don't-care values and values that must not be ruled out;
+    of one column, as they are its values.
+    """
     if case.asked is None and len(case.sensitive) > 1:
         return None
     column = case.asked or case.sensitive[0]
@@ -422,9 +432,11 @@ def too_many_picks(case: Case) -> bool:
 
 
 def star_by_chance(case: Case) -> bool:
-    """All values that occur are * at a level of a file that has other labels, and a value is missing.
+    """All values that occur are * at a level of a file that has other
+    labels, and a value is missing.
 
-    Whether the missing one is * too is a question of its own; tests/tables/test_hierarchy.py asks it.
+    Whether the missing one is * too is a question of its own;
+    tests/families/microdata/test_hierarchy.py asks it.
     """
     for name, level in case.levels.items():
         spec, values = case.hierarchies[name], [row[name] for row in case.rows]
@@ -436,7 +448,9 @@ def star_by_chance(case: Case) -> bool:
 
 
 def value_missing(case: Case) -> bool:
-    """Is something missing that groups rows? `missing: error` looks at the table itself, not at its levels."""
+    """Is something missing that groups rows? `missing:
+    error` looks at the table itself, not at its levels.
+    """
     others = (
         case.sensitive
         if case.kind != "k-anonymity" and case.asked is None and len(case.sensitive) > 1
@@ -507,12 +521,15 @@ def compare_verdict(
             if not stands:
                 differ(
                     "replay",
-                    f"the evidence of a verdict that is {verdict.status} does not replay: {verdict.evidence}",
+                    f"the evidence of a verdict that is {verdict.status} does not replay: "
+                    f"{verdict.evidence}",
                 )
 
 
 def rounded_down(value: Decimal) -> Decimal:
-    """To four digits; the 60 digits of the oracle are cut to 50 first, so that 2.999... of an exact 3 is 3."""
+    """To four digits; the 60 digits of the oracle are cut to 50 first, so that 2.999...
+    of an exact 3 is 3.
+    """
     context = Context(prec=80)
     return context.quantize(value, Decimal("1e-50")).quantize(
         STEP, rounding=ROUND_FLOOR, context=context
@@ -560,13 +577,15 @@ def compare_numbers(
     if facts["people_below"] != exposed:
         differ(
             "numbers",
-            f"people_below {facts['people_below']} of {everybody}, {exposed} are in groups that fail",
+            f"people_below {facts['people_below']} of {everybody}, {exposed} are in groups "
+            "that fail",
         )
     sure = people_in(case, [part for part in parts if len(part.counts) == 1])
     if facts.get("people_certain", sure) != sure:
         differ(
             "numbers",
-            f"people_certain {facts['people_certain']} of {everybody}, {sure} are in groups with one value",
+            f"people_certain {facts['people_certain']} of {everybody}, {sure} are in groups with "
+            "one value",
         )
 
 
@@ -589,7 +608,9 @@ def people_in(case: Case, parts: list[oracle.Part]) -> int:
 def witness_faults(
     case: Case, verdict: Verdict, parts: list[oracle.Part]
 ) -> Iterator[tuple[str, str]]:
-    """A witness shows a group that is there, with its people and counts, and it violates the definition."""
+    """A witness shows a group that is there, with its people and
+    counts, and it violates the definition.
+    """
     assert verdict.witness is not None
     facts, personal = verdict.witness.facts, verdict.witness.personal
     column = facts.get("sensitive")
@@ -788,7 +809,10 @@ def look_at(table: Case, rng: random.Random, desk: Desk, result: Run) -> None:
                 def ask(one: Case) -> Verdict:
                     verdict = definition_of(one).check(asked, sensitive=only_one(one))  # noqa: B023
                     result.seen[
-                        f"{one.kind} {one.parameters.get('kind', '')} {verdict.status} {verdict.certainty}"
+                        (
+                            f"{one.kind} {one.parameters.get('kind', '')} {verdict.status} "
+                            f"{verdict.certainty}"
+                        )
                     ] += 1
                     return verdict
 
@@ -826,7 +850,9 @@ def askable(case: Case) -> bool:
 ABOUT = {
     "soundness": "holds is never wrong",
     "status": "breached is right unless somebody has several values",
-    "certainty": "people with several values in a group make a verdict conservative, nothing else does",
+    "certainty": (
+        "people with several values in a group make a verdict conservative, nothing else does"
+    ),
     "measured": "what is measured is the least over all groups, entropy rounded down",
     "witness": "the witness is a group that is there, counted right, and violates what is required",
     "person": "the person of the story is in the group, and the beliefs are shares",

@@ -1,4 +1,6 @@
-"""(c,k)-safety and the privacy skyline on thousands of tiny tables, against all worlds and all knowledge."""
+"""(c,k)-safety and the privacy skyline on thousands of tiny tables,
+against all worlds and all knowledge.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,15 @@ import pytest
 
 from asking import Desk, as_they_are, handmade, question
 from oracles import background as oracle
-from tacit.definitions.background import BackgroundDefinition
-from tacit.definitions.c_k_safety import CKSafety
-from tacit.definitions.l_diversity import LDiversity
-from tacit.definitions.replay import replay
-from tacit.definitions.skyline import Skyline
 from tacit.errors import DataError, ParameterError
+from tacit.families.microdata.definitions.beliefs.background import BackgroundDefinition
+from tacit.families.microdata.definitions.c_k_safety import CKSafety
+from tacit.families.microdata.definitions.l_diversity import LDiversity
+from tacit.families.microdata.definitions.replay.replay import replay
+from tacit.families.microdata.definitions.skyline import Skyline
+from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.model.schema import Table
 from tacit.model.verdict import Verdict
-from tacit.tables.microdata import MicrodataQuestion
 
 TABLES = int(os.environ.get("TACIT_ORACLE_TABLES", "700"))
 MOST_WORK = 60_000  # steps of the oracle for one table
@@ -81,7 +83,9 @@ def told(verdict: Verdict) -> Mapping[str, Any]:
 
 
 def believed(verdict: Verdict, release: Release) -> Fraction:
-    """What the knowledge of a verdict makes somebody believe, by listing the worlds; it must be true."""
+    """What the knowledge of a verdict makes somebody believe, by listing the worlds;
+    it must be true.
+    """
     every = oracle.worlds(release)
     personal = told(verdict)
     target, value = who(personal), personal["value"]
@@ -373,7 +377,9 @@ def test_ruling_out_values_only_is_recursive_diversity() -> None:
 
 
 def test_knowing_people_only_leaves_the_others_of_the_group() -> None:
-    """(0,k,0): the most frequent value among all but k others; with different values k+2 people are needed."""
+    """(0,k,0): the most frequent value among all but k others;
+    with different values k+2 people are needed.
+    """
     rng = random.Random(8)
     for release in releases(rng, TABLES, people=7, most_people=16):
         k = rng.randint(0, 4)
@@ -424,7 +430,9 @@ def test_merging_groups_never_makes_anybody_surer(sample: Any) -> None:
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_where_groups_may_be_dropped_a_coarser_release_can_lose_more(sample: Any) -> None:
-    """Without the second group the first one holds; merged with it, it fails, and everybody is lost."""
+    """Without the second group the first one holds;
+    merged with it, it fails, and everybody is lost.
+    """
     good, bad = spelled([[3, 3, 3, 3, 3, 3], [40, 1, 1, 1, 1, 1]])
     c = belief(sample(1), [good]) + Fraction(1, 1000)
     assert ask(sample(c), [good]).status == "holds"
@@ -495,8 +503,9 @@ def test_many_groups_are_no_trouble() -> None:
 def test_the_knowledge_is_told_in_words() -> None:
     verdict = ask(CKSafety(c="0.5", k=1), [list("aabcd")])
     assert verdict.story == (
-        "Anyone who knows that 0.0 has ward w0 and that if 0.1 has s a, then 0.0 has s a now believes with 57 % that "
-        "0.0 has s a. Belief 40 % (2/5) -> 57 % (4/7). 5 of 5 people are in groups that fail (0.5,1)-safety."
+        "Anyone who knows that 0.0 has ward w0 and that if 0.1 has s a, then 0.0 has s a now "
+        "believes with 58 % that 0.0 has s a. Belief 40 % (2/5) -> 58 % (4/7). 5 of 5 people are "
+        "in groups that fail (0.5,1)-safety."
     )
     verdict = ask(Skyline(l=1, k=1, m=1, c="0.5"), [list("aabbcdef")])
     assert list(told(verdict)["knowledge"]) == [
@@ -530,8 +539,9 @@ def test_names_come_from_the_table_and_are_different(desk: Desk) -> None:
         verdict = CKSafety(c="0.5", k=1).check(question(counted))
     assert told(verdict)["knowledge"] == ["Bob does not have flu"]
     assert verdict.story == (
-        "Anyone who knows that Bob has ward A and that Bob does not have flu now believes with 67 % that Bob has cold. "
-        "Belief 40 % (2/5) -> 67 % (2/3). 5 of 5 people are in groups that fail (0.5,1)-safety."
+        "Anyone who knows that Bob has ward A and that Bob does not have flu now believes with 67 "
+        "% that Bob has cold. Belief 40 % (2/5) -> 67 % (2/3). 5 of 5 people are in groups that "
+        "fail (0.5,1)-safety."
     )
 
 

@@ -1,22 +1,26 @@
-"""Closeness and neighbours on thousands of random small tables, against brute force from the definitions."""
+"""Closeness and neighbours on thousands of random small tables,
+against brute force from the definitions.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import tacit
 from close_tables import DEFINITIONS, WAYS, Case, Row, cases
 from oracles import closeness as oracle
 from oracles import microdata
-from tacit.definitions.alpha_k import AlphaK
-from tacit.definitions.dissimilarity import Dissimilarity
-from tacit.definitions.eps_m import EpsM
-from tacit.definitions.replay import replay
-from tacit.definitions.t_closeness import TCloseness
+from tacit.families.microdata.definitions.alpha_k import AlphaK
+from tacit.families.microdata.definitions.dissimilarity import Dissimilarity
+from tacit.families.microdata.definitions.eps_m import EpsM
+from tacit.families.microdata.definitions.replay.replay import replay
+from tacit.families.microdata.definitions.t_closeness import TCloseness
 from tacit.model.verdict import Verdict
 
 MOST_PICKS = 300
@@ -86,7 +90,10 @@ def witness_faults(
         yield f"no group {personal['values']}"
         return
     if (facts["size"], personal["counts"]) != (part.size, part.counts):
-        yield f"size {facts['size']} and counts {personal['counts']} instead of {part.size} and {part.counts}"
+        yield (
+            f"size {facts['size']} and counts {personal['counts']} instead of {part.size} and "
+            f"{part.counts}"
+        )
     if list(personal["counts"].values()) != sorted(part.counts.values(), reverse=True):
         yield "counts do not begin with the most frequent"
     if several:
@@ -112,7 +119,10 @@ def story_faults(case: Case, verdict: Verdict, part: oracle.Part) -> Iterator[st
         if Fraction(len(near), len(values)) != personal["after"] or set(near) != set(
             personal["neighbours"]
         ):
-            yield f"around {centre} are {near}, the story says {personal['neighbours']} with {personal['after']}"
+            yield (
+                f"around {centre} are {near}, the story says {personal['neighbours']} with "
+                f"{personal['after']}"
+            )
         if verdict.witness.facts["fails"] == "risk" and len(values) > 1:
             risk = Fraction(len(near) - 1, len(values) - 1)
             if risk != verdict.measured["risk"]:
@@ -136,7 +146,10 @@ def compared() -> tuple[Counter[str], list[str]]:
         verdict = case.definition().check(case.question(), sensitive="s")
         seen[f"{case.kind.check_name} {verdict.status}"] += 1
         seen[
-            f"{case.kind.check_name} {case.parameters.get('distance', case.way)} {verdict.certainty}"
+            (
+                f"{case.kind.check_name} {case.parameters.get('distance', case.way)} "
+                f"{verdict.certainty}"
+            )
         ] += 1
         found += [f"{fault}\n{verdict}\n{case}" for fault in faults(case, verdict)]
     return seen, sorted(found, key=len)
@@ -160,3 +173,20 @@ def test_the_random_cases_reach_every_kind_of_verdict(
         assert seen[f"t-closeness {distance} exact"] >= 30, seen
     assert seen["dissimilarity numeric conservative"] >= 5, seen
     assert min(seen[f"{name} undecided"] for name in ("t-closeness", "k-e", "variance")) >= 10, seen
+
+
+def test_the_root_is_that_of_the_hierarchy_whatever_the_data_are(tmp_path: Path) -> None:
+    """Flu and cold are joined at the level below the root, 1 of 2:
+    also where nobody has a broken bone (Li et al. 2007, section 5).
+    """
+    (tmp_path / "illness.csv").write_text("flu;infection\ncold;infection\nbreak;injury\n")
+    (tmp_path / "people.csv").write_text("ward,illness\nA,flu\nA,flu\nB,cold\nB,cold\n")
+    (tmp_path / "tacit.yaml").write_text(
+        "version: 1\n"
+        "tables: {people: {quasi-identifiers: [ward], sensitive: [illness], hierarchies: {illness: "
+        "illness.csv}}}\n"
+        "releases: {out: {table: people}}\n"
+        "checks:\n  - t-closeness: {release: out, t: 0.25, distance: hierarchical}\n"
+    )
+    verdict = tacit.load(tmp_path / "tacit.yaml").check()[0]
+    assert (verdict.status, verdict.measured["t"]) == ("holds", Fraction(1, 4))

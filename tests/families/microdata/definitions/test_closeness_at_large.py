@@ -1,4 +1,6 @@
-"""The same answers where 64 bits are not enough, where pairs come in portions, and on larger groups."""
+"""The same answers where 64 bits are not enough, where pairs come
+in portions, and on larger groups.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,15 @@ import pytest
 from asking import handmade
 from close_tables import Case, cases, lengths
 from oracles import closeness as oracle
-from tacit.definitions import numbers
-from tacit.definitions.t_closeness import TCloseness
+from tacit.families.microdata import distances, neighbours, ratios, transport
+from tacit.families.microdata.definitions import numbers
+from tacit.families.microdata.definitions.t_closeness import TCloseness
+from tacit.families.microdata.distances import Discrete, Taxonomy, numeric, own, variational
+from tacit.families.microdata.groups import group
+from tacit.families.microdata.hierarchy import hierarchy
+from tacit.families.microdata.neighbours import cells_of, largest_balls
+from tacit.families.microdata.ratios import Ratios
 from tacit.model.schema import CsvHierarchy
-from tacit.tables import distances, neighbours, ratios, transport
-from tacit.tables.distances import Discrete, Taxonomy, numeric, own, variational
-from tacit.tables.groups import group
-from tacit.tables.hierarchy import hierarchy
-from tacit.tables.neighbours import cells_of, largest_balls
-from tacit.tables.ratios import Ratios
 
 
 def some_cases() -> list[Case]:

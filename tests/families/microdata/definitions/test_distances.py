@@ -1,4 +1,6 @@
-"""Distances as plans declare them: worked examples, every way to write one, and what is wrong with some."""
+"""Distances as plans declare them: worked examples, every way to write
+one, and what is wrong with some.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from tacit.errors import DataError, ParameterError, TacitError
 from tacit.model.verdict import Verdict
 
 CASES = (
-    Path(os.environ.get("TACIT_CASES", Path(__file__).parents[3] / "shared" / "cases"))
+    Path(os.environ.get("TACIT_CASES", Path(__file__).parents[5] / "shared" / "cases"))
     / "tables.json"
 )
 TABLE_I = [  # Wang et al. 2009: flu, asthma, bronchitis, none
@@ -124,7 +126,9 @@ def table_1(how: str, folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("how", ["columns", "rows", "csv", "map", "struct"])
 def test_table_1_of_the_proximity_paper(tmp_path: Path, how: str) -> None:
-    """Group 1 has risk 3/4 around #2 (in binary floats #4 would be too far from it), group 2 has 0."""
+    """Group 1 has risk 3/4 around #2 (in binary floats #4 would be
+    too far from it), group 2 has 0.
+    """
     verdict = asked(tmp_path, table_1(how, tmp_path), dissimilarity("0.1", delta="0.5", k=3))
     assert verdict.witness is not None
     facts, personal = verdict.witness.facts, verdict.witness.personal
@@ -244,7 +248,8 @@ def test_a_release_made_elsewhere_keeps_the_distances_of_its_table(tmp_path: Pat
     (tmp_path / "tree.csv").write_text("1;low;*\n2;low;*\n3;high;*\n")
     (tmp_path / "tacit.yaml").write_text(
         "version: 1\n"
-        "tables: {people: {quasi-identifiers: [ward], sensitive: [secret], hierarchies: {secret: tree.csv},"
+        "tables: {people: {quasi-identifiers: [ward], sensitive: [secret], hierarchies: {secret: "
+        "tree.csv},"
         " distances: {secret: {taxonomy: tree.csv}}}}\n"
         "releases: {out: {table: people, file: out.csv}}\n"
         "checks:\n"

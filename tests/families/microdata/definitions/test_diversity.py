@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 
 from asking import as_they_are, handmade
 from oracles import microdata as oracle
-from tacit.definitions.diversity import distinct, entropic, recursive
-from tacit.tables.groups import Groups, group
+from tacit.families.microdata.definitions.diversity import distinct, entropic, recursive
+from tacit.families.microdata.groups import Groups, group
 
 
 def groups_with(*counts: list[int]) -> Groups:
-    """Groups 0, 1, ... that have these counts of the values 0, 1, ...; no rows are needed for millions of people."""
+    """Groups 0, 1, ... that have these counts of the values 0, 1, ...;
+    no rows are needed for millions of people.
+    """
     rows: list[dict[str, Any]] = []
     weights: list[int] = []
     for number, some in enumerate(counts):
@@ -113,7 +115,9 @@ def test_entropic_at_random_and_at_equality() -> None:
 
 
 def test_near_ties_among_hundreds_of_millions_of_people() -> None:
-    """The second group is less diverse by 7e-10 and is the only one that fails: it is the witness."""
+    """The second group is less diverse by 7e-10 and is the only one that fails:
+    it is the witness.
+    """
     counts = [[3 * 10**8, 10**8], [3 * 10**8 + 1, 10**8]]
     first, second = (Fraction(oracle.entropy_value(some)) for some in counts)
     assert 0 < first - second < Fraction(1, 10**8)
@@ -123,7 +127,9 @@ def test_near_ties_among_hundreds_of_millions_of_people() -> None:
 
 
 def test_many_different_values_are_still_decided_exactly() -> None:
-    """Sums of many logarithms lose digits in floats; n people with n values are exactly n-diverse."""
+    """Sums of many logarithms lose digits in floats;
+    n people with n values are exactly n-diverse.
+    """
     number = 20_000
     found = entropic(groups_with([1] * number), Fraction(number))
     assert (found.below.tolist(), found.l) == ([False], number)

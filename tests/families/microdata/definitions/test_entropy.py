@@ -13,7 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.microdata import entropy_holds, entropy_value
-from tacit.definitions.entropy import coprime_base, diversity, is_diverse, is_equal
+from tacit.families.microdata.definitions.entropy import (
+    coprime_base,
+    diversity,
+    is_diverse,
+    is_equal,
+)
 
 STEP = Decimal("0.0001")
 
@@ -106,7 +111,9 @@ def test_millions_of_people_and_a_difference_of_one() -> None:
 
 
 def test_near_ties_of_large_counts_are_decided_as_exact_integers_would() -> None:
-    """The integers have tens of thousands of digits here, which is as far as the formula itself can be followed."""
+    """The integers have tens of thousands of digits here, which is as far as the formula itself
+    can be followed.
+    """
     rng = random.Random(3)
     for _ in range(30):
         counts = [rng.randint(1, 400) for _ in range(rng.randint(2, 8))]
@@ -120,7 +127,9 @@ def test_near_ties_of_large_counts_are_decided_as_exact_integers_would() -> None
 
 
 def test_convergents_come_as_near_as_fractions_can() -> None:
-    """2,1,1 is 2^(3/2)-diverse: irrational, and the convergents of the square root of 8 straddle it."""
+    """2,1,1 is 2^(3/2)-diverse: irrational, and the convergents of
+    the square root of 8 straddle it.
+    """
     top, bottom = 3, 1  # 3/1, then (3p + 8q)/(p + 3q): solutions of p^2 - 8q^2 = 1
     for _ in range(60):
         assert top * top - 8 * bottom * bottom == 1

@@ -1,4 +1,6 @@
-"""Least examples of what once went wrong, or easily could. Each was found by brute force or by reading."""
+"""Least examples of what once went wrong, or easily could.
+Each was found by brute force or by reading.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,11 @@ import pytest
 import tacit
 from asking import Desk, question
 from oracles import microdata as oracle
-from tacit.definitions.asking import answer_with
-from tacit.definitions.base import Definition
-from tacit.definitions.k_anonymity import KAnonymity
-from tacit.definitions.l_diversity import LDiversity
 from tacit.errors import DataError, ParameterError
+from tacit.families.definition import Definition
+from tacit.families.microdata.definitions.asking import answer_with
+from tacit.families.microdata.definitions.k_anonymity import KAnonymity
+from tacit.families.microdata.definitions.l_diversity import LDiversity
 from tacit.model.verdict import Verdict
 
 
@@ -100,7 +102,9 @@ def test_below_the_star_a_missing_value_is_a_group_of_its_own(desk: Desk) -> Non
 
 
 def test_a_column_without_any_value_is_suppressed_like_others(desk: Desk) -> None:
-    """At the level that suppresses the column everybody reads "*", also where nobody has a value."""
+    """At the level that suppresses the column everybody reads "*",
+    also where nobody has a value.
+    """
     rows = table("zip condition", "- flu")
     verdict = check(desk, KAnonymity(k=2), rows, hierarchies={"zip": "*"}, levels={"zip": 1})
     assert verdict.witness is not None
@@ -108,7 +112,9 @@ def test_a_column_without_any_value_is_suppressed_like_others(desk: Desk) -> Non
 
 
 def test_the_one_who_matches_anybody_may_be_judged_by_the_values_of_others(desk: Desk) -> None:
-    """The group of the person without a zip is everybody; its most frequent value is somebody else's."""
+    """The group of the person without a zip is everybody;
+    its most frequent value is somebody else's.
+    """
     rows = table("zip condition", "- flu", "13053 cold", "13068 cold")
     verdict = check(desk, LDiversity(kind="entropy", l=2, missing="match-any"), rows)
     assert verdict.witness is not None
@@ -259,7 +265,9 @@ def test_the_story_names_somebody_of_the_witness_group(desk: Desk) -> None:
 
 
 def product_table(*counts: Sequence[int]) -> list[dict[str, Any]]:
-    """Columns s0, s1, ... that are independent: given the others, each has its counts in every group."""
+    """Columns s0, s1, ... that are independent:
+    given the others, each has its counts in every group.
+    """
     rows = []
     for values in itertools.product(*(range(len(one)) for one in counts)):
         times = 1
@@ -270,7 +278,9 @@ def product_table(*counts: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def test_the_witness_is_the_column_that_fails_although_both_round_to_the_same(desk: Desk) -> None:
-    """e^H is 3.571673 for s0 and 3.571652 for s1; at 3.57166 only s1 fails, and both read 3.5716."""
+    """e^H is 3.571673 for s0 and 3.571652 for s1;
+    at 3.57166 only s1 fails, and both read 3.5716.
+    """
     rows = product_table((8, 3, 3, 3), (4, 2, 2, 1))
     least = Fraction("3.57166")
     assert oracle.entropy_holds((8, 3, 3, 3), least)
@@ -323,8 +333,11 @@ def test_entropy_at_equality_holds(desk: Desk, counts: tuple[int, ...], l: int) 
     ("counts", "l", "c"), [((3, 1, 1), 2, "1.5"), ((10, 1, 1, 1), 4, 10), ((2, 1, 1), 3, 2)]
 )
 def test_recursive_at_equality_is_breached(
-    desk: Desk, counts: tuple[int, ...], l: int, c: Any
-) -> None:  # noqa: E741
+    desk: Desk,
+    counts: tuple[int, ...],
+    l: int,  # noqa: E741
+    c: Any,
+) -> None:
     rows = with_counts(*counts)
     assert check(desk, LDiversity(kind="recursive", l=l, c=c), rows).status == "breached"
     slightly_more = Fraction(c) + Fraction(1, 10**30)
@@ -397,7 +410,9 @@ def test_decimal_thresholds_are_decimals(desk: Desk) -> None:
 
 
 def test_dont_care_values_may_be_frequent(desk: Desk) -> None:
-    """Definition 3.9: 4 < 3 * 2 is asked of the sick only; without the exception 10 < 3 * 2 fails."""
+    """Definition 3.9: 4 < 3 * 2 is asked of the sick only;
+    without the exception 10 < 3 * 2 fails.
+    """
     rows = [{"zip": "a", "condition": one} for one in ["healthy"] * 10 + ["flu"] * 4 + ["hiv"] * 2]
     plain = LDiversity(kind="recursive", l=3, c=3)
     assert check(desk, plain, rows).status == "breached"
@@ -497,7 +512,9 @@ def test_spelling_variants_and_unknown_are_no_diversity_unless_the_owner_says_so
 
 
 def test_a_word_that_means_unknown_does_not_make_room_for_spelling_variants(desk: Desk) -> None:
-    """As written 50,1,1,2 and without "unknown" 2,2 are diverse enough; with it, and flu once, 50,2,2 are not."""
+    """As written 50,1,1,2 and without "unknown" 2,2 are diverse enough;
+    with it, and flu once, 50,2,2 are not.
+    """
     rows = with_values({"unknown": 50, "flu": 1, "Flu": 1, "cold": 2})
     least = (
         Fraction(oracle.entropy_value([50, 1, 1, 2])) + Fraction(oracle.entropy_value([50, 2, 2]))
@@ -547,7 +564,9 @@ def coarser_still_holds(
     quasi: Sequence[str] = ("zip",),
     person: Sequence[str] = (),
 ) -> bool:
-    """It holds for the rows as they are; does it with zip suppressed? Where not, nobody may claim that it is monotone."""
+    """It holds for the rows as they are;
+    does it with zip suppressed? Where not, nobody may claim that it is monotone.
+    """
     with desk.counted(
         rows,
         quasi=quasi,
@@ -586,7 +605,9 @@ def test_people_who_have_another_value_in_another_group_may_all_have_the_same_on
 def test_groups_that_overlap_do_not_merge_like_groups_that_do_not(
     desk: Desk, parameters: dict[str, Any]
 ) -> None:
-    """Without zip the person of unknown age joins those aged c, and does not bring along the one aged d."""
+    """Without zip the person of unknown age joins those aged c, and
+    does not bring along the one aged d.
+    """
     rows = table("zip age condition", "a c x", "a c y", "b - x", "b d y")
     definition = LDiversity(**parameters, missing="match-any")
     holds = coarser_still_holds(desk, definition, rows, quasi=("zip", "age"))

@@ -13,11 +13,11 @@ import pytest
 
 import tacit
 from oracles import beliefs as oracle
-from tacit.definitions.beliefs import Target, greatest
-from tacit.definitions.measures import Upward
-from tacit.definitions.prior import read_prior
-from tacit.definitions.rho1_rho2 import Rho1Rho2
 from tacit.errors import DataError, TacitError
+from tacit.families.microdata.definitions.beliefs.beliefs import Target, greatest
+from tacit.families.microdata.definitions.beliefs.measures import Upward
+from tacit.families.microdata.definitions.beliefs.prior import read_prior
+from tacit.families.microdata.definitions.rho1_rho2 import Rho1Rho2
 from tacit.model.verdict import Verdict
 
 F = Fraction
@@ -119,7 +119,9 @@ def test_theorem_3_2_a_release_that_is_coarser_discloses_more(tmp_path: Path) ->
 
 
 def test_after_theorem_3_2_the_two_beliefs_are_not_equal() -> None:
-    """The text says that q1 and q2 have the same belief in s1 after generalizing: they have .59 and .77."""
+    """The text says that q1 and q2 have the same belief in s1 after generalizing:
+    they have .59 and .77.
+    """
     block = {"s1": F(4, 10), "s2": F(6, 10)}
     q1 = oracle.equation_3_1({"s1": 36, "s2": 16}, {"s1": F(3, 10), "s2": F(7, 10)}, block)
     q2 = oracle.equation_3_1({"s1": 36, "s2": 16}, {"s1": F(1, 2), "s2": F(1, 2)}, block)
@@ -219,9 +221,9 @@ def test_columns_that_the_prior_has_not_are_independent(ask: Callable[..., Verdi
     )
     told = {one.id: one.text for one in verdict.assumptions}
     assert told["independent"] == "ward is independent of age and condition"
-    assert (
-        verdict.against
-        == "anyone who knows that a person is in the table, and their ward and age, and believes prior.csv"
+    assert verdict.against == (
+        "anyone who knows that a person is in the table, and their ward and age, and "
+        "believes prior.csv"
     )
     assert verdict.status == "holds"
 

@@ -13,7 +13,7 @@ import pytest
 import tacit
 from asking import Desk, question
 from oracles import risk as oracle
-from tacit.definitions.risk import Risk
+from tacit.families.microdata.definitions.risk import Risk
 
 QUASI = ("a", "b")
 LIMITS = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 3), Fraction(1, 2), Fraction(1))
@@ -75,7 +75,9 @@ def test_the_population_is_recoded_like_the_release(tmp_path: Path) -> None:
             )
         (folder / "tacit.yaml").write_text(
             "version: 1\n"
-            "tables:\n  t: {quasi-identifiers: [age, sex], hierarchies: {age: {ranges: [5, 10]}}}\n  city: {}\n"
+            "tables:\n"
+            "  t: {quasi-identifiers: [age, sex], hierarchies: {age: {ranges: [5, 10]}}}\n"
+            "  city: {}\n"
             "releases: {r: {table: t, generalization: {age: 2}}}\n"
             "checks:\n- risk: {release: r, at-most: 0.2, attacker: journalist, population: city}\n"
             "- risk: {release: r, at-most: 0.2, attacker: marketer, population: city}\n"

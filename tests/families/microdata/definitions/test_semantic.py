@@ -1,4 +1,6 @@
-"""The framework of section 3.7: its equivalences, as ERRATA 33 corrects them, and what it says and refuses."""
+"""The framework of section 3.7: its equivalences, as ERRATA 33 corrects
+them, and what it says and refuses.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,19 @@ import tacit
 from asking import Desk, as_they_are, handmade, question
 from oracles import beliefs as oracle
 from oracles import microdata
-from tacit.definitions.adversaries import Adversary
-from tacit.definitions.beliefs import Target, greatest, least, strongest, strongest_of_both, weight
-from tacit.definitions.crowd import crowd
-from tacit.definitions.disclosure import Secrets, by_blocks, one_by_one
-from tacit.definitions.l_diversity import LDiversity
-from tacit.definitions.measures import (
+from tacit.errors import DataError, ParameterError, TacitError
+from tacit.families.microdata.definitions.beliefs.adversaries import Adversary
+from tacit.families.microdata.definitions.beliefs.beliefs import (
+    Target,
+    greatest,
+    least,
+    strongest,
+    strongest_of_both,
+    weight,
+)
+from tacit.families.microdata.definitions.beliefs.crowd import crowd
+from tacit.families.microdata.definitions.beliefs.disclosure import Secrets, by_blocks, one_by_one
+from tacit.families.microdata.definitions.beliefs.measures import (
     Measure,
     Negative,
     Positive,
@@ -30,12 +39,12 @@ from tacit.definitions.measures import (
     Upward,
     exceeds_power_of_e,
 )
-from tacit.definitions.predicates import Predicate, Protect
-from tacit.definitions.prior import Fitted
-from tacit.definitions.semantic import Semantic
-from tacit.errors import DataError, ParameterError, TacitError
+from tacit.families.microdata.definitions.beliefs.predicates import Predicate, Protect
+from tacit.families.microdata.definitions.beliefs.prior import Fitted
+from tacit.families.microdata.definitions.l_diversity import LDiversity
+from tacit.families.microdata.definitions.semantic import Semantic
+from tacit.families.microdata.groups import group
 from tacit.model.verdict import Verdict
-from tacit.tables.groups import group
 
 F = Fraction
 
@@ -70,7 +79,9 @@ def test_semantic_diversity_is_recursive_diversity() -> None:
 
 
 def test_with_the_same_c_the_two_are_not_equivalent() -> None:
-    """As Definition 3.12 is printed: 3 of 4 people have flu, recursive (4,2)-diverse, belief 3/4."""
+    """As Definition 3.12 is printed: 3 of 4 people have flu,
+    recursive (4,2)-diverse, belief 3/4.
+    """
     counts = {"flu": 3, "cold": 1}
     assert microdata.recursive_holds(counts.values(), F(4), 2)
     assert belief({0: 3, 1: 1}, {0}) == F(3, 4)
@@ -96,7 +107,9 @@ def test_values_that_nobody_cares_about_are_predicates_that_nobody_protects() ->
 
 
 def test_pd_recursive_diversity_is_not_what_holds_if_dont_care_values_cannot_be_negated() -> None:
-    """5 healthy, 1 flu, 1 cold, l = 3: who rules out healthy is left with 1 of 2, who may not with 1 of 6."""
+    """5 healthy, 1 flu, 1 cold, l = 3:
+    who rules out healthy is left with 1 of 2, who may not with 1 of 6.
+    """
     counts = {"healthy": 5, "flu": 1, "cold": 1}
     assert belief(counts, {"flu"}, negations=1) == F(1, 2)
     assert not microdata.pd_recursive_holds(counts, F(1), 3, ["healthy"])
@@ -105,7 +118,9 @@ def test_pd_recursive_diversity_is_not_what_holds_if_dont_care_values_cannot_be_
 
 
 def test_negative_disclosure_is_that_of_somebody_without_negations() -> None:
-    """Definition 3.10, and ERRATA 33: with l >= 3 the adversary of 3.7 could negate the value itself."""
+    """Definition 3.10, and ERRATA 33: with l >= 3 the adversary of
+    3.7 could negate the value itself.
+    """
     rng = random.Random(310)
     for _ in range(2000):
         counts = random_counts(rng)
@@ -331,14 +346,15 @@ def ask(tmp_path: Path) -> Callable[..., Verdict]:
 
 def test_the_attack_is_told_with_what_is_known(ask: Callable[..., Verdict]) -> None:
     verdict = ask(
-        "semantic: {release: wards, measure: {positive: 0.9}, against: {negations: 1, known-people: 1}}"
+        "semantic: {release: wards, measure: {positive: 0.9}, against: {negations: 1, "
+        "known-people: 1}}"
     )
     assert verdict.witness is not None and verdict.story is not None
     assert verdict.because == "a belief of 100 %, below 90 % required"
     assert verdict.witness.personal["negated"] == ["flu"]
     assert verdict.story.startswith(
-        "Anyone who knows that Cleo is 35 and has ward A and that Cleo does not have flu now knows that "
-        "Cleo has cold. Belief 67 % -> 100 %."
+        "Anyone who knows that Cleo is 35 and has ward A and that Cleo does not have flu now "
+        "knows that Cleo has cold. Belief 66 % -> 100 %."
     )
     assert verdict.against == (
         "anyone who knows who is in the table, and everybody's ward and age, and can rule out 1 "
@@ -350,14 +366,17 @@ def test_several_adversaries_are_asked_one_by_one_and_one_with_all_together(
     ask: Callable[..., Verdict],
 ) -> None:
     one = ask(
-        "semantic: {release: wards, measure: {positive: 0.9}, against: [{negations: 1}, {known-people: 1}]}"
+        "semantic: {release: wards, measure: {positive: 0.9}, against: [{negations: 1}, "
+        "{known-people: 1}]}"
     )
     assert one.measured == {"positive": F(1)}
     apart = ask(
-        "semantic: {release: wards, protect: {equals: [cough]}, measure: {positive: 0.9}, against: [{negations: 1}, {known-people: 1}]}"
+        "semantic: {release: wards, protect: {equals: [cough]}, measure: {positive: 0.9}, against: "
+        "[{negations: 1}, {known-people: 1}]}"
     )
     together = ask(
-        "semantic: {release: wards, protect: {equals: [cough]}, measure: {positive: 0.9}, against: {negations: 1, known-people: 1}}"
+        "semantic: {release: wards, protect: {equals: [cough]}, measure: {positive: 0.9}, against: "
+        "{negations: 1, known-people: 1}}"
     )
     assert (apart.measured, together.measured) == ({"positive": F(1, 2)}, {"positive": F(1)})
 
@@ -367,7 +386,8 @@ def test_implications_are_counted_by_c_k_safety(
 ) -> None:
     for c in ("0.6", "0.9"):
         own = ask(
-            f"semantic: {{release: wards, measure: {{positive: {c}}}, against: {{implications: 1}}}}"
+            f"semantic: {{release: wards, measure: {{positive: {c}}}, against: {{implications: "
+            f"1}}}}"
         )
         safety = ask(f"c-k-safety: {{release: wards, c: {c}, k: 1}}")
         assert own.status == safety.status
@@ -406,7 +426,8 @@ def test_an_adversary_who_is_beaten_is_a_breach_whatever_else_is_undecided(
     ask: Callable[..., Verdict],
 ) -> None:
     verdict = ask(
-        "semantic: {release: wards, measure: {positive: 0.9}, against: [{implications: 1, negations: 1}, {negations: 2}]}"
+        "semantic: {release: wards, measure: {positive: 0.9}, against: [{implications: 1, "
+        "negations: 1}, {negations: 2}]}"
     )
     assert verdict.status == "breached"
     assert verdict.required["against"] == [{"negations": 1, "implications": 1}, {"negations": 2}]
@@ -420,7 +441,8 @@ def test_several_measures_must_all_hold(ask: Callable[..., Verdict]) -> None:
     }
     assert verdict.label == "belief below 90 % and belief at least 10 %"
     holds = ask(
-        "semantic: {release: wards, protect: {equals: [flu]}, measure: {positive: 0.9, negative: 0.1}}"
+        "semantic: {release: wards, protect: {equals: [flu]}, measure: {positive: 0.9, "
+        "negative: 0.1}}"
     )
     assert holds.status == "holds"
     assert holds.because == "no belief above 67 % and no belief below 33 %"

@@ -1,7 +1,7 @@
 """Beliefs, semantic definitions and (rho1,rho2)-privacy against every possible world.
 
-First thousands of random persons in groups, then hundreds of random tables with priors, hierarchies,
-gaps and releases, as a plan would have them. `TACIT_ORACLE_TABLES=5000` looks longer.
+First thousands of random persons in groups, then hundreds of random tables with priors,
+hierarchies, gaps and releases, as a plan would have them. `TACIT_ORACLE_TABLES=5000` looks longer.
 """
 
 from __future__ import annotations
@@ -18,15 +18,22 @@ import pytest
 
 from asking import Desk, question
 from oracles import beliefs as oracle
-from tacit.definitions.adversaries import Adversary
-from tacit.definitions.beliefs import Target
-from tacit.definitions.disclosure import Secrets, most_frequent_others
-from tacit.definitions.measures import Measure, Negative, Positive, Ratio, Uninformative, Upward
-from tacit.definitions.predicates import Predicate
-from tacit.definitions.prior import Prior, read_prior
-from tacit.definitions.replay import replay
-from tacit.definitions.rho1_rho2 import Rho1Rho2
-from tacit.definitions.semantic import Semantic
+from tacit.families.microdata.definitions.beliefs.adversaries import Adversary
+from tacit.families.microdata.definitions.beliefs.beliefs import Target
+from tacit.families.microdata.definitions.beliefs.disclosure import Secrets, most_frequent_others
+from tacit.families.microdata.definitions.beliefs.measures import (
+    Measure,
+    Negative,
+    Positive,
+    Ratio,
+    Uninformative,
+    Upward,
+)
+from tacit.families.microdata.definitions.beliefs.predicates import Predicate
+from tacit.families.microdata.definitions.beliefs.prior import Prior, read_prior
+from tacit.families.microdata.definitions.replay.replay import replay
+from tacit.families.microdata.definitions.rho1_rho2 import Rho1Rho2
+from tacit.families.microdata.definitions.semantic import Semantic
 
 NUMBER = int(os.environ.get("TACIT_ORACLE_TABLES", "140"))
 WARDS = {"A": "AB", "B": "AB", "C": "C", "D": "C"}
@@ -172,7 +179,9 @@ def random_rows(rng: random.Random) -> list[Row]:
 def random_prior(
     rng: random.Random, rows: list[Row]
 ) -> tuple[tuple[str, ...], dict[Any, Fraction]]:
-    """A distribution that covers the rows; it may have wards, ages and salaries that they have not."""
+    """A distribution that covers the rows;
+    it may have wards, ages and salaries that they have not.
+    """
     columns = rng.choice([(), ("ward",), ("age",), ("ward", "age"), ("age", "ward")])
     cells = {(*(row[name] for name in columns), row["salary"]) for row in rows if row["salary"]}
     domains = {"ward": ("A", "B", "C", "D"), "age": (*AGES, 27)}

@@ -13,10 +13,10 @@ import pytest
 from asking import handmade
 from local_tables import CITIES, CODES, tree_of
 from oracles.partitions import stands_for
+from tacit.families.microdata.hierarchy import Hierarchy, hierarchy
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.repair.boxes import Axis, Line, Tree, axis
 from tacit.model.schema import DateHierarchy, FlatHierarchy, RangeHierarchy, Table
-from tacit.repairs.boxes import Axis, Line, Tree, axis
-from tacit.tables.hierarchy import Hierarchy, hierarchy
-from tacit.tables.microdata import MicrodataQuestion
 
 
 def axis_of(

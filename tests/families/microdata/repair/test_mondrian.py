@@ -12,14 +12,14 @@ import pytest
 
 from local_tables import MONOTONE, TREES, Local, released, tables
 from oracles.partitions import some_partition_passes, stands_for
-from tacit.definitions.c_k_safety import CKSafety
-from tacit.definitions.k_anonymity import KAnonymity
-from tacit.definitions.l_diversity import LDiversity
-from tacit.jobs import Cancelled, Job
-from tacit.repairs.mondrian import mondrian, order_by_splits
-from tacit.repairs.partition import Grouping, ground
-from tacit.repairs.required import Required, all_hold
-from tacit.repairs.window import window
+from tacit.families.microdata.definitions.c_k_safety import CKSafety
+from tacit.families.microdata.definitions.k_anonymity import KAnonymity
+from tacit.families.microdata.definitions.l_diversity import LDiversity
+from tacit.families.microdata.repair.mondrian import mondrian, order_by_splits
+from tacit.families.microdata.repair.partition import Grouping, ground
+from tacit.families.microdata.repair.required import Required, all_hold
+from tacit.families.microdata.repair.window import window
+from tacit.model.jobs import Cancelled, Job
 
 TABLES = int(os.environ.get("TACIT_ORACLE_TABLES", "240"))
 METHODS: dict[str, Any] = {
@@ -32,7 +32,9 @@ METHODS: dict[str, Any] = {
 def check_release(
     case: Local, outcome: Grouping, *, spare: int = 0, kept: tuple[str, ...] = ()
 ) -> None:
-    """The oracle's say on a release: the checks hold, no row is lost or made up, labels are true."""
+    """The oracle's say on a release: the checks hold, no row is
+    lost or made up, labels are true.
+    """
     recoded = outcome.recoded
     assert recoded is not None
     pairs = released(recoded)
@@ -253,7 +255,9 @@ def test_the_order_by_splits_has_every_row_once() -> None:
 
 
 def test_a_reader_of_the_file_sees_the_same_groups() -> None:
-    """Labels are text or values of one type; grouping the written rows gives the groups that were judged."""
+    """Labels are text or values of one type;
+    grouping the written rows gives the groups that were judged.
+    """
     for case in tables(100, seed=13):
         outcome = mondrian(case.question(), case.required)
         if outcome.recoded is None:

@@ -12,20 +12,20 @@ import pytest
 
 from asking import Desk, question
 from oracles import lattice as oracle
-from tacit.definitions.alpha_k import AlphaK
-from tacit.definitions.dissimilarity import Dissimilarity
-from tacit.definitions.eps_m import EpsM
-from tacit.definitions.k_anonymity import KAnonymity
-from tacit.definitions.l_diversity import LDiversity
-from tacit.definitions.t_closeness import TCloseness
-from tacit.repairs import search as module
-from tacit.repairs.costs import cost_by
-from tacit.repairs.judging import Judge
-from tacit.repairs.required import Required
-from tacit.repairs.search import Found, search
-from tacit.tables import rollup
-from tacit.tables.lattice import Lattice, Node, maximal, minimal, undominated
-from tacit.tables.microdata import MicrodataQuestion
+from tacit.families.microdata import rollup
+from tacit.families.microdata.definitions.alpha_k import AlphaK
+from tacit.families.microdata.definitions.dissimilarity import Dissimilarity
+from tacit.families.microdata.definitions.eps_m import EpsM
+from tacit.families.microdata.definitions.k_anonymity import KAnonymity
+from tacit.families.microdata.definitions.l_diversity import LDiversity
+from tacit.families.microdata.definitions.t_closeness import TCloseness
+from tacit.families.microdata.lattice import Lattice, Node, maximal, minimal, undominated
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.repair import search as module
+from tacit.families.microdata.repair.costs import cost_by
+from tacit.families.microdata.repair.judging import Judge
+from tacit.families.microdata.repair.required import Required
+from tacit.families.microdata.repair.search import Found, search
 from thorough import THOROUGH
 
 CHECKS: list[tuple[oracle.Check, Any]] = [

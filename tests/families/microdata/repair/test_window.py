@@ -20,20 +20,20 @@ from asking import Desk, question
 from local_tables import Local, released, tables
 from oracles import closeness
 from oracles.partitions import holds, some_partition_passes
-from tacit.definitions.dissimilarity import Dissimilarity
-from tacit.definitions.k_anonymity import KAnonymity
-from tacit.definitions.l_diversity import LDiversity
-from tacit.definitions.risk import Risk
-from tacit.repairs.hilbert import hilbert_order, hilbert_positions
-from tacit.repairs.mondrian import mondrian
-from tacit.repairs.partition import Grouping
-from tacit.repairs.proximity import crowded, rules
-from tacit.repairs.required import Required, all_hold
-from tacit.repairs.window import window
-from tacit.tables.recoded import Recoded
+from tacit.families.microdata.definitions.dissimilarity import Dissimilarity
+from tacit.families.microdata.definitions.k_anonymity import KAnonymity
+from tacit.families.microdata.definitions.l_diversity import LDiversity
+from tacit.families.microdata.definitions.risk import Risk
+from tacit.families.microdata.recoded import Recoded
+from tacit.families.microdata.repair.hilbert import hilbert_order, hilbert_positions
+from tacit.families.microdata.repair.mondrian import mondrian
+from tacit.families.microdata.repair.partition import Grouping
+from tacit.families.microdata.repair.proximity import crowded, rules
+from tacit.families.microdata.repair.required import Required, all_hold
+from tacit.families.microdata.repair.window import window
 
 TABLES = int(os.environ.get("TACIT_ORACLE_TABLES", "240"))
-ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult"
+ADULT = Path(__file__).parents[5] / "shared" / "data" / "adult"
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,9 @@ def test_zones_stay_together_along_the_curve() -> None:
 
 
 def test_a_rule_allows_exactly_what_the_definition_allows() -> None:
-    """A group of so many with a ball of one more than the allowed conflicts passes, and with two more it fails."""
+    """A group of so many with a ball of one more than the allowed conflicts passes, and with two
+    more it fails.
+    """
     rng = random.Random(5)
     for _ in range(TABLES):
         size = rng.randint(2, 9)
@@ -132,7 +134,9 @@ def groups_of(outcome: Grouping) -> dict[tuple[Any, ...], list[Any]]:
 
 
 def test_it_succeeds_where_the_whole_table_fails() -> None:
-    """2 of 4 may be equal (1 + 1/3 * 3), but not 4 of 8 (1 + 1/3 * 7 = 3.33): a union of valid groups is invalid."""
+    """2 of 4 may be equal (1 + 1/3 * 3), but not 4 of 8 (1 + 1/3 * 7 = 3.33):
+    a union of valid groups is invalid.
+    """
     rows = tuple({"age": 20 + i, "s": s, "name": 0} for i, s in enumerate([0, 0, 1, 2, 0, 0, 3, 4]))
     case = Local(
         rows, ("age",), (("dissimilarity", {"epsilon": 0, "delta": Fraction(2, 3), "k": 4}),)
@@ -247,7 +251,9 @@ def test_what_is_written_can_be_read_back_and_holds(desk: Desk) -> None:
 
 
 def test_any_distance_will_do() -> None:
-    """Numbers, equal or not, taxonomies, distributions, a user's own: judged by the oracle for closeness."""
+    """Numbers, equal or not, taxonomies, distributions, a user's own:
+    judged by the oracle for closeness.
+    """
     found = dict.fromkeys(close_tables.WAYS, 0)
     wanted = (
         case
@@ -275,7 +281,7 @@ def test_any_distance_will_do() -> None:
 def test_too_many_values_to_compare_each_with_each_get_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tacit.repairs.window.VALUES", 0)
+    monkeypatch.setattr("tacit.families.microdata.repair.window.VALUES", 0)
     test_any_distance_will_do()
 
 
@@ -294,7 +300,9 @@ QUASI = ("age", "sex", "race", "marital_status", "education", "native_country", 
 
 
 def loss(recoded: Recoded, leaves: dict[str, dict[Any, int]]) -> float:
-    """ALGORITHMS 5: the geometric mean of 1 + the mean share of the leaves that a label stands for."""
+    """ALGORITHMS 5: the geometric mean of 1 + the mean share of the
+    leaves that a label stands for.
+    """
     product = 1.0
     for name in QUASI:
         under = np.array([leaves[name][label] for label in recoded.labels[name]])
@@ -338,10 +346,10 @@ def covers(label: Any, value: Any, above: set[Any]) -> bool:
 def test_on_adult_the_window_loses_less_than_mondrian(
     desk: Desk, column: str, delta: str, epsilon: int
 ) -> None:
-    from tacit.engines.duckdb import DuckDB
+    from tacit.engines.duckdb.engine import DuckDB
+    from tacit.families.microdata.reading.source import count_table
     from tacit.model.schema import CsvHierarchy, Table
     from tacit.plan.plan import Plan
-    from tacit.source import count_table
 
     table = Table(
         "adult",

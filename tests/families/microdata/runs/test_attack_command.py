@@ -1,4 +1,6 @@
-"""`tacit attack` as a user runs it: the demo's stories, one person's story, errors, and what is left out."""
+"""`tacit attack` as a user runs it:
+the demo's stories, one person's story, errors, and what is left out.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ from typing import Any
 import pytest
 
 from tacit import cli, demo
-from tacit.attacks.attack import attack
 from tacit.errors import InputError
-from tacit.plan.load import load_plan
+from tacit.families.microdata.runs.attack import attack
+from tacit.plan.read.load import load_plan
 
 PERSONAL = (
     "Bruce",
@@ -218,7 +220,9 @@ def test_salaries_are_nearly_known(tmp_path: Path) -> None:
 def test_somebody_without_a_value_has_no_true_value_to_believe_in(tmp_path: Path) -> None:
     plan = tmp_path / "tacit.yaml"
     plan.write_text(
-        "version: 1\ntables: {t: {columns: [name, age, illness], rows: [[a, 30, flu], [b, 30, null], [c, 40, cold]],\n"
+        "version: 1\n"
+        "tables: {t: {columns: [name, age, illness], rows: [[a, 30, flu], [b, 30, null], [c, 40, "
+        "cold]],\n"
         "  person: [name], identifiers: [name], quasi-identifiers: [age], sensitive: [illness]}}\n"
         "releases: {r: {table: t}, f: {table: t, file: released.csv}}\n",
         "utf-8",

@@ -10,18 +10,20 @@ from typing import Any
 
 import pytest
 
-from tacit.anonymization.explore import explore
-from tacit.anonymization.results import NotRepaired, Repaired
-from tacit.anonymization.run import anonymize
 from tacit.errors import InputError, TacitError
-from tacit.plan.load import load_plan
+from tacit.families.microdata.runs.anonymize import anonymize
+from tacit.families.microdata.runs.explore import explore
+from tacit.families.microdata.runs.results import NotRepaired, Repaired
 from tacit.plan.owned import owners_files, refuse_report
+from tacit.plan.read.load import load_plan
 
 
 def plan_of(folder: Path, rows: str, checks: str, release: str = "", tree: str = "") -> Any:
     trees = f", hierarchies: {{{tree}}}" if tree else ""
     (folder / "tacit.yaml").write_text(
-        f"version: 1\ntables: {{t: {{columns: [a, s], rows: {rows}, quasi-identifiers: [a], sensitive: [s]{trees}}}}}\n"
+        "version: 1\n"
+        f"tables: {{t: {{columns: [a, s], rows: {rows}, quasi-identifiers: [a], sensitive: "
+        f"[s]{trees}}}}}\n"
         f"releases: {{out: {{table: t{release}}}}}\nchecks: [{checks}]\n"
     )
     return load_plan(folder / "tacit.yaml")
@@ -31,7 +33,9 @@ FAIR = "[[1, u], [1, u], [1, v], [1, v], [2, v], [2, v], [2, v], [2, v]]"
 
 
 def test_nothing_is_proved_where_another_way_to_drop_rows_could_help(tmp_path: Path) -> None:
-    """Without group 2 (half of the rows) group 1 is the whole table, and as close to it as can be."""
+    """Without group 2 (half of the rows) group 1 is the whole
+    table, and as close to it as can be.
+    """
     plan = plan_of(tmp_path, FAIR, "t-closeness: {release: out, t: 0.1}", ", suppress: 50%")
     found = anonymize(plan, "out")
     assert isinstance(found, NotRepaired)
@@ -143,7 +147,10 @@ def test_files_that_checks_and_distances_name_are_the_owners(tmp_path: Path) -> 
     for name in ("prior.csv", "tax.csv", "other.csv", "a.csv"):
         (tmp_path / name).write_text("x\n")
     (tmp_path / "tacit.yaml").write_text(
-        "version: 1\ntables:\n  t: {columns: [a, s], rows: [[1, u]], quasi-identifiers: [a], sensitive: [s], hierarchies: {a: a.csv},\n"
+        "version: 1\n"
+        "tables:\n"
+        "  t: {columns: [a, s], rows: [[1, u]], quasi-identifiers: [a], sensitive: [s], "
+        "hierarchies: {a: a.csv},\n"
         "      distances: {s: {taxonomy: tax.csv}}}\n  other: {}\n"
         "releases: {out: {table: t}, again: {table: t, file: again.csv}}\n"
         "checks: [rho1-rho2: {release: out, rho1: 0.2, rho2: 0.5, prior: prior.csv}]\n"
@@ -168,7 +175,7 @@ def test_files_that_checks_and_distances_name_are_the_owners(tmp_path: Path) -> 
 
 def test_a_mistake_of_ours_does_not_look_like_an_answer(tmp_path: Path) -> None:
     script = (
-        "import sys, tacit.cli, tacit.anonymization.run as run\n"
+        "import sys, tacit.cli, tacit.families.microdata.runs.anonymize as run\n"
         "def broken(*a, **k): raise ZeroDivisionError('oops')\n"
         "run.solve = broken\n"
         "sys.argv = ['tacit', 'anonymize', 'out', '-o', 'x.csv']\n"

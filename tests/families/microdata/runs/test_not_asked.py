@@ -1,17 +1,20 @@
-"""Checks that judge a table's copy as views: no search for levels asks them, and nothing is claimed of them."""
+"""Checks that judge a table's copy as views:
+no search for levels asks them, and nothing is claimed of them.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tacit.anonymization.results import Repaired
-from tacit.anonymization.run import anonymize
 from tacit.errors import PlanError
-from tacit.plan.load import load_plan
+from tacit.families.microdata.runs.anonymize import anonymize
+from tacit.families.microdata.runs.results import Repaired
+from tacit.plan.read.load import load_plan
 
 PLAN = """\
 version: 1
@@ -124,23 +127,76 @@ def test_a_check_of_views_alone_names_no_search_as_the_next_step(tacit: Any) -> 
     assert ran.status == 1 and "tacit anonymize" not in ran.out
 
 
-def test_what_is_out_already_is_named_as_not_asked(tacit: Any) -> None:
+@pytest.mark.parametrize("way", ["published: [insurer]", "published: [ledger]", ""])
+def test_beside_what_is_out_nothing_is_written_unless_somebody_insists(
+    tacit: Any, way: str
+) -> None:
     plan = written("k-anonymity: {release: copy, k: 2}")
+    text = plan.read_text("utf-8")
+    assert tacit("anonymize", "copy", "-o", "before.csv").status == 0
+    if way != "published: [insurer]":
+        assert (
+            tacit("ledger", "record", "insurer", "--public", "--out-already").status == 0
+        )  # and a ledger lies beside the plan
+    plan.write_text(text.replace("checks:", f"{way}\nchecks:"), "utf-8")
+    ran = tacit("anonymize", "copy", "-o", "copy.csv", "--report", "r.html")
+    said, page = re.sub(r"\s+", " ", ran.out), Path("r.html").read_text("utf-8")
+    assert ran.status == 3 and not Path("copy.csv").exists()
+    assert (
+        "not decided" in said
+        and "does-not-compose" in said
+        and "It was not written" in page
+        and "meets the checks of this plan" not in said + page
+    )
+    found = json.loads(tacit("anonymize", "copy", "-o", "copy.csv", "--json").out)
+    assert (
+        found["output"] is None
+        and found["unjudged"] is True
+        and {one["status"] for one in found["verdicts"]} == {"undecided"}
+    )
+    insisted = tacit("anonymize", "copy", "-o", "copy.csv", "--unjudged", "--json")
+    found = json.loads(insisted.out)
+    assert (
+        insisted.status == 0
+        and found["output"] == "copy.csv"
+        and found["unjudged"] is True
+        and Path("copy.csv").exists()
+    )
+    assert "because you insisted (--unjudged)" in re.sub(
+        r"\s+", " ", tacit("anonymize", "copy", "-o", "again.csv", "--unjudged").out
+    )
+    assert "beside what is out already" in re.sub(
+        r"\s+", " ", tacit("anonymize", "copy", "--explore").out
+    )
+
+
+def test_what_is_out_about_others_or_for_others_keeps_nobody_from_writing(tacit: Any) -> None:
+    plan = written("k-anonymity: {release: copy, k: 2}")
+    text = (
+        plan.read_text("utf-8")
+        .replace("copy: {table: patients}", "copy: {table: patients, to: [bank]}")
+        .replace('BETWEEN 26 AND 28"}', 'BETWEEN 26 AND 28", to: [press]}')
+    )
+    plan.write_text(text.replace("checks:", "published: [insurer]\nchecks:"), "utf-8")
+    ran = tacit("anonymize", "copy", "-o", "copy.csv")
+    assert (
+        ran.status == 0 and "meets the checks of this plan" in ran.out and Path("copy.csv").exists()
+    )
+
+
+@pytest.mark.parametrize("method", ["lattice", "mondrian"])
+def test_what_went_out_under_the_same_name_at_other_levels_counts(tacit: Any, method: str) -> None:
+    plan = written("k-anonymity: {release: copy, k: 2}")
+    assert (
+        tacit("ledger", "record", "copy", "--public", "--out-already").status == 0
+    )  # the table as it is
+    ran = tacit("anonymize", "copy", "-o", "copy.csv", "--method", method)
+    assert ran.status == 3 and not Path("copy.csv").exists(), ran.out + ran.err
     plan.write_text(
-        plan.read_text("utf-8").replace("checks:", "published: [ledger]\nchecks:"), "utf-8"
+        plan.read_text("utf-8").replace(
+            "checks:", "published: [copy]\nledger: none.sqlite\nchecks:"
+        ),
+        "utf-8",
     )
-    found = anonymize(load_plan(plan), "copy")
-    assert isinstance(found, Repaired) and not found.not_asked  # nothing is out yet
-    assert (
-        tacit(
-            "ledger", "record", "insurer", "-o", "insurer.csv", "--public", "--out-already"
-        ).status
-        == 0
-    )
-    found = anonymize(load_plan(plan), "copy")
-    assert (
-        isinstance(found, Repaired)
-        and "k-anonymity of copy beside what is out already" in found.not_asked
-    )
-    said = re.sub(r"\s+", " ", tacit("anonymize", "copy", "-o", "copy.csv").out)
-    assert "meets the checks that were asked" in said and "beside what is out already" in said
+    Path("tacit-ledger.key").unlink()
+    assert tacit("anonymize", "copy", "-o", "copy.csv", "--method", method).status == 3

@@ -1,4 +1,6 @@
-"""What is shown before a release is written is what is written; levels that are picked are asked like those that are found."""
+"""What is shown before a release is written is what is written;
+levels that are picked are asked like those that are found.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from tacit.anonymization.preview import Lens, lens_at, lens_of
-from tacit.anonymization.results import NotRepaired, Repaired
-from tacit.anonymization.run import anonymize, solve
-from tacit.anonymization.task import task_of
 from tacit.engines.open import open_engine
 from tacit.errors import InputError, ParameterError
-from tacit.jobs import Job
-from tacit.plan.load import load_plan
+from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.runs.anonymize import anonymize, solve
+from tacit.families.microdata.runs.preview import Lens, lens_at, lens_of
+from tacit.families.microdata.runs.results import NotRepaired, Repaired
+from tacit.families.microdata.runs.task import task_of
+from tacit.model.jobs import Job
 from tacit.plan.plan import Plan
-from tacit.source import Source
+from tacit.plan.read.load import load_plan
 
 ROWS = 14
 HEIGHTS = {"age": 2, "zip": 2, "sex": 1}
@@ -52,7 +54,8 @@ def plan_of(folder: Path, seed: int, *, release: str = "", k: int = 2, l: int = 
             rng.choice(["f", "m", ""]),
         )
         lines.append(
-            f"{number},{age},{zip_},{sex},{rng.choice(['flu', 'cold', 'burn', ''])},{rng.choice('ab')},n{number}"
+            f"{number},{age},{zip_},{sex},{rng.choice(['flu', 'cold', 'burn', ''])}"
+            f",{rng.choice('ab')},n{number}"
         )
     (folder / "t.csv").write_text("\n".join(lines) + "\n")
     (folder / "zip.csv").write_text("01305,013*,*\n01306,013*,*\n02100,021*,*\n")
@@ -210,7 +213,9 @@ def test_every_minimal_solution_can_be_picked(tmp_path: Path) -> None:
 
 
 def test_a_database_gives_the_same_pages(tmp_path: Path, postgres_url: str) -> None:
-    """Rows of a database have no order of their own: pages follow the key, and each row comes once."""
+    """Rows of a database have no order of their own:
+    pages follow the key, and each row comes once.
+    """
     import psycopg
 
     plan = plan_of(tmp_path, 2, release=", suppress: 50%")

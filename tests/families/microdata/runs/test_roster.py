@@ -15,13 +15,13 @@ import pytest
 
 from asking import Desk, question
 from services import ENGINES, open_kind
-from tacit.attacks.roster import Listed, Roster, roster_of
-from tacit.attacks.scene import Scene
 from tacit.engines.open import open_engine
+from tacit.families.microdata.attacks.scene import Scene
+from tacit.families.microdata.reading.source import Source, count_table
+from tacit.families.microdata.runs.roster import Listed, Roster, roster_of
 from tacit.model.schema import Table
-from tacit.plan.load import load_plan
 from tacit.plan.plan import Plan
-from tacit.source import Source, count_table
+from tacit.plan.read.load import load_plan
 
 Row = dict[str, Any]
 
@@ -44,7 +44,9 @@ def some_rows(rng: random.Random, *, several: bool) -> list[Row]:
 
 
 def expected(rows: Sequence[Row], named: bool) -> Counter[tuple[Any, ...]]:
-    """Everybody with their group's size and the shares of their value before and after; `sex` is not released."""
+    """Everybody with their group's size and the shares of their value before and after;
+    `sex` is not released.
+    """
     people = {tuple(row.items()): row for row in rows}.values() if named else rows
     ill = (
         [
@@ -182,9 +184,18 @@ def test_spellings_and_unknown_words_are_found_as_the_data_have_them(desk: Desk)
 
 def test_a_roster_is_made_from_a_plan(tmp_path: Path) -> None:
     (tmp_path / "tacit.yaml").write_text(
-        "version: 1\ntables:\n  people:\n    person: [place]\n    quasi-identifiers: [n]\n    sensitive: [key]\n"
-        "    columns: [place, n, key]\n    rows: [[Ann, 1, flu], [Bob, 1, '?'], [Cleo, 2, cold], [Dan, 2, Flu]]\n"
-        "releases:\n  all: {table: people, generalization: {n: 0}}\nchecks:\n  - k-anonymity: {release: all, k: 2}\n"
+        "version: 1\n"
+        "tables:\n"
+        "  people:\n"
+        "    person: [place]\n"
+        "    quasi-identifiers: [n]\n"
+        "    sensitive: [key]\n"
+        "    columns: [place, n, key]\n"
+        "    rows: [[Ann, 1, flu], [Bob, 1, '?'], [Cleo, 2, cold], [Dan, 2, Flu]]\n"
+        "releases:\n"
+        "  all: {table: people, generalization: {n: 0}}\n"
+        "checks:\n"
+        "  - k-anonymity: {release: all, k: 2}\n"
     )
     plan = load_plan(tmp_path / "tacit.yaml")
     with open_engine(plan.source, plan.folder) as engine:

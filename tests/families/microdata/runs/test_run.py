@@ -14,20 +14,20 @@ import pytest
 import tacit
 from oracles import microdata as oracle
 from tacit import demo
-from tacit.anonymization.explore import explore
-from tacit.anonymization.results import NotRepaired, Repaired
-from tacit.anonymization.run import anonymize
-from tacit.anonymization.task import task_of
 from tacit.engines.open import open_engine
 from tacit.errors import EngineError, InputError, PlanError, TacitError
-from tacit.plan.load import load_plan
-from tacit.repairs.costs import cost_by
-from tacit.repairs.judging import Judge
-from tacit.repairs.search import search
-from tacit.repairs.written import compare
-from tacit.source import Source
+from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.repair.costs import cost_by
+from tacit.families.microdata.repair.judging import Judge
+from tacit.families.microdata.repair.search import search
+from tacit.families.microdata.repair.written import compare
+from tacit.families.microdata.runs.anonymize import anonymize
+from tacit.families.microdata.runs.explore import explore
+from tacit.families.microdata.runs.results import NotRepaired, Repaired
+from tacit.families.microdata.runs.task import task_of
+from tacit.plan.read.load import load_plan
 
-ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult"
+ADULT = Path(__file__).parents[5] / "shared" / "data" / "adult"
 ADULT_QUASI = ("age", "sex", "race", "marital_status", "education", "native_country", "workclass")
 ARX_BEST = {
     "age": 4,
@@ -66,7 +66,10 @@ def solved(plan: Any, output: Path | None = None, **more: Any) -> Repaired:
     return found
 
 
-CHECKS = "  - k-anonymity: {release: out, k: 3}\n  - l-diversity: {release: out, kind: distinct, l: 3, name: diverse}\n"
+CHECKS = (
+    "  - k-anonymity: {release: out, k: 3}\n"
+    "  - l-diversity: {release: out, kind: distinct, l: 3, name: diverse}\n"
+)
 
 
 @pytest.mark.parametrize("method", ["lattice", "mondrian", "window"])
@@ -126,7 +129,8 @@ def test_columns_without_a_role_and_identifiers_are_not_written_and_rows_are_shu
 def test_it_says_what_stops_it_and_what_would_have_to_give(hospital: Path) -> None:
     plan = with_checks(
         hospital,
-        "  - k-anonymity: {release: out, k: 2}\n  - l-diversity: {release: out, kind: distinct, l: 5}\n",
+        "  - k-anonymity: {release: out, k: 2}\n"
+        "  - l-diversity: {release: out, kind: distinct, l: 5}\n",
     )
     out = hospital / "out.csv"
     out.write_text("old")
@@ -178,9 +182,12 @@ def test_levels_that_tell_something_by_being_the_least_are_not_accepted(tmp_path
     (tmp_path / "t.csv").write_text("q,s\n" + "\n".join(rows) + "\n")
     (tmp_path / "q.csv").write_text("a1;*\na2;*\n")
     (tmp_path / "tacit.yaml").write_text(
-        "version: 1\ntables: {t: {quasi-identifiers: [q], sensitive: [s], hierarchies: {q: q.csv}}}\n"
+        "version: 1\n"
+        "tables: {t: {quasi-identifiers: [q], sensitive: [s], hierarchies: {q: q.csv}}}\n"
         "releases: {out: {table: t}}\n"
-        'checks:\n  - alpha-k: {release: out, alpha: "1/2", k: 2}\n  - l-diversity: {release: out, kind: distinct, l: 2}\n'
+        "checks:\n"
+        '  - alpha-k: {release: out, alpha: "1/2", k: 2}\n'
+        "  - l-diversity: {release: out, kind: distinct, l: 2}\n"
     )
     plan = load_plan(tmp_path / "tacit.yaml")
     plain = anonymize(plan, "out", None)
@@ -251,7 +258,7 @@ def test_the_owners_files_are_never_replaced(hospital: Path) -> None:
 def test_an_output_that_was_changed_is_noticed(
     hospital: Path, room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tacit.repairs.written.ROOM", room)
+    monkeypatch.setattr("tacit.families.microdata.repair.written.ROOM", room)
     plan = with_checks(hospital, CHECKS)
     out = hospital / "out.csv"
     found = solved(plan, out)
@@ -321,10 +328,14 @@ def adult(tmp_path_factory: pytest.TempPathFactory) -> Any:
         (folder / f"hierarchy_{name}.csv").write_text((ADULT / f"hierarchy_{name}.csv").read_text())
     trees = ", ".join(f"{name}: hierarchy_{name}.csv" for name in ADULT_QUASI)
     (folder / "tacit.yaml").write_text(
-        f"version: 1\ntables: {{adult: {{quasi-identifiers: [{', '.join(ADULT_QUASI)}], sensitive: [occupation], "
+        "version: 1\n"
+        f"tables: {{adult: {{quasi-identifiers: [{', '.join(ADULT_QUASI)}], sensitive: "
+        "[occupation], "
         f"hierarchies: {{{trees}}}, as-written: [occupation]}}}}\n"
         "releases: {k: {table: adult}, e: {table: adult}, r: {table: adult}}\n"
-        "checks:\n  - k-anonymity: {release: k, k: 5}\n  - l-diversity: {release: e, kind: entropy, l: 4}\n"
+        "checks:\n"
+        "  - k-anonymity: {release: k, k: 5}\n"
+        "  - l-diversity: {release: e, kind: entropy, l: 4}\n"
         "  - l-diversity: {release: r, kind: recursive, l: 4, c: 3}\n"
     )
     return load_plan(folder / "tacit.yaml")

@@ -1,4 +1,6 @@
-"""Random small tables and releases of them, with what every label means: for the tests of utility."""
+"""Random small tables and releases of them, with what every label means:
+for the tests of utility.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from asking import handmade
+from tacit.families.microdata.hierarchy import Hierarchy, hierarchy
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.recoded import Recoded, generalized
 from tacit.model.schema import CsvHierarchy, RangeHierarchy, Table
-from tacit.tables.hierarchy import Hierarchy, hierarchy
-from tacit.tables.microdata import MicrodataQuestion
-from tacit.tables.recoded import Recoded, generalized
 
 QUASI, SENSITIVE = ("age", "town"), ("s",)
 COLUMNS = (*QUASI, *SENSITIVE)
@@ -72,7 +74,9 @@ def trees(base: Any) -> dict[str, Hierarchy]:
 def asked(
     table: Sequence[tuple[Any, ...]], persons: random.Random | None = None
 ) -> MicrodataQuestion:
-    """The raw question: counted combinations, or entries of several people where persons are told apart."""
+    """The raw question: counted combinations, or entries of several
+    people where persons are told apart.
+    """
     if persons is not None:
         entries, counts = list(table), [1] * len(table)
         people: list[int] | None = [persons.randrange(1, 5) for _ in table]
@@ -151,7 +155,9 @@ def entries_of(raw: MicrodataQuestion) -> list[tuple[Any, ...]]:
 
 
 def local(rng: random.Random) -> Example:
-    """Rows in random groups, each with labels of its own; one group may be dropped, some labels are written twice."""
+    """Rows in random groups, each with labels of its own;
+    one group may be dropped, some labels are written twice.
+    """
     table = some_table(rng)
     raw = asked(table, persons=rng if rng.random() < 0.3 else None)
     group_of = [rng.randrange(3) for _ in table]
@@ -176,7 +182,8 @@ def age_label(rng: random.Random, ages: set[Any], known: set[Any]) -> tuple[Any,
     if len(ages) == 1:
         return next(iter(ages)), frozenset(ages)
     if rng.random() < 0.3 and len(ages - {None}) > 0:
-        # Words that no hierarchy has and that do not parse: all between the first and the last that is shown so.
+        # Words that no hierarchy has and that do not parse:
+        # all between the first and the last that is shown so.
         low, high = min(ages - {None}), max(ages - {None})
         between = {age for age in known if age is not None and low <= age <= high}
         return f"{low} to {high}{' or none' if None in ages else ''}", frozenset(
@@ -209,7 +216,9 @@ def town_label(rng: random.Random, towns: set[Any], known: set[Any]) -> tuple[An
 
 
 def from_rows(raw: MicrodataQuestion, table: Sequence[Any], release: Sequence[Any]) -> Recoded:
-    """A local recoding of the entries; the label of every cell has a place of its own, also where it is the same."""
+    """A local recoding of the entries; the label of every cell has a place of its own, also
+    where it is the same.
+    """
     entries = entries_of(raw)
     left = raw.base.occurrences.tolist()
     rows: list[int] = []

@@ -1,4 +1,6 @@
-"""The reference figures of ARX on Adult: costs of the best nodes, and that no better one is 5-anonymous."""
+"""The reference figures of ARX on Adult:
+costs of the best nodes, and that no better one is 5-anonymous.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +11,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.engines.duckdb import DuckDB
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.reading.source import count_table
+from tacit.families.microdata.recoded import generalized
+from tacit.families.microdata.utility.describe import describe
+from tacit.families.microdata.utility.levels import lattice_costs
+from tacit.families.microdata.utility.measures import MEASURES, Discernibility
 from tacit.model.schema import CsvHierarchy, Table
 from tacit.plan.plan import Plan
-from tacit.source import count_table
-from tacit.tables.microdata import MicrodataQuestion
-from tacit.tables.recoded import generalized
-from tacit.utility.describe import describe
-from tacit.utility.levels import lattice_costs
-from tacit.utility.measures import MEASURES, Discernibility
 
 DATA = (
-    Path(os.environ.get("TACIT_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
+    Path(os.environ.get("TACIT_DATA") or Path(__file__).resolve().parents[5] / "shared" / "data")
     / "adult"
 )
 QUASI = ("age", "sex", "race", "marital_status", "education", "native_country", "workclass")

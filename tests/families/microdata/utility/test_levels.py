@@ -10,12 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from families.microdata.utility.releases import QUASI, TOP, asked, label, meaning_of, some_table
 from oracles import utility as oracle
 from tacit.errors import ParameterError
-from tacit.tables.recoded import generalized
-from tacit.utility.levels import NodeCosts, lattice_costs, level_shares, loss_key, node_costs
-from tacit.utility.measures import LOSS, Height
-from utility.releases import QUASI, TOP, asked, label, meaning_of, some_table
+from tacit.families.microdata.recoded import generalized
+from tacit.families.microdata.utility.levels import (
+    NodeCosts,
+    lattice_costs,
+    level_shares,
+    loss_key,
+    node_costs,
+)
+from tacit.families.microdata.utility.measures import LOSS, Height
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -11,16 +11,38 @@ from typing import Any
 import numpy as np
 import pytest
 
+from families.microdata.utility.releases import (
+    COLUMNS,
+    QUASI,
+    TOP,
+    Example,
+    asked,
+    local,
+    some_table,
+    whole_columns,
+)
 from oracles import utility as oracle
 from tacit.errors import ParameterError
-from tacit.tables.recoded import Recoded, generalized
-from tacit.utility.cover import leaves_by_label, shown
-from tacit.utility.describe import describe
-from tacit.utility.divergence import divergence_of_cells, level_areas, log_counts, log_domain
-from tacit.utility.marginals import marginals
-from tacit.utility.measures import KL, LOSS, MEASURES, AverageGroup, Discernibility, Height, measure
-from tacit.utility.shares import column_shares
-from utility.releases import COLUMNS, QUASI, TOP, Example, asked, local, some_table, whole_columns
+from tacit.families.microdata.recoded import Recoded, generalized
+from tacit.families.microdata.utility.cover import leaves_by_label, shown
+from tacit.families.microdata.utility.describe import describe
+from tacit.families.microdata.utility.divergence import (
+    divergence_of_cells,
+    level_areas,
+    log_counts,
+    log_domain,
+)
+from tacit.families.microdata.utility.marginals import marginals
+from tacit.families.microdata.utility.measures import (
+    KL,
+    LOSS,
+    MEASURES,
+    AverageGroup,
+    Discernibility,
+    Height,
+    measure,
+)
+from tacit.families.microdata.utility.shares import column_shares
 
 MAKERS = {"whole columns": whole_columns, "local": local}
 

@@ -1,4 +1,6 @@
-"""The page about utility has every measure with what the code says about it; tests/docs runs its examples."""
+"""The page about utility has every measure with what the code says about it;
+tests/docs runs its examples.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tacit.utility.measures import MEASURES, Measure
+from tacit.families.microdata.utility.measures import MEASURES, Measure
 
-PAGE = Path(__file__).parents[2] / "docs" / "utility.md"
+PAGE = Path(__file__).parents[4] / "docs" / "utility.md"
 
 
 @pytest.mark.parametrize("one", MEASURES, ids=lambda one: one.name)

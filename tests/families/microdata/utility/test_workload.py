@@ -7,12 +7,12 @@ import random
 import numpy as np
 import pytest
 
+from families.microdata.utility.releases import COLUMNS, asked, local, some_table, whole_columns
 from oracles import utility as oracle
 from tacit.errors import ParameterError
-from tacit.tables.recoded import generalized
-from tacit.utility.cover import shown_columns
-from tacit.utility.workload import range_query_error, workload
-from utility.releases import COLUMNS, asked, local, some_table, whole_columns
+from tacit.families.microdata.recoded import generalized
+from tacit.families.microdata.utility.cover import shown_columns
+from tacit.families.microdata.utility.workload import range_query_error, workload
 
 
 @pytest.mark.parametrize("maker", [whole_columns, local])

@@ -10,8 +10,8 @@ import pytest
 from oracles.overlap import covered, published
 from oracles.overlap_cases import GAMMA, Case, cases
 from overlap_asking import asked, question_of
-from tacit.definitions.gamma_privacy import GammaPrivacy
 from tacit.errors import DataError, ParameterError, TacitError
+from tacit.families.overlaps.definitions.gamma_privacy import GammaPrivacy
 from tacit.model.verdict import Verdict
 
 CASES, BATCH = 3000, 250
@@ -195,7 +195,9 @@ def test_answers_that_no_table_has(tmp_path: Any) -> None:
 
 def test_statistical_answers_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is wrong with a chance of 1/1000 at most; the seed is fixed."""
-    monkeypatch.setattr("tacit.overlap.counting.averaged", lambda part, job=None: None)
+    monkeypatch.setattr(
+        "tacit.families.overlaps.counting.beliefs.averaged", lambda part, job=None: None
+    )
     seen = set()
     for one in cases(GAMMA, 60, 3):
         true = one.beliefs().largest
@@ -216,7 +218,9 @@ def test_statistical_answers_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_cannot_be_counted_is_undecided_with_an_estimate(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tacit.overlap.counting.averaged", lambda part, job=None: None)
+    monkeypatch.setattr(
+        "tacit.families.overlaps.counting.beliefs.averaged", lambda part, job=None: None
+    )
     verdict = patients(MALE, OLDER)
     assert verdict.status == "undecided" and verdict.reason is not None
     assert verdict.reason.code == "too-many"
@@ -224,7 +228,9 @@ def test_what_cannot_be_counted_is_undecided_with_an_estimate(
 
 
 def test_a_domain_value_that_the_column_would_round_is_refused() -> None:
-    """1.25 in a column with one decimal would be tested as 1.3: then a value that nobody can have protects everybody."""
+    """1.25 in a column with one decimal would be tested as 1.3:
+    then a value that nobody can have protects everybody.
+    """
     table = {
         "columns": {"name": "text", "dose": "decimal"},
         "key": ["name"],

@@ -12,8 +12,8 @@ import pytest
 from oracles import overlap as oracle
 from oracles.overlap_cases import SIND, Case, cases
 from overlap_asking import asked, question_of
-from tacit.definitions.k_rsind import KRsind, Variant
 from tacit.errors import ParameterError
+from tacit.families.overlaps.definitions.k_rsind import KRsind, Variant
 from tacit.model.verdict import Verdict
 
 CASES, BATCH = 900, 150

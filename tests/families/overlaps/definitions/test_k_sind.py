@@ -9,8 +9,8 @@ import pytest
 from oracles import overlap as oracle
 from oracles.overlap_cases import SIND, Case, cases
 from overlap_asking import asked, question_of
-from tacit.definitions.k_sind import KSind
 from tacit.errors import ParameterError
+from tacit.families.overlaps.definitions.k_sind import KSind
 from tacit.model.verdict import Verdict
 
 CASES, BATCH = 1500, 250

@@ -1,4 +1,6 @@
-"""From plans to questions about overlapping views: classes and answers as brute force has them, and every error."""
+"""From plans to questions about overlapping views:
+classes and answers as brute force has them, and every error.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,15 @@ from oracles import overlap as oracle
 from oracles.overlap_cases import KINDS, PRIVATE, Case, Draw
 from services import ENGINES, open_kind
 from tacit.engines.base import Engine
-from tacit.engines.duckdb import DuckDB
+from tacit.engines.duckdb.engine import DuckDB
 from tacit.errors import DataError, QueryError, TacitError
-from tacit.overlap.question import OverlapQuestion
-from tacit.overlap.setting import merged
-from tacit.overlap_asking.questions import OverlapQuestions
-from tacit.plan.document import parse
-from tacit.plan.load import read_plan
+from tacit.families.overlaps.question import OverlapQuestion
+from tacit.families.overlaps.reading.questions import OverlapQuestions
+from tacit.families.overlaps.setting import merged
+from tacit.families.queries.reading.readings import Readings
 from tacit.plan.plan import Check, Plan
-from tacit.readings import Readings
+from tacit.plan.read.document import parse
+from tacit.plan.read.load import read_plan
 from thorough import THOROUGH
 
 GAMMA, SIND = "gamma-privacy", "k-sind"
@@ -60,7 +62,7 @@ def asked(
         yield asks(planned(plan, folder), engine, kind, *releases)
 
 
-# -- against brute force -----------------------------------------------------------------------------
+# -- against brute force ---------------------------------------------------------------------------
 
 
 def drawn(kind: str, number: int) -> Case:
@@ -242,7 +244,7 @@ def test_classes_rows_and_answers_are_those_of_brute_force(kind: str, tmp_path: 
 def test_values_that_a_condition_does_not_tell_apart_are_tried_once(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tacit.overlap_asking.classes.FEW_VALUES", 0)
+    monkeypatch.setattr("tacit.families.overlaps.reading.classes.FEW_VALUES", 0)
     judge(kind, range(100, 110), tmp_path)
 
 
@@ -271,11 +273,13 @@ def test_they_are_in_many_cases(kind: str, tmp_path: Path) -> None:
     judge(kind, range(1000, 1000 + 30 * THOROUGH), tmp_path)
 
 
-# -- answers from files ------------------------------------------------------------------------------
+# -- answers from files ----------------------------------------------------------------------------
 
 
 def write_people(case: Case, folder: Path, *, private: bool) -> dict[str, Any]:
-    """A plan whose table is a file, perhaps without the private column, and whose answers are files."""
+    """A plan whose table is a file, perhaps without the private
+    column, and whose answers are files.
+    """
     for name, text in case.answer_files().items():
         (folder / name).write_text(text, "utf-8")
     names = [*case.columns, *([PRIVATE] if private else [])]
@@ -417,7 +421,9 @@ def test_cells_are_read_as_the_columns_have_them(tmp_path: Path) -> None:
     with_answer(
         plan,
         tmp_path,
-        "born,dose,smokes,double,wage\n2000-01-03,2.250,FALSE,4.5,20.50\n2000-01-02,1.5,true,3,10.0\n",
+        "born,dose,smokes,double,wage\n"
+        "2000-01-03,2.250,FALSE,4.5,20.50\n"
+        "2000-01-02,1.5,true,3,10.0\n",
     )
     with asked(plan, tmp_path) as question:
         assert question.overlap.sizes.tolist() == [1, 1] and question.overlap.shown.sum() == 2
@@ -539,7 +545,7 @@ def test_conditions_on_the_private_column_without_data_need_a_domain(tmp_path: P
         pass
 
 
-# -- microdata ---------------------------------------------------------------------------------------
+# -- microdata -------------------------------------------------------------------------------------
 
 
 def same(one: OverlapQuestion, other: OverlapQuestion) -> None:
@@ -623,7 +629,16 @@ def test_two_microdata_releases_are_judged_together(tmp_path: Path) -> None:
         same(asks(checked, engine, GAMMA, "april", "may"), asks(checked, engine, GAMMA, "v1", "v2"))
 
 
-RELEASED = "zip,age,condition\n1305*,22-23,Heart\n1305*,24-25,SARS\n1306*,24-25,Viral\n1306*,26-27,SARS\n1485*,26-27,Viral\n1485*,28-29,SARS\n,28-29,Flu\n"
+RELEASED = (
+    "zip,age,condition\n"
+    "1305*,22-23,Heart\n"
+    "1305*,24-25,SARS\n"
+    "1306*,24-25,Viral\n"
+    "1306*,26-27,SARS\n"
+    "1485*,26-27,Viral\n"
+    "1485*,28-29,SARS\n"
+    ",28-29,Flu\n"
+)
 
 
 @pytest.mark.parametrize("data", [True, False])
@@ -684,7 +699,10 @@ FOUND = {
     ),
     "other values": (
         RELEASED.replace("Flu", "Gout"),
-        r"is not what the data give for 'found': the row \(nothing, 28-29, Gout\) stands once in the file",
+        (
+            r"is not what the data give for 'found': the row \(nothing, 28-29, Gout\) stands "
+            r"once in the file"
+        ),
     ),
 }
 
@@ -700,45 +718,74 @@ def test_microdata_from_elsewhere_that_does_not_fit_is_an_error(what: str, tmp_p
     assert caught.value.mark is not None and caught.value.hint
 
 
-# -- what cannot be asked ----------------------------------------------------------------------------
+# -- what cannot be asked --------------------------------------------------------------------------
 
 QUERIES = {
-    "SELECT count(*) FROM patients": r"'v1' shows COUNT\(\*\), which is computed from many rows. SELECT 1 FROM patients WHERE ... publishes how many",
-    "SELECT sum(age), condition FROM patients GROUP BY condition": "'v1' groups rows. SELECT 1 FROM patients WHERE",
+    "SELECT count(*) FROM patients": (
+        r"'v1' shows COUNT\(\*\), which is computed from many rows. SELECT 1 FROM patients "
+        r"WHERE ... publishes how many"
+    ),
+    ("SELECT sum(age), condition FROM patients GROUP BY condition"): (
+        "'v1' groups rows. SELECT 1 FROM patients WHERE"
+    ),
     "SELECT condition FROM patients GROUP BY condition HAVING count(*) > 1": "'v1' groups rows",
-    "SELECT condition FROM patients WHERE age > (SELECT avg(age) FROM patients)": "'v1' has a subquery, which looks at other rows",
+    ("SELECT condition FROM patients WHERE age > (SELECT avg(age) FROM patients)"): (
+        "'v1' has a subquery, which looks at other rows"
+    ),
     "SELECT condition FROM patients WHERE name IN (SELECT name FROM patients)": "has a subquery",
     "SELECT condition FROM patients WHERE EXISTS (SELECT 1 FROM patients)": "has a subquery",
-    "SELECT condition FROM patients p JOIN patients q ON p.name = q.name": "'v1' joins tables. Write SELECT ... FROM one table",
+    ("SELECT condition FROM patients p JOIN patients q ON p.name = q.name"): (
+        "'v1' joins tables. Write SELECT ... FROM one table"
+    ),
     "SELECT condition FROM patients, patients AS q": "'v1' joins tables",
     "SELECT condition FROM (SELECT * FROM patients)": "'v1' is not a view of a table alone",
-    "SELECT condition FROM patients UNION ALL SELECT condition FROM patients": "'v1' combines queries. .* with OR in WHERE",
+    ("SELECT condition FROM patients UNION ALL SELECT condition FROM patients"): (
+        "'v1' combines queries. .* with OR in WHERE"
+    ),
     "WITH p AS (SELECT * FROM patients) SELECT condition FROM p": "'v1' has a WITH query",
-    "SELECT DISTINCT condition FROM patients": "'v1' is DISTINCT, and views are published with their repeated rows here. Leave DISTINCT out",
+    ("SELECT DISTINCT condition FROM patients"): (
+        "'v1' is DISTINCT, and views are published with their repeated rows here. Leave "
+        "DISTINCT out"
+    ),
     "SELECT condition FROM patients LIMIT 3": "'v1' has a LIMIT",
     "SELECT condition FROM patients OFFSET 3": "'v1' has an OFFSET",
     "SELECT condition, row_number() OVER () FROM patients": "'v1' has a window",
     "SELECT condition FROM patients QUALIFY row_number() OVER () = 1": "'v1' has a QUALIFY",
     "SELECT condition FROM patients TABLESAMPLE 10%": "draws a sample",
-    "SELECT condition FROM patients WHERE random() < 0.5": r"RANDOM\(\) does not depend on the data alone",
-    "SELECT condition FROM patients WHERE age < extract(year FROM now())": "does not depend on the data alone",
+    ("SELECT condition FROM patients WHERE random() < 0.5"): (
+        r"RANDOM\(\) does not depend "
+        r"on the data alone"
+    ),
+    ("SELECT condition FROM patients WHERE age < extract(year FROM now())"): (
+        "does not depend on the data alone"
+    ),
     "SELECT condition, current_date FROM patients": "does not depend on the data alone",
-    "SELECT upper(condition) FROM patients": "'v1' computes with condition, which is private. Show condition itself",
+    ("SELECT upper(condition) FROM patients"): (
+        "'v1' computes with condition, which is private. Show condition itself"
+    ),
     "SELECT condition, condition FROM patients": "'v1' shows condition twice",
     "SELECT * EXCLUDE (age) FROM patients": r"'v1' changes the columns of \*",
-    "SELECT condition FROM patients ORDER BY name": "'v1' is sorted by name, which it does not show: that would tell whose rows they are",
+    ("SELECT condition FROM patients ORDER BY name"): (
+        "'v1' is sorted by name, which it does not show: that would tell whose rows they are"
+    ),
     "SELECT sex AS name, condition FROM patients p ORDER BY p.name": "is sorted by p.name",
     "SELECT condition FROM pateints": "there is no table 'pateints'. Did you mean 'patients'",
-    "SELECT condition FROM patients WHERE agee > 3": "table 'patients' has no column 'agee'. Did you mean 'age'",
+    ("SELECT condition FROM patients WHERE agee > 3"): (
+        "table 'patients' has no column 'agee'. Did you mean 'age'"
+    ),
     "SELECT agee FROM patients": "table 'patients' has no column 'agee'",
-    "SELECT age + 1 AS older, condition FROM patients WHERE older > 3": "no column 'older'. It is a name given in SELECT",
+    ("SELECT age + 1 AS older, condition FROM patients WHERE older > 3"): (
+        "no column 'older'. It is a name given in SELECT"
+    ),
     "SELECT q.condition FROM patients p": "there is no table 'q' in this query. Known: p",
     "SELECT condition FROM patients AS p(a, b)": "does more in FROM than name a table",
     "SELECT 1": "'v1' is not about a table",
     "SELECT condition FROM read_csv('x.csv')": "not a view of a table alone",
     "SELECT condition FROM patients WHERE": "does not parse|syntax",
     "SELECT condition FROM patients WHERE age = $age": "a parameter has no value here|parameter",
-    "SELECT condition FROM patients WHERE nofunction(age)": "'v1': DuckDB could not answer: .*nofunction",
+    ("SELECT condition FROM patients WHERE nofunction(age)"): (
+        "'v1': DuckDB could not answer: .*nofunction"
+    ),
     "SELECT condition FROM patients WHERE age > true AND sex": "DuckDB could not answer",
     "SELECT list_sum([age]), condition FROM patients": "is not a function that Tacit knows",
     "V(c) :- patients(n, s, a, z, c)": "'v1' is Datalog, which speaks of sets",
@@ -789,7 +836,7 @@ TABLES: dict[str, tuple[dict[str, Any], str]] = {
             "domains": {"age": [1], "condition": ["x"]},
             "columns": {"name": None, "sex": None, "age": None, "zip": None, "condition": "date"},
         },
-        "is not of type date",
+        "is no date, and",
     ),
     "no nulls": (
         {"rows": [*PATIENTS["rows"], ["Zoe", "F", 30, "1", None]], "nullable": ["zip"]},
@@ -886,7 +933,8 @@ def test_values_that_are_not_numbers_are_refused(tmp_path: Path) -> None:
     plan["tables"] = {"people": plan["tables"].pop("patients")}
     with DuckDB(folder=tmp_path) as engine:
         engine.connection.execute(
-            "CREATE TABLE people AS SELECT * FROM (VALUES ('a', 1.5::DOUBLE), ('b', 'nan'), ('c', 0.1)) AS t(name, wage)"
+            "CREATE TABLE people AS SELECT * FROM (VALUES ('a', 1.5::DOUBLE), ('b', 'nan'), ('c', "
+            "0.1)) AS t(name, wage)"
         )
         engine._read_plainly("people")
         with pytest.raises(
@@ -907,7 +955,7 @@ def test_values_that_are_not_numbers_are_refused(tmp_path: Path) -> None:
 def test_more_classes_than_can_be_judged_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tacit.overlap_asking.classes.MOST_CLASSES", 3)
+    monkeypatch.setattr("tacit.families.overlaps.reading.classes.MOST_CLASSES", 3)
     with (
         pytest.raises(
             DataError, match="the views tell 6 classes of people apart, and up to 3 are judged"
@@ -915,14 +963,14 @@ def test_more_classes_than_can_be_judged_are_counted(
         asked(patients("SELECT age, condition FROM patients"), tmp_path),
     ):
         pass
-    monkeypatch.setattr("tacit.overlap_asking.classes.MOST_CLASSES", 30)
-    monkeypatch.setattr("tacit.overlap_asking.classes.MOST_CELLS", 20)
+    monkeypatch.setattr("tacit.families.overlaps.reading.classes.MOST_CLASSES", 30)
+    monkeypatch.setattr("tacit.families.overlaps.reading.classes.MOST_CELLS", 20)
     with (
         pytest.raises(DataError, match="6 classes of people with 4 values in 1 view are too many"),
         asked(patients("SELECT age, condition FROM patients"), tmp_path),
     ):
         pass
-    monkeypatch.setattr("tacit.overlap_asking.classes.MOST_BITS", 3)
+    monkeypatch.setattr("tacit.families.overlaps.reading.classes.MOST_BITS", 3)
     with (
         pytest.raises(
             DataError, match="condition has 4 values, and the conditions would be tried with each"
@@ -932,7 +980,7 @@ def test_more_classes_than_can_be_judged_are_counted(
         pass
 
 
-# -- what can ----------------------------------------------------------------------------------------
+# -- what can --------------------------------------------------------------------------------------
 
 SAME = [
     "SELECT condition FROM patients WHERE sex = 'M'",
@@ -1078,7 +1126,8 @@ def test_a_table_in_a_schema_of_a_database(tmp_path: Path) -> None:
 
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
         connection.execute(
-            "CREATE SCHEMA ward; CREATE TABLE ward.patients AS SELECT * FROM (VALUES ('a', 1, 'x'), ('b', 2, 'y'), ('c', 3, 'x')) AS t(name, age, condition)"
+            "CREATE SCHEMA ward; CREATE TABLE ward.patients AS SELECT * FROM (VALUES ('a', 1, "
+            "'x'), ('b', 2, 'y'), ('c', 3, 'x')) AS t(name, age, condition)"
         )
     queries = (
         "SELECT condition FROM ward.patients WHERE age < 3",

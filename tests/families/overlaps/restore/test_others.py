@@ -1,4 +1,6 @@
-"""Further views for several adversaries at once, against brute force: they hold for each of them, or it is proved that none do."""
+"""Further views for several adversaries at once, against brute force:
+they hold for each of them, or it is proved that none do.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from families.overlaps.restore.test_restore import disclosed, members_of
 from oracles import overlap
 from oracles.overlap_cases import PRIVATE, Case, Query, Within
-from repairs.test_restore import disclosed, members_of
-from tacit.repairs.disclosed import Disclosed, Flags
-from tacit.repairs.listed import Lists
-from tacit.repairs.restorations import Limits, Restoration
-from tacit.repairs.restore import restored
+from tacit.families.overlaps.restore.disclosed import Disclosed, Flags
+from tacit.families.overlaps.restore.listed import Lists
+from tacit.families.overlaps.restore.restorations import Limits, Restoration
+from tacit.families.overlaps.restore.restore import restored
 from thorough import THOROUGH
 
 MOST = 2
@@ -39,7 +41,9 @@ def within(some: Sequence[int]) -> Query:
 
 
 def drawn(number: int) -> list[Case]:
-    """A few people as two or three adversaries have them, two views each that overlap a little; none where somebody is certain."""
+    """A few people as two or three adversaries have them, two views each that overlap a little;
+    none where somebody is certain.
+    """
     rng = random.Random(f"others/{number}")
     many, values = ((7, "xyz"), (8, "vwxyz"))[number % 2]
     true = rng.sample((values * 3)[:many], many)
@@ -137,7 +141,8 @@ def look_at(numbers: Sequence[int]) -> Counter[str]:
     return seen
 
 
-# Most that is drawn is stuck: these are some of each end, among them where the others matter or are stuck themselves.
+# Most that is drawn is stuck: these are some of each end, among them where the
+# others matter or are stuck themselves.
 SOME = (0, 2, 6, 13, 26, 31, 33, 41, 52, 58, 79, 102, 104, 107, 152)
 
 
@@ -181,7 +186,9 @@ def flags(people: int, *views: Sequence[int]) -> Flags:
 
 
 def test_views_that_are_there_for_another_adversary_are_kept() -> None:
-    """Two adversaries see other people each, and each needs two views: those for one change nothing for the other."""
+    """Two adversaries see other people each, and each needs two views:
+    those for one change nothing for the other.
+    """
     outs = [seen_by(SEVEN * 2, range(at, at + 4), range(at + 3, at + 7)) for at in (0, 7)]
     members = flags(14, (2, 3), (3, 4), (9, 10), (10, 11))
     for first, other in (outs, reversed(outs)):
@@ -196,7 +203,9 @@ def test_views_that_are_there_for_another_adversary_are_kept() -> None:
 
 
 def test_what_does_the_same_for_one_adversary_may_not_for_another() -> None:
-    """To show the first two men or the other two is the same for who knows all four; not for who has seen the third one with somebody else."""
+    """To show the first two men or the other two is the same for who knows all four;
+    not for who has seen the third one with somebody else.
+    """
     out, other = (
         seen_by((*SEVEN, "Heart"), range(4), range(3, 7)),
         seen_by((*SEVEN, "Heart"), (2, 7)),

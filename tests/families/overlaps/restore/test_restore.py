@@ -1,4 +1,6 @@
-"""Restoring gamma-privacy against brute force: found if and only if it exists, the fewest views, and right about "none"."""
+"""Restoring gamma-privacy against brute force: found if and only if it exists, the fewest views,
+and right about "none".
+"""
 
 from __future__ import annotations
 
@@ -16,19 +18,19 @@ import pytest
 
 from oracles import overlap, overlap_cases
 from oracles.overlap_cases import GAMMA, Case, Query, Within, cases
-from tacit.jobs import Cancelled, Job
-from tacit.overlap.counting import beliefs
-from tacit.overlap.setting import Overlap
-from tacit.overlap.system import system_of
-from tacit.repairs.aware import aware, drawn_tables
-from tacit.repairs.candidates import Between, OneOf, candidates
-from tacit.repairs.disclosed import Disclosed, Flags, extended
-from tacit.repairs.fair_shares import is_unfair, unfair_part
-from tacit.repairs.judging_views import Judge
-from tacit.repairs.listed import Lists
-from tacit.repairs.restorations import Limits, Restoration
-from tacit.repairs.restore import restored
-from tacit.repairs.withstanding import withstanding
+from tacit.families.overlaps.counting.beliefs import beliefs
+from tacit.families.overlaps.restore.aware import aware, drawn_tables
+from tacit.families.overlaps.restore.candidates import Between, OneOf, candidates
+from tacit.families.overlaps.restore.disclosed import Disclosed, Flags, extended
+from tacit.families.overlaps.restore.fair_shares import is_unfair, unfair_part
+from tacit.families.overlaps.restore.judging_views import Judge
+from tacit.families.overlaps.restore.listed import Lists
+from tacit.families.overlaps.restore.restorations import Limits, Restoration
+from tacit.families.overlaps.restore.restore import restored
+from tacit.families.overlaps.restore.withstanding import withstanding
+from tacit.families.overlaps.setting import Overlap
+from tacit.families.overlaps.system import system_of
+from tacit.model.jobs import Cancelled, Job
 from thorough import THOROUGH
 
 HALF = Fraction(1, 2)
@@ -36,7 +38,9 @@ case = cache(overlap_cases.case)  # drawing a case takes longer than restoring i
 
 
 def disclosed(case: Case, gamma: Fraction, truth: dict[Any, Any] | None = None) -> Disclosed:
-    """What a case has out, with everybody's true value: every view is looked at for every person and value."""
+    """What a case has out, with everybody's true value:
+    every view is looked at for every person and value.
+    """
     truth = case.truth if truth is None else truth
     given = overlap.answers(case.people, truth, case.views)
     known = list(case.domain if case.domain is not None else overlap.published(case.views, given))
@@ -177,7 +181,9 @@ def test_sets_of_three_are_found_and_ruled_out() -> None:
 
 
 def test_views_of_every_kind_may_be_out() -> None:
-    """Views that show public columns, how many there are, or nothing of some people; declared domains; missing values."""
+    """Views that show public columns, how many there are, or nothing of some people;
+    declared domains; missing values.
+    """
     statuses: Counter[str] = Counter()
     for one in cases(GAMMA, 150):
         keys = list(one.people)
@@ -225,7 +231,9 @@ def among(case: Case, chosen: Sequence[Any]) -> overlap.View:
 
 
 def test_what_is_impossible_is_so_with_all_views_that_there_are() -> None:
-    """No two sets of people at all restore what is called impossible, also where nobody's value is certain."""
+    """No two sets of people at all restore what is called impossible,
+    also where nobody's value is certain.
+    """
     unfair = 0
     for number in range(110):
         one = case("restore", number)
@@ -284,7 +292,7 @@ def test_a_proof_that_shares_are_not_fair_is_checked_in_whole_numbers() -> None:
     assert proofs > 5
 
 
-# -- the paper's example --------------------------------------------------------------------------------
+# -- the paper's example ---------------------------------------------------------------------------
 
 NAMES = ("Alan", "Bob", "Clark", "Donald", "Ellen", "Fen", "Garcia")
 SEX, AGE = "MMMMFFF", (23, 24, 25, 26, 27, 28, 28)
@@ -350,7 +358,9 @@ def test_no_one_or_two_views_do_better_on_the_papers_example() -> None:
 
 
 def test_somebody_who_knows_the_search_may_believe_more() -> None:
-    """On the paper's example: 6 of the 8 tables lead to the same views, and in 4 of them Alan has a heart disease."""
+    """On the paper's example: 6 of the 8 tables lead to the same views, and in 4 of them Alan
+    has a heart disease.
+    """
     out, choices = paper(), candidates({"sex": list(SEX), "age": list(AGE)})
     found = restored(out, choices.members)
     known = aware(out, choices.members, found)
@@ -370,7 +380,7 @@ def test_views_that_withstand_are_found_for_the_papers_example() -> None:
     assert (found.worst, found.same, found.fitting) == (HALF, 8, 8)
 
 
-# -- those who know the search ---------------------------------------------------------------------------
+# -- those who know the search ---------------------------------------------------------------------
 
 
 def few_people(
@@ -461,7 +471,7 @@ def test_tables_are_drawn_evenly() -> None:
     assert len(counts) == 8 and all(380 < many < 620 for many in counts.values())
 
 
-# -- pieces ----------------------------------------------------------------------------------------------
+# -- pieces ----------------------------------------------------------------------------------------
 
 
 def test_pieces_with_further_views_have_the_tables_that_brute_force_lists() -> None:
@@ -491,7 +501,9 @@ def test_pieces_with_further_views_have_the_tables_that_brute_force_lists() -> N
 
 
 def test_a_piece_that_no_view_touches_stays_as_it_is() -> None:
-    """Two separate pairs of views: a set has to touch both where somebody is above gamma in both."""
+    """Two separate pairs of views: a set has to touch both where
+    somebody is above gamma in both.
+    """
     one = paper()
     twice = Disclosed(
         Overlap(
@@ -535,7 +547,9 @@ def test_a_piece_that_no_view_touches_stays_as_it_is() -> None:
 
 
 def test_classes_are_published_where_few_views_do_not_help() -> None:
-    """Three views in a row make five classes, all diverse: with two of them published all five are known."""
+    """Three views in a row make five classes, all diverse:
+    with two of them published all five are known.
+    """
     sizes, values = (2, 2, 3, 2, 4), "zyzwwxzzxwyxz"
     rows = tuple((f"p{age}", age, value) for age, value in enumerate(values))
     ends = list(itertools.accumulate(sizes, initial=0))
@@ -562,7 +576,7 @@ def test_classes_are_published_where_few_views_do_not_help() -> None:
     assert restored(out, nobody, with_classes=False).status == "none"
 
 
-# -- conditions ------------------------------------------------------------------------------------------
+# -- conditions ------------------------------------------------------------------------------------
 
 
 def test_conditions_that_select_the_same_people_are_one_candidate() -> None:
@@ -610,7 +624,7 @@ def test_values_that_do_not_compare_have_no_ranges() -> None:
     assert candidates({"same": [1, 1, 1]}).conditions == () == candidates({}).conditions
 
 
-# -- limits ----------------------------------------------------------------------------------------------
+# -- limits ----------------------------------------------------------------------------------------
 
 
 def test_a_search_that_runs_out_says_so() -> None:

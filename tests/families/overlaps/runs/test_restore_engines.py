@@ -1,4 +1,6 @@
-"""The same restoration on every engine: what is found is a matter of the people, and not of where their rows live."""
+"""The same restoration on every engine: what is found is a matter of the people, and not of
+where their rows live.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ import pytest
 
 from services import ENGINES, open_kind
 from tacit.engines.base import Engine
-from tacit.engines.duckdb import DuckDB
-from tacit.plan.document import parse
-from tacit.plan.load import read_plan
-from tacit.restoration.run import restore
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.families.overlaps.runs.restore import restore
+from tacit.plan.read.document import parse
+from tacit.plan.read.load import read_plan
 
 SOURCES = {"postgres": "postgresql://localhost/clinic", "spark": "spark"}
 COLUMNS = {
@@ -43,7 +45,11 @@ def rows_in_sql() -> str:
         f"({', '.join('NULL' if cell is None else repr(str(cell)) for cell in row)})"
         for row in PEOPLE
     )
-    return f"SELECT {', '.join(f'CAST({name} AS {type_}) AS {name}' for name, type_ in COLUMNS.items())} FROM (VALUES {rows}) AS t({', '.join(COLUMNS)})"
+    return (
+        "SELECT "
+        f"{', '.join(f'CAST({name} AS {type_}) AS {name}' for name, type_ in COLUMNS.items())}"
+        f" FROM (VALUES {rows}) AS t({', '.join(COLUMNS)})"
+    )
 
 
 def made(kind: str, name: str, folder: Path, request: pytest.FixtureRequest) -> None:

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from tacit.errors import QueryError
-from tacit.queries.query import (
+from tacit.families.queries.query import (
     NULL,
     Atom,
     Comparison,
@@ -18,7 +18,7 @@ from tacit.queries.query import (
     Relation,
     Variable,
 )
-from tacit.queries.read import read
+from tacit.families.queries.read import read
 
 RELATIONS = {
     "P": Relation("P", ("pid", "name"), (("pid",),), kinds={"pid": "integer", "name": "text"}),

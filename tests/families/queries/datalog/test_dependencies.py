@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tacit.errors import QueryError
-from tacit.queries.cardinality import at_least, at_most
-from tacit.queries.dependencies import inclusion, keys_of, read_constraint
-from tacit.queries.query import Relation
+from tacit.families.queries.datalog.dependencies import inclusion, keys_of, read_constraint
+from tacit.families.queries.logic.cardinality import at_least, at_most
+from tacit.families.queries.query import Relation
 
 RELATIONS = {
     "RS": Relation("RS", ("reviewer", "subcom")),

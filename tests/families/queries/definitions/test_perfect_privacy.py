@@ -12,23 +12,31 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit.definitions.perfect_evidence import Bench, concrete, moved, satisfies_keys
-from tacit.definitions.perfect_privacy import PerfectPrivacy
 from tacit.errors import InputError, ParameterError, TacitError
+from tacit.families.queries.definitions.perfect_evidence import (
+    Bench,
+    concrete,
+    moved,
+    satisfies_keys,
+)
+from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.query import Relations
+from tacit.families.queries.question import QueryQuestion
+from tacit.families.queries.read import read
+from tacit.families.queries.schema import relations_of
 from tacit.model.schema import Table
 from tacit.model.verdict import Verdict
-from tacit.plan.load import load_plan
-from tacit.queries.facts import Fact
-from tacit.queries.query import Relations
-from tacit.queries.question import QueryQuestion
-from tacit.queries.read import read
-from tacit.queries.schema import relations_of
+from tacit.plan.read.load import load_plan
 
 CLINIC = {
     "patients": {"columns": {"pid": "integer", "name": "text"}, "key": ["pid"]},
     "stays": {"columns": {"pid": "integer", "diagnosis": "text", "ward": "text"}},
 }
-CANCER = "SELECT DISTINCT p.name FROM patients p JOIN stays s ON p.pid = s.pid WHERE s.diagnosis = 'cancer'"
+CANCER = (
+    "SELECT DISTINCT p.name FROM patients p JOIN stays s ON p.pid = s.pid WHERE s.diagnosis "
+    "= 'cancer'"
+)
 
 
 def ask(
@@ -143,7 +151,10 @@ def test_beliefs_are_those_of_the_query_itself_also_where_it_is_read_by_supports
             "domains": {"pid": [1], "ward": ["A", "B"]},
         }
     }
-    secret = "SELECT DISTINCT a.pid FROM stays a, stays b WHERE a.pid = b.pid AND a.ward = 'A' AND b.ward = 'B'"
+    secret = (
+        "SELECT DISTINCT a.pid FROM stays a, stays b WHERE a.pid = b.pid AND a.ward = 'A' AND "
+        "b.ward = 'B'"
+    )
     verdict = ask(secret, "SELECT max(ward) FROM stays", schema)
     assert verdict.witness is not None
     assert (verdict.witness.facts["before"], verdict.witness.facts["after"]) == (
@@ -300,7 +311,7 @@ def test_arguments_that_are_no_queries(bad: dict[str, Any]) -> None:
         )
 
 
-# -- evidence -----------------------------------------------------------------------------------------
+# -- evidence --------------------------------------------------------------------------------------
 
 
 def schema_of(**columns: list[str]) -> Relations:
@@ -345,7 +356,7 @@ def test_datalog_and_its_sql_give_the_same_answers() -> None:
     ]
     values = (1, 2, 3, None)
     with Bench(relations, "duckdb") as bench:
-        from tacit.queries.evaluate import answers
+        from tacit.families.queries.evaluate import answers
 
         for number in range(60):
             facts = [
@@ -372,7 +383,7 @@ def test_new_values_fit_their_columns() -> None:
     assert made.values[0] == made.values[2], "equal values stay equal"
 
 
-# -- in a plan ----------------------------------------------------------------------------------------
+# -- in a plan -------------------------------------------------------------------------------------
 
 PLAN = """version: 1
 tables:
@@ -383,7 +394,7 @@ releases-from: [views/*.sql]
 checks:
   - perfect-privacy: {secret: cancer, release: flu}
   - perfect-privacy: {secret: cancer, release: [flu, wards], name: both}
-"""
+"""  # noqa: E501
 
 
 def written(folder: Path, **views: str) -> Path:
@@ -474,7 +485,9 @@ checks:
 
 
 def test_a_foreign_key_ties_tables_together(tmp_path: Path) -> None:
-    """Somebody with a visit is a patient: rows of the two are not independent, and other tables are."""
+    """Somebody with a visit is a patient:
+    rows of the two are not independent, and other tables are.
+    """
     (tmp_path / "tacit.yaml").write_text(TIED, "utf-8")
     found = tacit.load(tmp_path / "tacit.yaml").check()
     assert {verdict.name: verdict.status for verdict in found} == {
@@ -500,7 +513,9 @@ def test_a_foreign_key_ties_tables_together(tmp_path: Path) -> None:
 def test_columns_come_from_the_data_where_the_plan_has_none(tmp_path: Path) -> None:
     (tmp_path / "stays.csv").write_text("pid,diagnosis,ward\n1,flu,A\n2,cancer,\n")
     (tmp_path / "tacit.yaml").write_text(
-        "version: 1\ntables: {stays: {}}\nsecrets: {s: \"SELECT DISTINCT pid FROM stays WHERE diagnosis = 'cancer'\"}\n"
+        "version: 1\n"
+        "tables: {stays: {}}\n"
+        "secrets: {s: \"SELECT DISTINCT pid FROM stays WHERE diagnosis = 'cancer'\"}\n"
         "releases: {v: {query: \"SELECT DISTINCT ward FROM stays WHERE diagnosis = 'flu'\"}}\n"
         "checks: [perfect-privacy: {secret: s, release: v}]\n"
     )
@@ -531,7 +546,7 @@ def test_a_view_of_a_view_is_executed_and_a_circle_is_found(tmp_path: Path) -> N
 
 
 def test_how_a_query_was_read(tmp_path: Path) -> None:
-    from tacit.assess import Desk
+    from tacit.checking.assess import Desk
 
     path = written(
         tmp_path,

@@ -1,4 +1,6 @@
-"""SQL: the same query in SQL and in Datalog, what is refused, and what is said about what is wrong."""
+"""SQL: the same query in SQL and in Datalog, what is refused, and
+what is said about what is wrong.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,19 @@ import pytest
 from sqlglot import exp
 
 from tacit.errors import EngineError, QueryError
-from tacit.queries import approximations
-from tacit.queries.explain import explained
-from tacit.queries.query import Conjunctive, Constant, Query, Relation, Variable
-from tacit.queries.read import read
-from tacit.queries.reading import Reading
-from tacit.queries.sql_functions import AGGREGATES, PLAIN, PURE, PURE_NAMES, WINDOWED, refusal
+from tacit.families.queries.explain import explained
+from tacit.families.queries.query import Conjunctive, Constant, Query, Relation, Variable
+from tacit.families.queries.read import read
+from tacit.families.queries.sql import approximations
+from tacit.families.queries.sql.functions import (
+    AGGREGATES,
+    PLAIN,
+    PURE,
+    PURE_NAMES,
+    WINDOWED,
+    refusal,
+)
+from tacit.families.queries.understanding import Reading
 
 RELATIONS = {
     "P": Relation("P", ("pid", "name"), (("pid",),), kinds={"pid": "integer", "name": "text"}),
@@ -37,7 +46,9 @@ def sql(text: str, **options: object) -> Reading:
 
 
 def same(one: Conjunctive, other: Conjunctive) -> bool:
-    """Are two conjunctive queries equal up to the names of variables and the order of what they hold?"""
+    """Are two conjunctive queries equal up to the names of variables
+    and the order of what they hold?
+    """
     mine, theirs = list(one.variables()), list(other.variables())
     if len(mine) != len(theirs) or len(one.atoms) != len(other.atoms):
         return False
@@ -77,7 +88,10 @@ PAIRS = [
         "S(n) :- P(i, n), D(i, 'flu', w, d)",
     ),
     (
-        "SELECT DISTINCT name FROM P WHERE EXISTS (SELECT * FROM D WHERE D.pid = P.pid AND ward = 3)",
+        (
+            "SELECT DISTINCT name FROM P WHERE EXISTS (SELECT * FROM D WHERE D.pid = P.pid AND "
+            "ward = 3)"
+        ),
         "S(n) :- P(i, n), D(i, x, 3, d)",
     ),
     ("SELECT DISTINCT a FROM R WHERE b = 1 OR b = 2", "S(x) :- R(x, 1); S(x) :- R(x, 2)"),
@@ -94,7 +108,10 @@ PAIRS = [
         "S(x) :- R(x, z), R(z, y), y <= x, z != 7",
     ),
     (
-        "WITH two AS (SELECT x.a, y.b FROM R x JOIN R y ON x.b = y.a) SELECT DISTINCT p.a FROM two p, two q WHERE p.b = q.a",
+        (
+            "WITH two AS (SELECT x.a, y.b FROM R x JOIN R y ON x.b = y.a) SELECT DISTINCT p.a "
+            "FROM two p, two q WHERE p.b = q.a"
+        ),
         "S(x) :- R(x, y), R(y, z), R(z, u), R(u, v)",
     ),
     (
@@ -141,7 +158,8 @@ def test_without_distinct_sql_is_a_bag_and_datalog_a_set() -> None:
 
 def test_the_variables_of_comparisons_and_joins_are_known() -> None:
     part = sql(
-        "SELECT x.pid FROM D x JOIN D y ON x.ward = y.ward WHERE x.day < y.day AND y.illness IS NOT NULL"
+        "SELECT x.pid FROM D x JOIN D y ON x.ward = y.ward WHERE x.day < y.day AND y.illness "
+        "IS NOT NULL"
     ).exact.parts[0]  # type: ignore[union-attr]
     assert {str(one) for one in part.known} == {"ward", "day", "day_2", "illness_2"}
 
@@ -188,9 +206,9 @@ def test_views_may_be_named_and_may_name_others() -> None:
     views = {
         "sick": "SELECT pid, illness FROM D WHERE illness <> 'none'",
         "cancer": "S(i) :- D(i, 'cancer', w, d)",
-        "both": "SELECT DISTINCT sick.pid FROM sick JOIN cancer ON sick.pid = cancer.i",
+        "twice": "SELECT DISTINCT sick.pid FROM sick JOIN cancer ON sick.pid = cancer.i",
     }
-    reading = sql("SELECT DISTINCT name FROM P JOIN both ON both.pid = P.pid", views=views)
+    reading = sql("SELECT DISTINCT name FROM P JOIN twice ON twice.pid = P.pid", views=views)
     expected = sql("S(n) :- P(i, n), D(i, x, w, d), D(i, 'cancer', v, e), x != 'none'")
     assert reading.exact and expected.exact and equal(reading.exact, expected.exact)
 
@@ -358,7 +376,10 @@ REFUSED = [
     ("SELECT mine(a) FROM R", "unknown-function"),
     ("SELECT a FROM R WHERE theirs.mine(a) = 1", "unknown-function"),
     (
-        "WITH RECURSIVE x AS (SELECT a FROM R UNION SELECT R.b FROM R, x WHERE R.a = x.a) SELECT * FROM x",
+        (
+            "WITH RECURSIVE x AS (SELECT a FROM R UNION SELECT R.b FROM R, x WHERE R.a = x.a) "
+            "SELECT * FROM x"
+        ),
         "recursion",
     ),
     ("SELECT * FROM range(3)", "table-function"),
@@ -372,7 +393,9 @@ REFUSED = [
     ("INSERT INTO R SELECT a, b FROM R", "not-a-query"),
     ("UPDATE R SET a = 1", "not-a-query"),
     ("DROP TABLE R", "not-a-query"),
-    ("CREATE VIEW v (x) AS SELECT a FROM R", "not-a-query"),
+    ("CREATE VIEW v (x) AS SELECT a FROM R ORDER BY b", "not-a-query"),
+    ("SELECT a FROM R{# WHERE b = 1 #}", "characters"),
+    ("SELECT pid FROM P WHERE name IS TRUE || 'x'", "read-differently"),
     ("SELECT a FROM R; SELECT b FROM R", "not-a-query"),
     ("SELECT a FROM R FOR UPDATE", "not-a-query"),
     ("", "not-a-query"),
@@ -381,6 +404,24 @@ REFUSED = [
     ("SELECT list_transform([a], x -> x) FROM R", "unknown-function"),
     ("SELECT COLUMNS('a') FROM R", "unknown-function"),
 ]
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
+def test_a_view_with_names_for_its_columns_is_its_query_under_these_names(dialect: str) -> None:
+    plain = sql("SELECT a, b FROM R WHERE b > 1", dialect=dialect)
+    named = sql(
+        "CREATE OR REPLACE VIEW v (x, y) AS SELECT a, b FROM R WHERE b > 1", dialect=dialect
+    )
+    assert named.columns == ("x", "y") and plain.exact and named.exact
+    assert same(named.exact.parts[0], plain.exact.parts[0])
+    assert sql(
+        "CREATE VIEW v (x) AS WITH w AS (SELECT * FROM R) SELECT * FROM w", dialect=dialect
+    ).columns == ("x", "b")
+    assert sql(
+        "SELECT x FROM w",
+        dialect=dialect,
+        views={"w": "CREATE VIEW w (x, y) AS SELECT a, b FROM R"},
+    ).columns == ("x",)
 
 
 @pytest.mark.parametrize(("text", "code"), REFUSED, ids=[one for one, _ in REFUSED])
@@ -471,15 +512,18 @@ SELECT_PARTS = {
     ],
 )
 def test_a_part_of_a_node_that_is_not_known_is_refused(kind: type[exp.Expr]) -> None:
-    """Put something into every part of every node that a query has, and see that none disappears."""
+    """Put something into every part of every node that a query
+    has, and see that none disappears.
+    """
     import sqlglot
 
-    from tacit.queries.reading import Text
-    from tacit.queries.sql import Reader
-    from tacit.queries.sql_scope import Scope
+    from tacit.families.queries.sql.read import Reader
+    from tacit.families.queries.sql.scope import Scope
+    from tacit.families.queries.understanding import Text
 
     text = (
-        "WITH c AS (SELECT a FROM R) SELECT DISTINCT a AS z FROM c JOIN (SELECT b FROM R) s ON a = b "
+        "WITH c AS (SELECT a FROM R) SELECT DISTINCT a AS z FROM c JOIN (SELECT b FROM R) s ON a "
+        "= b "
         "UNION SELECT x.* FROM (VALUES (1)) x(n) GROUP BY n ORDER BY 1"
     )
     known = {
@@ -639,7 +683,7 @@ def test_the_engine_has_the_last_word() -> None:
 
 
 def test_the_engines_own_message_comes_from_duckdb() -> None:
-    from tacit.engines.duckdb import DuckDB
+    from tacit.engines.duckdb.engine import DuckDB
     from tacit.model.schema import Table
 
     with DuckDB() as engine:
@@ -687,7 +731,10 @@ def test_explain_shows_subgoals_supports_and_what_may_be_null() -> None:
         "    P(pid, name)",
         "    name != 'Ann'",
         "",
-        "Not read exactly (the supports keep at least the rows that matter, so `private` stays right):",
+        (
+            "Not read exactly (the supports keep at least the rows that matter, so `private` "
+            "stays right):"
+        ),
         "  1:36 outer-join: LEFT JOIN D USING (pid)",
         f"      {approximations.APPROXIMATED['outer-join']}",
     ]

@@ -1,7 +1,7 @@
 """What SQL is read as, against what DuckDB answers on all small instances.
 
-An exact reading must give the same answer on every instance, a reading by supports must contain every
-row whose addition ever changes the answer. R.b and S.b may be NULL.
+An exact reading must give the same answer on every instance, a reading by supports must contain
+every row whose addition ever changes the answer. R.b and S.b may be NULL.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import pytest
 
 from oracles.sql_supports import Instances, PostgresInstances, evaluated, taking_part
 from tacit.errors import QueryError
-from tacit.queries.query import Relation
-from tacit.queries.read import read
+from tacit.families.queries.query import Relation
+from tacit.families.queries.read import read
 from thorough import THOROUGH
 
 COLUMNS = {"R": ("a", "b"), "S": ("b", "c")}
@@ -93,7 +93,10 @@ WRITTEN = [
     ("SELECT q.n FROM (SELECT a AS n FROM R WHERE b = 1) q WHERE q.n = 2", "bag"),
     ("SELECT n FROM (SELECT a FROM R WHERE b IS NULL) q(n)", "bag"),
     (
-        "WITH x AS (SELECT a FROM R), y(n) AS (SELECT a FROM x WHERE a = 1) SELECT * FROM x, y WHERE a = n",
+        (
+            "WITH x AS (SELECT a FROM R), y(n) AS (SELECT a FROM x WHERE a = 1) SELECT * FROM "
+            "x, y WHERE a = n"
+        ),
         "bag",
     ),
     ("WITH x AS (SELECT a FROM R UNION ALL SELECT c FROM S) SELECT * FROM x p, x q", "bag"),
@@ -162,12 +165,18 @@ WRITTEN = [
     ("SELECT DISTINCT a FROM R WHERE 1 IN (SELECT b FROM S)", "set"),
     ("SELECT DISTINCT a FROM R WHERE b = ANY (SELECT b FROM S)", "set"),
     (
-        "SELECT DISTINCT a FROM R WHERE b IN (SELECT b FROM S) OR EXISTS (SELECT 1 FROM S WHERE c = a)",
+        (
+            "SELECT DISTINCT a FROM R WHERE b IN (SELECT b FROM S) OR EXISTS (SELECT 1 FROM S "
+            "WHERE c = a)"
+        ),
         "set",
     ),
     ("SELECT a, b FROM R WHERE b IN (SELECT b FROM S) OR a = 1", "set"),
     (
-        "SELECT DISTINCT a FROM R WHERE EXISTS (SELECT 1 FROM S WHERE EXISTS (SELECT 1 FROM R y WHERE y.b = S.b AND y.a = R.a))",
+        (
+            "SELECT DISTINCT a FROM R WHERE EXISTS (SELECT 1 FROM S WHERE EXISTS (SELECT 1 "
+            "FROM R y WHERE y.b = S.b AND y.a = R.a))"
+        ),
         "set",
     ),
     (
@@ -177,7 +186,10 @@ WRITTEN = [
     ("SELECT DISTINCT a FROM R WHERE EXISTS (SELECT 1 FROM S WHERE R.b = 1 AND R.a < c)", "set"),
     ("SELECT DISTINCT a FROM R WHERE EXISTS (SELECT 1 FROM S WHERE R.a = R.b)", "set"),
     (
-        "SELECT DISTINCT a FROM R WHERE EXISTS (SELECT 1 FROM S UNION SELECT 2 FROM R y WHERE y.b = R.b AND y.a <> R.a)",
+        (
+            "SELECT DISTINCT a FROM R WHERE EXISTS (SELECT 1 FROM S UNION SELECT 2 FROM R y "
+            "WHERE y.b = R.b AND y.a <> R.a)"
+        ),
         "set",
     ),
     ("SELECT a FROM R WHERE NOT EXISTS (SELECT 1 FROM S WHERE S.b = R.b)", "supports"),
@@ -247,7 +259,10 @@ WRITTEN = [
     ("SELECT max(a) FROM R HAVING count(*) > 1", "supports"),
     ("SELECT n FROM (SELECT count(*) AS n FROM R) q, S", "supports"),
     (
-        "SELECT * FROM (SELECT a, count(*) AS n FROM R GROUP BY a) q JOIN S ON q.a = S.b WHERE q.a = 1",
+        (
+            "SELECT * FROM (SELECT a, count(*) AS n FROM R GROUP BY a) q JOIN S ON q.a = S.b "
+            "WHERE q.a = 1"
+        ),
         "supports",
     ),
     ("SELECT * FROM (SELECT a, count(*) AS n FROM R GROUP BY a) q JOIN S ON q.n = S.b", "supports"),
@@ -279,7 +294,10 @@ WRITTEN = [
     ("SELECT * FROM R, LATERAL (SELECT c FROM S WHERE S.b = R.b AND R.a = 1) q WHERE c = 1", "bag"),
     ("SELECT * FROM R, LATERAL (SELECT count(*) AS n FROM S WHERE S.b = R.b) q", "supports"),
     (
-        "SELECT * FROM R, LATERAL (SELECT c FROM S WHERE S.b = R.b ORDER BY c LIMIT 1) q WHERE c = 2",
+        (
+            "SELECT * FROM R, LATERAL (SELECT c FROM S WHERE S.b = R.b ORDER BY c LIMIT 1) q "
+            "WHERE c = 2"
+        ),
         "supports",
     ),
     ("SELECT * FROM (VALUES (1, 2), (2, NULL)) v(x, y), R WHERE a = x", "bag"),
@@ -287,7 +305,10 @@ WRITTEN = [
     ("SELECT x FROM (SELECT a, 1 AS x FROM R UNION ALL SELECT c, 2 FROM S) q WHERE x = 2", "bag"),
     ("SELECT a AS z FROM R WHERE z = 1", "bag"),
     (
-        "SELECT a FROM R WHERE a IN (SELECT c FROM S WHERE b IN (SELECT b FROM R y WHERE y.a <> R.a)) AND b = 1 AND a = 2",
+        (
+            "SELECT a FROM R WHERE a IN (SELECT c FROM S WHERE b IN (SELECT b FROM R y WHERE "
+            "y.a <> R.a)) AND b = 1 AND a = 2"
+        ),
         "set",
     ),
     ("SELECT * EXCLUDE (a) FROM R", "bag"),
@@ -299,12 +320,19 @@ WRITTEN = [
     ("SELECT a FROM R WHERE a IN (SELECT c AS b FROM S WHERE b = 1)", "supports"),
     ("SELECT DISTINCT a FROM R WHERE a IN (SELECT c AS z FROM S WHERE z = 1)", "set"),
     (
-        "SELECT count(*) OVER w FROM R WINDOW w AS (PARTITION BY b ORDER BY (SELECT max(c) FROM S WHERE S.b = R.b))",
+        (
+            "SELECT count(*) OVER w FROM R WINDOW w AS (PARTITION BY b ORDER BY (SELECT max(c) "
+            "FROM S WHERE S.b = R.b))"
+        ),
         "supports",
     ),
     ("SELECT a FROM R ORDER BY (SELECT max(c) FROM S WHERE S.b = R.b), a, b LIMIT 1", "supports"),
     (
-        "SELECT x.n, y.n, z.n FROM (SELECT count(*) AS n FROM R WHERE a = 1 OR b = 1) x, (SELECT max(a) AS n FROM R WHERE a = 2 OR b IS NULL OR b = 2) y, (SELECT max(c) AS n FROM S) z",
+        (
+            "SELECT x.n, y.n, z.n FROM (SELECT count(*) AS n FROM R WHERE a = 1 OR b = 1) x, "
+            "(SELECT max(a) AS n FROM R WHERE a = 2 OR b IS NULL OR b = 2) y, (SELECT max(c) "
+            "AS n FROM S) z"
+        ),
         "supports",
     ),
     ("SELECT * FROM ((SELECT a FROM R) q JOIN S ON a = b)", "bag"),
@@ -323,15 +351,42 @@ MIXED = [
     "SELECT * FROM R NATURAL FULL JOIN S",
     "SELECT b, c FROM R RIGHT JOIN S USING (b) JOIN R t USING (b)",
     "SELECT * FROM R LEFT JOIN LATERAL (SELECT c FROM S WHERE S.b = R.b) q ON TRUE",
-    "SELECT * FROM R LEFT JOIN LATERAL (SELECT count(*) n FROM S WHERE S.b = R.b AND c=1) q ON TRUE WHERE n = 0",
-    "SELECT a FROM R WHERE EXISTS (WITH x AS (SELECT c FROM S WHERE S.b = R.b) SELECT 1 FROM x x1, x x2 WHERE x1.c < x2.c)",
-    "SELECT DISTINCT a FROM R WHERE EXISTS (WITH x AS (SELECT c FROM S WHERE S.b = R.b) SELECT 1 FROM x x1, x x2 WHERE x1.c < x2.c)",
-    "SELECT DISTINCT R.a FROM R LEFT JOIN S ON R.b=S.b WHERE EXISTS (SELECT 1 FROM R y WHERE y.b = S.b)",
-    "SELECT DISTINCT R.a FROM R LEFT JOIN S ON R.b=S.b WHERE EXISTS (SELECT 1 FROM R y WHERE y.b IS NOT DISTINCT FROM S.b)",
-    "SELECT DISTINCT R.a FROM R LEFT JOIN S ON R.b=S.b WHERE NOT EXISTS (SELECT 1 FROM R y WHERE y.b = S.b)",
-    "SELECT n FROM (SELECT a, count(b) AS n FROM R GROUP BY a) q WHERE EXISTS (SELECT 1 FROM S WHERE S.b = q.n AND c = q.a)",
-    "SELECT n FROM (SELECT a, count(b) AS n FROM R GROUP BY a) q WHERE n IN (SELECT b FROM S WHERE c = q.a)",
-    "SELECT n FROM (SELECT a, count(b) AS n FROM R GROUP BY a) q WHERE q.a = 1 AND n NOT IN (SELECT b FROM S WHERE c = q.n)",
+    (
+        "SELECT * FROM R LEFT JOIN LATERAL (SELECT count(*) n FROM S WHERE S.b = R.b AND c=1) "
+        "q ON TRUE WHERE n = 0"
+    ),
+    (
+        "SELECT a FROM R WHERE EXISTS (WITH x AS (SELECT c FROM S WHERE S.b = R.b) SELECT 1 "
+        "FROM x x1, x x2 WHERE x1.c < x2.c)"
+    ),
+    (
+        "SELECT DISTINCT a FROM R WHERE EXISTS (WITH x AS (SELECT c FROM S WHERE S.b = R.b) "
+        "SELECT 1 FROM x x1, x x2 WHERE x1.c < x2.c)"
+    ),
+    (
+        "SELECT DISTINCT R.a FROM R LEFT JOIN S ON R.b=S.b WHERE EXISTS (SELECT 1 FROM R y "
+        "WHERE y.b = S.b)"
+    ),
+    (
+        "SELECT DISTINCT R.a FROM R LEFT JOIN S ON R.b=S.b WHERE EXISTS (SELECT 1 FROM R y "
+        "WHERE y.b IS NOT DISTINCT FROM S.b)"
+    ),
+    (
+        "SELECT DISTINCT R.a FROM R LEFT JOIN S ON R.b=S.b WHERE NOT EXISTS (SELECT 1 FROM R y "
+        "WHERE y.b = S.b)"
+    ),
+    (
+        "SELECT n FROM (SELECT a, count(b) AS n FROM R GROUP BY a) q WHERE EXISTS (SELECT 1 "
+        "FROM S WHERE S.b = q.n AND c = q.a)"
+    ),
+    (
+        "SELECT n FROM (SELECT a, count(b) AS n FROM R GROUP BY a) q WHERE n IN (SELECT b FROM "
+        "S WHERE c = q.a)"
+    ),
+    (
+        "SELECT n FROM (SELECT a, count(b) AS n FROM R GROUP BY a) q WHERE q.a = 1 AND n NOT "
+        "IN (SELECT b FROM S WHERE c = q.n)"
+    ),
     "SELECT a, (SELECT count(*) FROM S WHERE c = R.a) AS n FROM R WHERE b = 1 GROUP BY a",
     "SELECT count(*) FROM R HAVING count(*) > (SELECT count(*) FROM S)",
     "SELECT a FROM R GROUP BY a HAVING max(b) = (SELECT max(c) FROM S WHERE S.b = R.a)",
@@ -340,7 +395,10 @@ MIXED = [
     "SELECT a FROM R WHERE b NOT IN (SELECT b FROM S INTERSECT SELECT y.a FROM R y WHERE y.b=1)",
     "SELECT sum(a) FROM R WHERE b = 1 UNION ALL SELECT c FROM S WHERE b=2",
     "SELECT * FROM (SELECT 1 AS x UNION SELECT 2) q LEFT JOIN R ON x = a",
-    "SELECT x.a FROM R x WHERE x.b = 1 OR EXISTS (SELECT 1 FROM S WHERE S.b = x.b AND S.c = x.a) OR x.b IS NULL",
+    (
+        "SELECT x.a FROM R x WHERE x.b = 1 OR EXISTS (SELECT 1 FROM S WHERE S.b = x.b AND S.c "
+        "= x.a) OR x.b IS NULL"
+    ),
     "SELECT * FROM (SELECT DISTINCT b FROM R) x JOIN (SELECT DISTINCT b FROM S) y USING (b)",
     "SELECT b FROM (SELECT b FROM R UNION SELECT b FROM S) x WHERE b IS DISTINCT FROM 2",
     "SELECT a FROM R WHERE (SELECT count(*) FROM S) = 0",
@@ -350,7 +408,10 @@ MIXED = [
     "SELECT a FROM R WHERE NOT (b IN (SELECT b FROM S) AND a = 1)",
     "SELECT DISTINCT a FROM R WHERE NOT (NOT EXISTS (SELECT 1 FROM S WHERE S.b=R.b) OR a = 1)",
     "SELECT DISTINCT a FROM R WHERE CAST(b AS INTEGER) IN (SELECT b FROM S)",
-    "SELECT x.a, y.a FROM R x, R y WHERE x.a < y.a AND x.b IS NOT DISTINCT FROM y.b AND x.b IS NULL",
+    (
+        "SELECT x.a, y.a FROM R x, R y WHERE x.a < y.a AND x.b IS NOT DISTINCT FROM y.b AND "
+        "x.b IS NULL"
+    ),
     "SELECT DISTINCT b FROM R WHERE b = (SELECT 1)",
     "SELECT * FROM R, (SELECT 1 AS one, NULL AS no) k WHERE a = one OR b = no",
     "SELECT a FROM R WHERE b = ALL (SELECT b FROM S)",
@@ -385,7 +446,8 @@ def test_a_key_tells_when_rows_cannot_repeat(sql: str, how: str, keyed: Instance
 def test_asking_all_instances_at_once_is_asking_each(instances: Instances) -> None:
     for sql, _ in WRITTEN[::9]:
         if "(a, b)" in sql:
-            continue  # DuckDB gives row values with NULL one meaning inside LATERAL and another outside
+            # DuckDB gives row values with NULL one meaning inside LATERAL and another outside
+            continue
         together = instances.answers(sql)
         for at in range(0, len(instances.sets), 61):
             assert together[at] == instances.answer(sql, at), sql
@@ -420,27 +482,45 @@ class Maker:
         if kind == 4:
             return f"{one} {self.pick('', 'NOT ')}IN (1, {self.pick('2', 'NULL', other)})"
         if kind == 5:
-            return f"{one} {self.pick('', 'NOT ')}BETWEEN {self.pick('1', other)} AND {self.pick('2', other)}"
+            return (
+                f"{one} {self.pick('', 'NOT ')}BETWEEN {self.pick('1', other)} AND "
+                f"{self.pick('2', other)}"
+            )
         if kind == 6:
             return f"{one} IS {self.pick('', 'NOT ')}DISTINCT FROM {self.pick('1', 'NULL', other)}"
         if kind == 7:
             return f"{one} + {other} = {self.pick('2', '3')}"
         if kind < 10:
-            return f"({self.condition(columns, depth - 1)} {self.pick('AND', 'OR')} {self.condition(columns, depth - 1)})"
+            return (
+                f"({self.condition(columns, depth - 1)} {self.pick('AND', 'OR')} "
+                f"{self.condition(columns, depth - 1)})"
+            )
         if kind == 10:
             return f"NOT ({self.condition(columns, depth - 1)})"
         if kind == 11:
-            return f"({self.condition(columns, depth - 1)}) IS {self.pick('', 'NOT ')}{self.pick('TRUE', 'FALSE')}"
+            return (
+                f"({self.condition(columns, depth - 1)}) IS "
+                f"{self.pick('', 'NOT ')}{self.pick('TRUE', 'FALSE')}"
+            )
         alias, inner = self.pick("R", "S"), f"i{self.random.randrange(10**6)}"
         mine = [f"{inner}.{name}" for name in COLUMNS[alias]]
         where = self.condition(mine + columns, depth - 1)
         if kind == 14:
-            return f"{one} {self.pick('=', '<', '>=')} (SELECT {self.pick('max', 'count')}({mine[0]}) FROM {alias} {inner} WHERE {where})"
+            return (
+                f"{one} {self.pick('=', '<', '>=')} (SELECT "
+                f"{self.pick('max', 'count')}({mine[0]}) FROM {alias} {inner} WHERE {where})"
+            )
         if kind == 15:
-            return f"{one} {self.pick('= ANY', '> ANY', '<> ALL')} (SELECT {self.random.choice(mine)} FROM {alias} {inner} WHERE {where})"
+            return (
+                f"{one} {self.pick('= ANY', '> ANY', '<> ALL')} (SELECT "
+                f"{self.random.choice(mine)} FROM {alias} {inner} WHERE {where})"
+            )
         if kind == 12:
             return f"{self.pick('', 'NOT ')}EXISTS (SELECT 1 FROM {alias} {inner} WHERE {where})"
-        return f"{one} {self.pick('', 'NOT ')}IN (SELECT {self.random.choice(mine)} FROM {alias} {inner} WHERE {where})"
+        return (
+            f"{one} {self.pick('', 'NOT ')}IN (SELECT {self.random.choice(mine)} FROM {alias} "
+            f"{inner} WHERE {where})"
+        )
 
     def source(self, alias: str, depth: int) -> tuple[str, list[str]]:
         if depth and self.random.random() < 0.3:
@@ -451,10 +531,13 @@ class Maker:
     def query(self, depth: int, width: int) -> str:
         if depth and self.random.random() < 0.15:
             operation = self.pick("UNION", "UNION ALL", "EXCEPT", "INTERSECT", "EXCEPT ALL")
-            return f"{self.query(depth - 1, width)} {operation} {self.query(depth - 1, width)}"
+            return f"{self.query(depth - 1, width)} {operation} ({self.query(depth - 1, width)})"
         if depth and self.random.random() < 0.1:
             name = f"c{self.random.randrange(10**6)}"
-            body = f"SELECT p.u AS a, q.v AS b FROM {name} p, {name} q WHERE {self.condition(['p.u', 'p.v', 'q.u', 'q.v'], 1)}"
+            body = (
+                f"SELECT p.u AS a, q.v AS b FROM {name} p, {name} q WHERE "
+                f"{self.condition(['p.u', 'p.v', 'q.u', 'q.v'], 1)}"
+            )
             picked = self.query_of(
                 f"({body}) {name}_2", [f"{name}_2.a", f"{name}_2.b"], depth - 1, width
             )
@@ -473,7 +556,10 @@ class Maker:
             columns = columns if kind in ("SEMI JOIN", "ANTI JOIN") else columns + others
         if depth and self.random.random() < 0.08:
             inner = self.condition([f"l{tag}.b", f"l{tag}.c", *columns], 0)
-            text = f"{text}, LATERAL (SELECT l{tag}.b AS u, l{tag}.c AS v FROM S l{tag} WHERE {inner}) m{tag}"
+            text = (
+                f"{text}, LATERAL (SELECT l{tag}.b AS u, l{tag}.c AS v FROM S l{tag} WHERE "
+                f"{inner}) m{tag}"
+            )
             columns = [*columns, f"m{tag}.u", f"m{tag}.v"]
         return self.query_of(text, columns, depth, width)
 
@@ -501,7 +587,10 @@ class Maker:
         if self.random.random() < 0.05:
             keys = list(dict.fromkeys(item for item in items if item in columns))
             if len(keys) == width:
-                return f"SELECT {', '.join(keys)} FROM {text}{where} GROUP BY {', '.join([*keys, columns[0]])}"
+                return (
+                    f"SELECT {', '.join(keys)} FROM {text}{where} GROUP BY "
+                    f"{', '.join([*keys, columns[0]])}"
+                )
         return f"SELECT {self.pick('', '', 'DISTINCT ')}{', '.join(items)} FROM {text}{where}"
 
 

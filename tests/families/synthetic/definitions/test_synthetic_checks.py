@@ -1,4 +1,6 @@
-"""differential-privacy and probabilistic-dp of planned releases, against brute force over all tables and outputs."""
+"""differential-privacy and probabilistic-dp of planned releases, against brute force over all
+tables and outputs.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,15 @@ pytest.importorskip("flint")
 pytest.importorskip("dp_accounting")
 
 from oracles import synthetic as oracle
-from tacit.definitions.differential_privacy import DifferentialPrivacy
-from tacit.definitions.probabilistic_dp import ProbabilisticDp
 from tacit.errors import InputError, ParameterError
+from tacit.families.synthetic.cells import Cells, Kind
+from tacit.families.synthetic.definitions.differential_privacy import DifferentialPrivacy
+from tacit.families.synthetic.definitions.probabilistic_dp import ProbabilisticDp
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.noise import Chooser
+from tacit.families.synthetic.promise.terms import CannotPromise, Terms
+from tacit.families.synthetic.question import Planned, Sort, SyntheticQuestion
 from tacit.model.verdict import Verdict
-from tacit.synthesis.cells import Cells, Kind
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.noise import Chooser
-from tacit.synthesis.question import Planned, Sort, SyntheticQuestion
-from tacit.synthesis.terms import CannotPromise, Terms
 
 F = Fraction
 RATIOS = [F(3, 2), F(2), F(3), F(5), F(10), F(100)]

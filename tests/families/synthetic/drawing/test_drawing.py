@@ -1,4 +1,6 @@
-"""The synthetic people of a group have exactly the law that was proved private: all random choices enumerated, against brute force."""
+"""The synthetic people of a group have exactly the law that was proved private:
+all random choices enumerated, against brute force.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,15 @@ import pytest
 
 from oracles import synthetic as oracle
 from tacit.errors import DataError, ParameterError
-from tacit.synthesis import accepting, drawing, urn
-from tacit.synthesis.accepting import Good
-from tacit.synthesis.cells import KEEP_UNITS, Domain
-from tacit.synthesis.drawing import draw
-from tacit.synthesis.held import Held
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.randomness import LARGEST, Randomness, Waiting
-from tacit.synthesis.terms import Noise, Terms
+from tacit.families.synthetic.cells import KEEP_UNITS, Domain
+from tacit.families.synthetic.drawing import accepting, urn
+from tacit.families.synthetic.drawing import groups as drawing
+from tacit.families.synthetic.drawing.accepting import Good
+from tacit.families.synthetic.drawing.groups import draw
+from tacit.families.synthetic.drawing.randomness import LARGEST, Randomness, Waiting
+from tacit.families.synthetic.held import Held
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.terms import Noise, Terms
 
 HALF = Epsilon.read("ln(4)")  # noise falls by 1/2 a step
 R = Fraction(1, 2)
@@ -31,7 +34,9 @@ FAR = 6  # noise from here on is one, in both directions
 
 @dataclass(frozen=True)
 class Script(Randomness):
-    """Takes every random choice as told, then the first; keeps how many ways there were and the chance of the one taken."""
+    """Takes every random choice as told, then the first;
+    keeps how many ways there were and the chance of the one taken.
+    """
 
     told: tuple[int, ...] = ()
     taken: list[tuple[int, int]] = field(default_factory=list)
@@ -190,7 +195,7 @@ def cases(seed: int, number: int, **options: bool) -> list[Case]:
     return found
 
 
-# -- the exact law ----------------------------------------------------------------------------------
+# -- the exact law ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", cases(1, 24), ids=str)
@@ -261,7 +266,7 @@ def test_the_geometric_histogram_has_exactly_its_law(table, threshold, everywher
     assert law(shown) == {output: chance for output, chance in expected.items() if chance}
 
 
-# -- gamma-Good -------------------------------------------------------------------------------------
+# -- gamma-Good ------------------------------------------------------------------------------------
 
 
 def goods(seed: int, number: int) -> list[tuple[Case, tuple[int, ...]]]:
@@ -307,7 +312,7 @@ def test_good_is_exact_where_products_are_beyond_64_bits():
     assert not good.accepts(Held(np.array([0, 1]), np.array([most + 1, most + 1])))
 
 
-# -- larger groups, by counting ---------------------------------------------------------------------
+# -- larger groups, by counting --------------------------------------------------------------------
 
 
 def beta_binomial(drawn: int, inside: float, outside: float) -> list[float]:
@@ -326,7 +331,9 @@ def beta_binomial(drawn: int, inside: float, outside: float) -> list[float]:
 
 
 def fits(counts: list[int], chances: list[float], *, least: float = 8) -> bool:
-    """Pearson's chi-square with rare outcomes taken together: five standard deviations; seeds are fixed, so this never changes."""
+    """Pearson's chi-square with rare outcomes taken together: five standard deviations;
+    seeds are fixed, so this never changes.
+    """
     draws, bins, seen, share = len(counts), [], 0, 0.0
     found = Counter(counts)
     for outcome, chance in enumerate(chances):
@@ -400,7 +407,7 @@ def test_noise_everywhere_is_what_noise_on_every_cell_would_be():
     assert abs((empty > 0).mean() - tau) < 5 * sqrt(tau / empty.size)
 
 
-# -- one group as it comes --------------------------------------------------------------------------
+# -- one group as it comes -------------------------------------------------------------------------
 
 
 def test_a_million_people_over_eight_million_cells():
@@ -470,7 +477,7 @@ def test_nothing_of_the_input_changes():
     assert (domain.weights.tolist(), domain.keeps.tolist()) == ([1, 2, 3], [KEEP_UNITS // 2] * 3)
 
 
-# -- what the user is told --------------------------------------------------------------------------
+# -- what the user is told -------------------------------------------------------------------------
 
 
 def test_an_accept_that_nothing_passes_says_what_to_write():

@@ -1,4 +1,6 @@
-"""Exactly uniform numbers, exactly fair coins, exactly geometric noise: by enumeration of the random bits, and by counting draws."""
+"""Exactly uniform numbers, exactly fair coins, exactly geometric noise:
+by enumeration of the random bits, and by counting draws.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,10 @@ from math import prod, sqrt
 import numpy as np
 import pytest
 
-from tacit.synthesis import randomness as module
-from tacit.synthesis.cells import KEEP_UNITS
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.randomness import Chance, Randomness, Waiting, folded
+from tacit.families.synthetic.cells import KEEP_UNITS
+from tacit.families.synthetic.drawing import randomness as module
+from tacit.families.synthetic.drawing.randomness import Chance, Randomness, Waiting, folded
+from tacit.families.synthetic.promise.losses import Epsilon
 
 HALF = Epsilon.read("ln(4)")  # noise falls by 1/2 a step
 
@@ -40,14 +42,16 @@ def words(*values: int, kind: str = "<u8") -> bytes:
 
 
 def fits(counts: Counter[object], chances: dict[object, float], draws: int) -> bool:
-    """Pearson's chi-square: five standard deviations, and nothing that cannot occur; seeds are fixed, so this never changes."""
+    """Pearson's chi-square: five standard deviations, and nothing that cannot occur;
+    seeds are fixed, so this never changes.
+    """
     assert set(counts) <= set(chances)
     statistic = sum((counts[one] - draws * p) ** 2 / (draws * p) for one, p in chances.items())
     freedom = len(chances) - 1
     return statistic < freedom + 5 * sqrt(2 * freedom)
 
 
-# -- where the bytes come from ----------------------------------------------------------------------
+# -- where the bytes come from ---------------------------------------------------------------------
 
 
 def test_the_same_seed_draws_the_same_and_another_does_not():
@@ -100,7 +104,7 @@ def test_randomness_travels_to_other_processes(source):
     assert len(pickle.loads(pickle.dumps(source)).below(5, 4)) == 4
 
 
-# -- whole numbers ----------------------------------------------------------------------------------
+# -- whole numbers ---------------------------------------------------------------------------------
 
 
 def test_every_number_has_the_same_share_of_the_fair_words():
@@ -199,14 +203,16 @@ def test_keys_that_tie_are_drawn_again():
     assert scripted(words(9, 9, 1), words(5, 7, 6)).shuffled(3).tolist() == [0, 2, 1]
 
 
-# -- coins ------------------------------------------------------------------------------------------
+# -- coins -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "keep", [0, 1, 37_800_000, 500_000_000, 123_456_789, KEEP_UNITS - 1, KEEP_UNITS]
 )
 def test_a_cell_is_kept_with_exactly_its_chance(keep):
-    """All words of the first 16 bits; the one that ties leaves it to a chance that makes the whole exact."""
+    """All words of the first 16 bits; the one that ties leaves it to a
+    chance that makes the whole exact.
+    """
     size = 1 << module.TOSS
     digit, rest = divmod(keep * size, KEEP_UNITS)
     for last, tied in ((0, True), (size - 1, False)):
@@ -296,7 +302,7 @@ def test_a_coin_that_stays_on_the_edge_is_tossed_again_and_again():
     assert source.coins(Fixed(Waiting(HALF), 0, "digit", Fraction(1, 4)), 1).tolist() == [True]
 
 
-# -- counts -----------------------------------------------------------------------------------------
+# -- counts ----------------------------------------------------------------------------------------
 
 
 class Again(Exception):

@@ -1,4 +1,6 @@
-"""What a mechanism spends, against brute force over all tables and all outputs: never understated, and exact where it says so."""
+"""What a mechanism spends, against brute force over all tables and all outputs:
+never understated, and exact where it says so.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ pytest.importorskip("flint")
 pytest.importorskip("dp_accounting")
 
 from oracles import synthetic as oracle
-from tacit.synthesis.accounting import again, together
-from tacit.synthesis.cells import Cells, Kind
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.noise import Chooser, Promise, least_alpha
-from tacit.synthesis.terms import CannotPromise, Terms
+from tacit.families.synthetic.cells import Cells, Kind
+from tacit.families.synthetic.promise.accounting import again, together
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.noise import Chooser, Promise, least_alpha
+from tacit.families.synthetic.promise.terms import CannotPromise, Terms
 
 F = Fraction
 RATIOS = [F(11, 10), F(3, 2), F(2), F(3), F(5), F(10), F(30), F(100), F(1000)]
@@ -200,7 +202,8 @@ TABLE_4_1 = [("ln(5)", "5.5309"), ("ln(10)", "2.1662"), ("ln(20)", "0.9350"), ("
 
 @pytest.mark.parametrize(("epsilon", "rounded_up"), TABLE_4_1)
 def test_table_4_1_by_the_exact_curve(epsilon: str, rounded_up: str) -> None:
-    # ALGORITHMS prints 2.1661 for a ratio of 10; its delta is 1.00016e-6, so rounded up it is 2.1662.
+    # ALGORITHMS prints 2.1661 for a ratio of 10;
+    # its delta is 1.00016e-6, so rounded up it is 2.1662.
     people, cells = 10**6, Cells.alike(10**4)
     chooser = Chooser(Terms(Epsilon.read(epsilon), F("1e-6")))
     alpha = chooser.noise(people, cells).alpha or F(0)

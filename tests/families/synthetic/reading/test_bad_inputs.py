@@ -1,4 +1,6 @@
-"""What can be wrong with the files and the table of a synthetic release: where it is, and what it says."""
+"""What can be wrong with the files and the table of a synthetic release:
+where it is, and what it says.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tacit.engines.duckdb import DuckDB
+from tacit.engines.duckdb.engine import DuckDB
 from tacit.errors import TacitError
-from tacit.plan.load import load_plan
-from tacit.synthesis_asking.questions import SyntheticQuestions
+from tacit.families.synthetic.reading.questions import SyntheticQuestions
+from tacit.plan.read.load import load_plan
 
 JOBS = "place,home,n\nmill,a,1\nmill,b,2\nyard,a,3\n"
 D = "home,lat,lon\na,40,-74\nb,40.1,-74\nmill,40,-74\nyard,40,-74\n"
@@ -23,7 +25,14 @@ def asked(folder: Path, options: str, files: dict[str, str], table: str = "jobs:
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "tacit.yaml").write_text(
         f"version: 1\ntables: {{{table}}}\n"
-        f"releases:\n  s:\n    table: jobs\n    synthetic:\n      group: place\n      value: home\n      epsilon: 1\n      delta: 1e-3\n"
+        "releases:\n"
+        "  s:\n"
+        "    table: jobs\n"
+        "    synthetic:\n"
+        "      group: place\n"
+        "      value: home\n"
+        "      epsilon: 1\n"
+        "      delta: 1e-3\n"
         + "".join(f"      {line.strip()}\n" for line in options.split(";") if line.strip())
         + "checks:\n- differential-privacy: {release: s}\n"
     )
@@ -70,7 +79,10 @@ FILES: dict[str, tuple[str, dict[str, str], str]] = {
     "values that are not listed": (
         "domain: d.csv",
         {"d.csv": "home\nb\nc\n"},
-        "tacit.yaml:8:14: home of 2 people in table jobs is not in d.csv: 'a'. Add the values to the domain, or write outside: drop",
+        (
+            "tacit.yaml:8:14: home of 2 people in table jobs is not in d.csv: 'a'. Add the "
+            "values to the domain, or write outside: drop"
+        ),
     ),
     "values that are not listed, counted": (
         "count: n;domain: d.csv",
@@ -130,7 +142,10 @@ FILES: dict[str, tuple[str, dict[str, str], str]] = {
     "no weights": (
         "domain: d.csv;prior: p.csv",
         {"d.csv": "home\na\nb\n", "p.csv": "home\na\nb\n"},
-        "p.csv:1: p.csv has no column of its own for weights. Name it weight in the first line; it has: home.",
+        (
+            "p.csv:1: p.csv has no column of its own for weights. Name it weight in the first "
+            "line; it has: home."
+        ),
     ),
     "no region of a value": (
         "domain: d.csv;coarsen: r.csv",
@@ -195,7 +210,10 @@ FILES: dict[str, tuple[str, dict[str, str], str]] = {
     "no chance of a pair": (
         "domain: d.csv;shrink: k.csv",
         {"d.csv": "home\na\nb\n", "k.csv": "place,home,keep\nmill,a,1\nmill,b,1\nyard,b,1\n"},
-        "k.csv: k.csv has no chance for group 'yard' and 'a'. It needs a line for every group and value; add: yard,a,1",
+        (
+            "k.csv: k.csv has no chance for group 'yard' and 'a'. It needs a line for every "
+            "group and value; add: yard,a,1"
+        ),
     ),
     "no chance of a group": (
         "domain: d.csv;shrink: k.csv",
@@ -238,7 +256,10 @@ FILES: dict[str, tuple[str, dict[str, str], str]] = {
     "no coordinates": (
         WITHIN,
         {"d.csv": "home\na\nb\n"},
-        "tacit.yaml:11:7: distances need coordinates, and d.csv has no columns called latitude and longitude.",
+        (
+            "tacit.yaml:11:7: distances need coordinates, and d.csv has no columns called "
+            "latitude and longitude."
+        ),
     ),
     "a value without coordinates": (
         WITHIN,
@@ -248,7 +269,10 @@ FILES: dict[str, tuple[str, dict[str, str], str]] = {
     "a group without coordinates": (
         WITHIN,
         {"d.csv": D.replace("yard", "x")},
-        "tacit.yaml:11:7: d.csv has no coordinates of group 'yard', and distances from there are asked for. Add them to the file, or name another",
+        (
+            "tacit.yaml:11:7: d.csv has no coordinates of group 'yard', and distances from "
+            "there are asked for. Add them to the file, or name another"
+        ),
     ),
     "groups without coordinates": (
         "domain: {file: d.csv, groups: g.csv}",
@@ -263,7 +287,10 @@ FILES: dict[str, tuple[str, dict[str, str], str]] = {
     "people too far away": (
         WITHIN,
         {"d.csv": D.replace("40.1", "50")},
-        "tacit.yaml:11:37: home of 1 person in table jobs is more than 30 miles from their place, the first 'b' of 'mill'. Write outside: drop",
+        (
+            "tacit.yaml:11:37: home of 1 person in table jobs is more than 30 miles from their "
+            "place, the first 'b' of 'mill'. Write outside: drop"
+        ),
     ),
 }
 
@@ -293,13 +320,19 @@ TABLES: dict[str, tuple[str, str, str, str]] = {
         "",
         "jobs: ",
         "place,home\n,a\nmill,b\n,b\n",
-        "tacit.yaml:7:14: column 'place' is the group of s, and 2 rows of table jobs have none. Fill it in",
+        (
+            "tacit.yaml:7:14: column 'place' is the group of s, and 2 rows of table jobs have "
+            "none. Fill it in"
+        ),
     ),
     "no value": (
         "",
         "jobs: ",
         "place,home\nmill,\nmill,b\n",
-        "tacit.yaml:8:14: column 'home' is the value of s, and 1 row of table jobs has none. Fill it in, leave those rows out, or give them a value",
+        (
+            "tacit.yaml:8:14: column 'home' is the value of s, and 1 row of table jobs has "
+            "none. Fill it in, leave those rows out, or give them a value"
+        ),
     ),
     "a negative count": (
         "count: n",
@@ -335,7 +368,10 @@ TABLES: dict[str, tuple[str, str, str, str]] = {
         "",
         "jobs: {person: id}",
         "place,home,id\nmill,a,1\nmill,b,2\nyard,b,1\n",
-        "tacit.yaml:2:25: table jobs has 3 rows and 2 different id: what is promised holds for a row",
+        (
+            "tacit.yaml:2:25: table jobs has 3 rows and 2 different id: what is promised holds "
+            "for a row"
+        ),
     ),
     "a person without a name": (
         "",
@@ -375,18 +411,21 @@ def test_a_value_of_another_kind(tmp_path: Path) -> None:
         tmp_path, "domain: d.csv", {"jobs.csv": "place,home\nmill,1\n", "d.csv": "home\n1\n\n1x\n"}
     )
     assert (
-        "d.csv:4: '1x' is no value of 'home', which is integer in the table. Write it as the table has it"
-        in said
-    )
+        "d.csv:4: '1x' is no value of 'home', which is integer in the table. Write it as "
+        "the table has it"
+    ) in said
 
 
 def test_releases_of_two_tables_are_not_judged_together(tmp_path: Path) -> None:
     (tmp_path / "jobs.csv").write_text(JOBS)
-    (tmp_path / "others.csv").write_text(JOBS)
+    (tmp_path / "others.csv").write_text(JOBS + "yard,b,4\n")
     (tmp_path / "tacit.yaml").write_text(
         "version: 1\ntables: {jobs: , others: }\nreleases:\n"
         + "".join(
-            f"  {name}: {{table: {table}, synthetic: {{group: place, value: home, epsilon: 1, delta: 0}}}}\n"
+            (
+                f"  {name}: {{table: {table}, synthetic: {{group: place, value: home, epsilon: "
+                f"1, delta: 0}}}}\n"
+            )
             for name, table in (("a", "jobs"), ("b", "others"))
         )
         + "checks:\n- differential-privacy: {releases: [a, b], epsilon: 2, delta: 0}\n"

@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("flint")
 
-from tacit.assess import assess
+from tacit.checking.assess import assess
 from tacit.errors import PlanError
-from tacit.plan.load import load_plan
+from tacit.plan.read.load import load_plan
 
 PLAN = """
 version: 1
@@ -27,7 +27,7 @@ checks:
   - differential-privacy: {release: next}
   - differential-privacy: {releases: [last, next], epsilon: 6, delta: 0.002, name: both}
   - differential-privacy: {release: next, epsilon: 1, delta: 0.001, name: less}
-"""
+"""  # noqa: E501
 
 
 def test_what_is_out_already_is_said_and_stories_are_about_the_least_covered(
@@ -36,7 +36,11 @@ def test_what_is_out_already_is_said_and_stories_are_about_the_least_covered(
     (tmp_path / "tacit.yaml").write_text(PLAN)
     (tmp_path / "prior.csv").write_text("home,weight\ne,5\nn,3\ns,1\nw,1\n")
     found = assess(load_plan(tmp_path / "tacit.yaml"))
-    assert any("last is published already" in warning for warning in found[0].warnings)
+    assert (
+        found[0].reason is not None
+        and found[0].reason.code == "composition"
+        and "last is about the same people as next" in found[0].reason.text
+    )
     assert found["both"].status == "holds" and not any(
         "published" in warning for warning in found["both"].warnings
     )
@@ -76,6 +80,6 @@ releases:
   next: {{table: jobs, synthetic: {other}}}
 checks:
   - differential-privacy: {{releases: [last, next], epsilon: 2, delta: 0}}
-""")
+""")  # noqa: E501
     with pytest.raises(PlanError, match=said):
         assess(load_plan(tmp_path / "tacit.yaml"))

@@ -1,4 +1,6 @@
-"""Synthesizing where the rows are: Spark's partitions draw their own groups, PostgreSQL takes the output as a table."""
+"""Synthesizing where the rows are: Spark's partitions draw their own groups, PostgreSQL takes
+the output as a table.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,15 @@ import duckdb
 import numpy as np
 import pytest
 
-from synthesizing.city import HOMES, city, counts, sizes
-from tacit.engines.duckdb import DuckDB
+from families.synthetic.runs.city import HOMES, city, counts, sizes
+from tacit.engines.duckdb.engine import DuckDB
 from tacit.errors import EngineError, InputError
-from tacit.jobs import Job
-from tacit.plan.load import load_plan
-from tacit.synthesis.noise import Chooser
-from tacit.synthesis_asking.questions import SyntheticQuestions
-from tacit.synthesizing.on_spark import Partition, whole_groups
-from tacit.synthesizing.run import synthesize
+from tacit.families.synthetic.promise.noise import Chooser
+from tacit.families.synthetic.reading.questions import SyntheticQuestions
+from tacit.families.synthetic.runs.on_spark import Partition, whole_groups
+from tacit.families.synthetic.runs.synthesize import synthesize
+from tacit.model.jobs import Job
+from tacit.plan.read.load import load_plan
 
 
 def test_pieces_end_where_groups_do() -> None:
@@ -78,7 +80,8 @@ def test_spark_draws_every_group_once(on_spark: Path, release: str, name: str) -
     found = synthesize(load_plan(on_spark), release, str(output))
     assert not found.exit_status and found.utility is not None
     rows = duckdb.sql(
-        f"SELECT work, {'sum(jobs)' if release == 'map' else 'count(*)'}::INT FROM '{output}' GROUP BY ALL"
+        f"SELECT work, {'sum(jobs)' if release == 'map' else 'count(*)'}::INT FROM '{output}' "
+        "GROUP BY ALL"
     ).fetchall()
     true = counts(on_spark.parent / "jobs.csv", "jobs" if release == "map" else "none")
     assert dict(rows) == dict(sizes(true))
@@ -140,7 +143,8 @@ def test_a_table_of_postgres_can_be_the_output(postgres_url: str, tmp_path: Path
     true = counts(tmp_path / "jobs.csv")
     with psycopg.connect(postgres_url, autocommit=True) as database:
         database.execute(
-            "DROP TABLE IF EXISTS jobs; DROP TABLE IF EXISTS made; CREATE TABLE jobs (work TEXT, home TEXT, jobs INT, name TEXT)"
+            "DROP TABLE IF EXISTS jobs; DROP TABLE IF EXISTS made; CREATE TABLE jobs (work TEXT, "
+            "home TEXT, jobs INT, name TEXT)"
         )
         with database.cursor() as cursor:
             cursor.executemany(

@@ -1,4 +1,6 @@
-"""Parts: what is kept is whole and of one run, two runs are kept apart, and a full disk loses nothing that was drawn."""
+"""Parts: what is kept is whole and of one run, two runs are kept apart, and a full disk loses
+nothing that was drawn.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ import numpy as np
 import pytest
 
 from tacit.errors import DataError, EngineError
-from tacit.synthesizing.batches import Batch, batches, members, portions
-from tacit.synthesizing.parts import Digest, Facts, Folder, Part
+from tacit.families.synthetic.runs.batches import Batch, batches, members, portions
+from tacit.families.synthetic.runs.parts import Digest, Facts, Folder, Part
 
 SALT = bytes(range(32))
 FACTS = Facts({"epsilon": "1", "delta": "0"}, "cells", "sizes", "none", ("first", "second"))
@@ -165,8 +167,12 @@ def test_a_folder_with_nothing_in_it_is_left_by_nobody(output: Path) -> None:
 
 def test_two_runs_at_once_are_kept_apart(output: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from tacit.synthesizing.parts import Folder; from tacit.errors import EngineError\n"
-        "try:\n    Folder(Path(sys.argv[1])).__enter__(); print('in')\nexcept EngineError as error: print(error)\n"
+        "import sys; from pathlib import Path; from tacit.families.synthetic.runs.parts import "
+        "Folder; from "
+        "tacit.errors import EngineError\n"
+        "try:\n"
+        "    Folder(Path(sys.argv[1])).__enter__(); print('in')\n"
+        "except EngineError as error: print(error)\n"
     )
 
     def other() -> str:

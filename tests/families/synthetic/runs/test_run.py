@@ -1,4 +1,6 @@
-"""A whole run: what is written, what is refused, and that a run which was stopped, by whatever, goes on without drawing anybody twice."""
+"""A whole run: what is written, what is refused, and that a run which was stopped, by whatever,
+goes on without drawing anybody twice.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +21,16 @@ import numpy as np
 import pytest
 
 from disks import little_disk
-from synthesizing.city import HOMES, city, counts, sizes
+from families.synthetic.runs.city import HOMES, city, counts, sizes
+from tacit.checking.recording.record import record
 from tacit.errors import DataError, EngineError, InputError, ParameterError
-from tacit.holdings.recording import record
-from tacit.jobs import Cancelled, Job
-from tacit.plan.load import load_plan
-from tacit.synthesizing import reading
-from tacit.synthesizing.batches import batches
-from tacit.synthesizing.parts import Folder, Part
-from tacit.synthesizing.results import SEEDED, Synthesized
-from tacit.synthesizing.run import synthesize
+from tacit.families.synthetic.runs import reading
+from tacit.families.synthetic.runs.batches import batches
+from tacit.families.synthetic.runs.parts import Folder, Part
+from tacit.families.synthetic.runs.results import SEEDED, Synthesized
+from tacit.families.synthetic.runs.synthesize import synthesize
+from tacit.model.jobs import Cancelled, Job
+from tacit.plan.read.load import load_plan
 
 HERE = Path(__file__).parent
 FEW = 60  # people of a batch, so that a small city has many
@@ -43,7 +45,7 @@ def run(plan: Path, release: str = "map", output: str = "out.csv", **options: An
     return synthesize(load_plan(plan), release, str(plan.parent / output), **options)
 
 
-# -- what is written --------------------------------------------------------------------------------------
+# -- what is written -------------------------------------------------------------------------------
 
 
 def test_what_is_out_by_the_ledger_is_spent_already(tmp_path: Path) -> None:
@@ -56,7 +58,7 @@ releases:
   two: {table: t, synthetic: {group: w, value: h, count: n, epsilon: 1, delta: 1e-3}}
 published: [ledger]
 checks: [differential-privacy: {release: one, epsilon: 2, delta: 2e-3}]
-""")
+""")  # noqa: E501
     for name in ("first", "second"):
         assert not run(plan, "one", f"{name}.csv").exit_status
         assert record(load_plan(plan), "one", answer=tmp_path / f"{name}.csv").is_recorded
@@ -64,12 +66,23 @@ checks: [differential-privacy: {release: one, epsilon: 2, delta: 2e-3}]
     assert third.exit_status == 3 and third.output is None and not (tmp_path / "third.csv").exists()
     assert "together spend" in third.verdicts[0].because
     plan.write_text(plan.read_text().replace("published: [ledger]\n", ""))
-    assert "this plan does not ask it" in " ".join(
-        run(plan, "two", "third.csv").verdicts[0].warnings
+    for name in (
+        "one",
+        "two",
+    ):  # a ledger that lies beside the plan is asked, whether the plan names it or not
+        beside = run(plan, name, "third.csv")
+        assert (
+            beside.exit_status == 3
+            and beside.output is None
+            and beside.verdicts[0].subject["given"] == (["one"] if name == "two" else [])
+        )
+    plan.write_text(
+        plan.read_text()
+        .replace("checks:", "ledger: none.sqlite\npublished: [one]\nchecks:")
+        .replace("epsilon: 2, delta: 2e-3", "epsilon: 1, delta: 1e-3")
     )
-    assert "another output would spend once more" in " ".join(
-        run(plan, "one", "fourth.csv").verdicts[0].warnings
-    )
+    again = run(plan, "one", "third.csv")  # another output of what is published spends once more
+    assert again.exit_status == 3 and again.output is None
 
 
 def test_every_group_has_as_many_people_as_before_and_nothing_else_is_written(
@@ -202,14 +215,16 @@ def test_people_outside_are_left_out_and_counted(tmp_path: Path) -> None:
     assert found.people == true.total() - sum(lost) == counts(tmp_path / "out.csv").total()
 
 
-# -- what is refused --------------------------------------------------------------------------------------
+# -- what is refused -------------------------------------------------------------------------------
 
 
 def test_a_check_that_does_not_hold_lets_nothing_be_written(tmp_path: Path) -> None:
     found = run(
         city(
             tmp_path,
-            checks="checks:\n  - differential-privacy: {release: map, epsilon: 0.5, delta: 0.001}\n",
+            checks=(
+                "checks:\n  - differential-privacy: {release: map, epsilon: 0.5, delta: 0.001}\n"
+            ),
         )
     )
     assert found.exit_status == 1 and found.output is None
@@ -219,7 +234,9 @@ def test_a_check_that_does_not_hold_lets_nothing_be_written(tmp_path: Path) -> N
 
 def test_the_checks_of_the_plan_are_asked_and_not_those_of_other_releases(tmp_path: Path) -> None:
     checks = (
-        "checks:\n  - differential-privacy: {release: map, epsilon: 3, delta: 0.001, name: mine}\n  - differential-privacy: {release: map}\n"
+        "checks:\n"
+        "  - differential-privacy: {release: map, epsilon: 3, delta: 0.001, name: mine}\n"
+        "  - differential-privacy: {release: map}\n"
         "  - differential-privacy: {release: each, epsilon: 0.1, delta: 0}\n"
     )
     found = run(city(tmp_path, checks=checks))
@@ -234,7 +251,7 @@ def test_an_undecided_check_lets_nothing_be_written(
 ) -> None:
     from dataclasses import replace
 
-    from tacit.definitions.differential_privacy import DifferentialPrivacy
+    from tacit.families.synthetic.definitions.differential_privacy import DifferentialPrivacy
     from tacit.model.verdict import Reason
 
     ask = DifferentialPrivacy.check
@@ -290,7 +307,7 @@ def test_a_release_of_another_kind_is_refused(tmp_path: Path) -> None:
         run(plan, "all")
 
 
-# -- seeds ------------------------------------------------------------------------------------------------
+# -- seeds -----------------------------------------------------------------------------------------
 
 
 def test_a_seed_gives_the_same_output_however_it_is_drawn(tmp_path: Path) -> None:
@@ -315,15 +332,15 @@ def test_a_seed_gives_the_same_output_however_it_is_drawn(tmp_path: Path) -> Non
     assert any("was there and was replaced" in warning for warning in found.warnings)
 
 
-# -- stopped, and gone on ---------------------------------------------------------------------------------
+# -- stopped, and gone on --------------------------------------------------------------------------
 
 STOPPED = """
 import os, signal, sys
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from tacit.synthesizing import reading, parts, workers
-from tacit.synthesizing.batches import batches
+from tacit.families.synthetic.runs import reading, parts, workers
+from tacit.families.synthetic.runs.batches import batches
 reading.batches = partial(batches, people={few})
 keep, kept = parts.Folder.keep, []
 def stopping(self, batch, part):
@@ -341,7 +358,7 @@ workers.Worker.__init__ = noted
 sys.argv = ["tacit", "synthesize", "map", "-o", {output!r}, "--plan", {plan!r}, "--workers", "{workers}", "--json"]
 from tacit.cli import main
 main()
-"""
+"""  # noqa: E501
 
 
 def stopped(
@@ -499,7 +516,7 @@ def test_a_full_disk_leaves_the_old_file_and_what_is_drawn(
 def test_a_worker_that_dies_is_an_error_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tacit.synthesizing import workers
+    from tacit.families.synthetic.runs import workers
 
     with (
         monkeypatch.context() as patch,
@@ -513,7 +530,7 @@ def test_a_worker_that_dies_is_an_error_and_loses_nothing(
 def test_many_portions_are_read_one_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tacit.synthesizing.batches import portions
+    from tacit.families.synthetic.runs.batches import portions
 
     monkeypatch.setattr(reading, "portions", partial(portions, people=100))
     found = run(city(tmp_path))
@@ -521,7 +538,7 @@ def test_many_portions_are_read_one_after_the_other(
     assert found.utility is not None and found.utility.people == found.people
 
 
-# -- what is told -----------------------------------------------------------------------------------------
+# -- what is told ----------------------------------------------------------------------------------
 
 
 def test_others_than_the_owner_see_nothing_that_compares_with_the_truth(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Flows, true against synthetic: every number against the definition in plain Python, on thousands of small cities."""
+"""Flows, true against synthetic: every number against the definition in plain Python, on
+thousands of small cities.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,11 @@ import numpy as np
 import pytest
 
 from tacit.errors import DataError
-from tacit.utility import flow_queries
-from tacit.utility.flow_comparison import compare
-from tacit.utility.flow_utility import BANDS, FlowUtility
-from tacit.utility.flows import Flows
-from tacit.utility.positions import Positions, miles_between
+from tacit.families.synthetic.utility import flow_queries
+from tacit.families.synthetic.utility.flow_comparison import compare
+from tacit.families.synthetic.utility.flow_utility import BANDS, FlowUtility
+from tacit.families.synthetic.utility.flows import Flows
+from tacit.families.synthetic.utility.positions import Positions, miles_between
 
 Counts = dict[tuple[int, int], int]
 
@@ -67,7 +69,9 @@ def flows(groups: int, values: int, counts: Counts, seed: int = 0) -> Flows:
 
 
 def haversine(positions: Positions, group: int, value: int) -> float | None:
-    """The distance in miles by the spherical law of cosines on vectors, another formula than the one in use."""
+    """The distance in miles by the spherical law of cosines on vectors, another formula than the
+    one in use.
+    """
     degrees = (
         positions.latitude[value],
         positions.longitude[value],
@@ -176,7 +180,8 @@ def check_distances(
     middle = here[(len(here) + 1) // 2 - 1] if here else None
     assert close(found.short, middle)
     assert found.without_place == sum(synthetic.values()) - len(there)
-    # The limit as it was computed: a distance may fall on either side of the median by its last digit.
+    # The limit as it was computed: a distance may fall on either side
+    # of the median by its last digit.
     assert close(
         found.short_mean_true,
         mean(

@@ -1,4 +1,6 @@
-"""g-safety and e-safety as a plan asks for them: who sees what, which secrets, and what is wrong."""
+"""g-safety and e-safety as a plan asks for them:
+who sees what, which secrets, and what is wrong.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ releases:
   sp: {query: "N(s, p) :- SP(s, p)", to: [chairs]}
 published: [who]
 checks: []
-""")
+""")  # noqa: E501
 
 
 def conference(*checks: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -71,7 +73,7 @@ def refused(plan: dict[str, Any], folder: Path) -> TacitError:
     return found
 
 
-# -- the plan of the design document ------------------------------------------------------------------
+# -- the plan of the design document ---------------------------------------------------------------
 
 
 def test_the_design_plan(tmp_path: Path) -> None:
@@ -135,7 +137,9 @@ def test_sql_parameters_and_types(tmp_path: Path) -> None:
 
 
 def test_a_parameter_is_asked_for_every_value_that_is_known(tmp_path: Path) -> None:
-    """Also for values of columns that it is joined with: p3 was submitted, and nobody has reviewed it."""
+    """Also for values of columns that it is joined with:
+    p3 was submitted, and nobody has reviewed it.
+    """
     plan = boxes(
         "N(r) :- RP(r, 'p3')",
         "S(r) :- RP(r, $paper)",
@@ -200,7 +204,7 @@ def test_parameters_of_several_types_keep_apart(tmp_path: Path) -> None:
     )
 
 
-# -- who sees what ------------------------------------------------------------------------------------
+# -- who sees what ---------------------------------------------------------------------------------
 
 
 def test_clients_who_collude_see_together(tmp_path: Path) -> None:
@@ -222,7 +226,9 @@ def test_clients_who_collude_see_together(tmp_path: Path) -> None:
 
 
 def test_what_a_client_has_already_tells_him_nothing(tmp_path: Path) -> None:
-    """The chairs know SP: to them it is not new, to the authors it is, whether they may collude or not."""
+    """The chairs know SP: to them it is not new, to the authors it is,
+    whether they may collude or not.
+    """
     plan = conference(g(release="again"), published=["who", "sp"])
     plan["releases"]["again"] = {"query": "N(p) :- SP(s, p)", "to": ["chairs"]}
     assert one(plan, tmp_path).status == "holds"
@@ -274,7 +280,7 @@ def test_published_constraints_are_known(tmp_path: Path) -> None:
     assert (first.status, second.status) == ("breached", "holds")
 
 
-# -- holds and undecided ------------------------------------------------------------------------------
+# -- holds and undecided ---------------------------------------------------------------------------
 
 
 def boxes(
@@ -321,7 +327,9 @@ def test_tables_that_nothing_connects(tmp_path: Path) -> None:
 
 
 def test_two_unseen_values_make_a_difference(tmp_path: Path) -> None:
-    """With one unseen value nothing is ruled out; with two it is: that is why `holds` needs a bound."""
+    """With one unseen value nothing is ruled out;
+    with two it is: that is why `holds` needs a bound.
+    """
     plan = boxes("N() :- T(x), T(y), x != y", "S(x) :- T(x)", fresh=0)
     plan["tables"]["T"]["rows"] = []
     assert asked(plan, tmp_path)[0].reason.code == "unseen-values"  # type: ignore[union-attr]
@@ -380,7 +388,9 @@ def test_over_a_domain_and_on_every_database(tmp_path: Path) -> None:
 
 
 def test_on_every_database_what_is_not_found_is_undecided(tmp_path: Path) -> None:
-    """V determines N on every database by an argument that is not looked for: nothing is claimed."""
+    """V determines N on every database by an argument that is not looked for:
+    nothing is claimed.
+    """
     many = ", ".join(f"R(x{at})" for at in range(5)) + "".join(
         f", x{one} != x{two}" for one in range(5) for two in range(one)
     )
@@ -409,7 +419,7 @@ def test_time_is_up(tmp_path: Path) -> None:
     assert verdict.reason is not None and verdict.reason.code == "time"
 
 
-# -- answers from elsewhere ---------------------------------------------------------------------------
+# -- answers from elsewhere ------------------------------------------------------------------------
 
 
 def answers(folder: Path, **files: str) -> dict[str, Any]:
@@ -494,7 +504,7 @@ def test_queries_that_need_no_table(tmp_path: Path) -> None:
         assert [verdict.status for verdict in asked(plan, tmp_path)] == ["holds", "holds"]
 
 
-# -- bad input ----------------------------------------------------------------------------------------
+# -- bad input -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -592,7 +602,9 @@ def test_duplicates_are_not_judged_and_that_is_said(tmp_path: Path) -> None:
 
 
 def test_values_beside_a_domain_of_another_table_do_not_matter(tmp_path: Path) -> None:
-    """A large table with a key that nothing connects with the question is neither read nor grounded."""
+    """A large table with a key that nothing connects with the
+    question is neither read nor grounded.
+    """
     plan = conference(g())
     plan["tables"]["log"] = {"columns": ["id", "text"], "key": ["id"], "file": "no-such.csv"}
     assert one(plan, tmp_path).status == "breached"

@@ -1,8 +1,9 @@
-"""All minimal: homogeneity in every table that just meets the checks (dissertation, Tables 3.9 to 3.12).
+"""All minimal: homogeneity in every table that just meets the checks
+(dissertation, Tables 3.9 to 3.12).
 
-A table is minimal where all checks hold and none of its columns could be shown in more detail. An owner
-who asks for k-anonymity may release any of these. How many have groups that give their people away says
-whether the checks ask for enough, before a table is chosen.
+A table is minimal where all checks hold and none of its columns could be shown in more detail. An
+owner who asks for k-anonymity may release any of these. How many have groups that give their people
+away says whether the checks ask for enough, before a table is chosen.
 """
 
 from __future__ import annotations
@@ -12,19 +13,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from tacit.attacks.homogeneity import homogeneity
-from tacit.attacks.scene import NINETY_FIVE, Scene
-from tacit.definitions.words import listed, people, plural, spoken
-from tacit.jobs import Job
-from tacit.model.numbers import plain
+from tacit.families.microdata.attacks.homogeneity import homogeneity
+from tacit.families.microdata.attacks.scene import NINETY_FIVE, Scene
+from tacit.families.microdata.repair.judging import Judge, Outcome
+from tacit.families.microdata.repair.required import Required
+from tacit.families.microdata.repair.search import search
+from tacit.families.words import listed, people, plural, spoken
+from tacit.model.jobs import Job
+from tacit.model.numbers import percent_exactly
 from tacit.model.verdict import as_json, with_decimals
-from tacit.repairs.judging import Judge, Outcome
-from tacit.repairs.required import Required
-from tacit.repairs.search import search
 
 if TYPE_CHECKING:
-    from tacit.tables.lattice import Lattice, Node
-    from tacit.tables.microdata import MicrodataQuestion
+    from tacit.families.microdata.lattice import Lattice, Node
+    from tacit.families.microdata.microdata import MicrodataQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,9 @@ class MinimalTable:
 
 @dataclass(frozen=True, slots=True)
 class Average:
-    """A line of Tables 3.9 to 3.12: tables with such groups, and groups and people per table of all."""
+    """A line of Tables 3.9 to 3.12:
+    tables with such groups, and groups and people per table of all.
+    """
 
     affected: int
     total: int
@@ -74,8 +77,8 @@ class Average:
 class AllMinimal:
     """The homogeneity attack on all minimal tables of one release and one sensitive column.
 
-    `threshold` is from which share of one value on a group is nearly homogeneous. `complete`: there are
-    no other minimal tables. Names nobody and no value.
+    `threshold` is from which share of one value on a group is nearly homogeneous.
+    `complete`: there are no other minimal tables. Names nobody and no value.
     """
 
     release: str
@@ -138,7 +141,9 @@ def table_json(table: MinimalTable) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ByHeight:
-    """All minimal nodes are wanted, so no node is ruled out by its cost; the lowest is named best."""
+    """All minimal nodes are wanted, so no node is ruled out by its cost;
+    the lowest is named best.
+    """
 
     def bounds(self, lattice: Lattice) -> None:
         """None is cheaper than another beforehand."""
@@ -161,10 +166,10 @@ def all_minimal(
 ) -> AllMinimal:
     """Find every minimal table for which the required checks hold, and attack each by homogeneity.
 
-    `raw` is the question about the table as it is, `required` the checks, `lattice` the levels that may
-    be chosen; `suppress` rows may be dropped. Groups are judged as `tacit attack` does: of values that
-    may mean unknown, by the reading that trusts the least. Costs one search for all minimal nodes and
-    one count for each of them.
+    `raw` is the question about the table as it is, `required` the checks, `lattice` the levels that
+    may be chosen; `suppress` rows may be dropped. Groups are judged as `tacit attack` does: of
+    values that may mean unknown, by the reading that trusts the least. Costs one search for all
+    minimal nodes and one count for each of them.
     """
     job = job or Job()
     judge = Judge(raw, required, lattice, suppress=suppress)
@@ -200,7 +205,9 @@ def attacked(judge: Judge, node: Node, sensitive: str, threshold: Fraction) -> M
 
 
 def show(found: AllMinimal, most: int = 20) -> Iterator[str]:
-    """What a person reads: the two lines of the tables, then the minimal tables, the most exposed first."""
+    """What a person reads: the two lines of the tables, then the
+    minimal tables, the most exposed first.
+    """
     told = listed(found.required) or "no check"
     if not found.tables:
         yield (
@@ -210,12 +217,16 @@ def show(found: AllMinimal, most: int = 20) -> Iterator[str]:
         )
         return
     some = "" if found.complete else " found so far (not all were looked at)"
-    yield f"{found.release}: {plural('minimal table', len(found.tables))} for {told}{some}, each of {people(found.people)}."
+    yield (
+        f"{found.release}: {plural('minimal table', len(found.tables))} for {told}{some}, "
+        f"each of {people(found.people)}."
+    )
     yield line(found.certain, f"groups with a single {spoken(found.sensitive)}")
     if found.threshold < 1:
         yield line(
             found.near,
-            f"groups where one {spoken(found.sensitive)} has {plain(found.threshold * 100)} % or more",
+            f"groups where one {spoken(found.sensitive)} has {percent_exactly(found.threshold)} "
+            "or more",
         )
     yield "The minimal tables, those that give most people away first:"
     order = sorted(
@@ -233,7 +244,7 @@ def line(average: Average, words: str) -> str:
 
     >>> line(Average(8, 10, Fraction(6, 5), Fraction(1141, 5)), "groups with a single salary")
     '8 of 10 tables have groups with a single salary; on average 1.20 groups with 228.20 people per table.'
-    """
+    """  # noqa: E501
     if not average.affected:
         return (
             f"None of the {plural('table', average.total)} has {words}."

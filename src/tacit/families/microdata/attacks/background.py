@@ -1,7 +1,8 @@
-"""Background knowledge: how much must somebody be able to rule out until a person is known with certainty?
+"""Background knowledge: how much must somebody be able to rule out
+until a person is known with certainty?
 
-A negation is "Umeko has no heart disease". Whoever knows it strikes the rows with that value; what is
-left of the group are the rows that may be hers (dissertation 3.3.2).
+A negation is "Umeko has no heart disease". Whoever knows it strikes the rows with that value;
+what is left of the group are the rows that may be hers (dissertation 3.3.2).
 """
 
 from __future__ import annotations
@@ -12,19 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from tacit.attacks.scene import Scene
-from tacit.attacks.stories import Step, Story
-from tacit.definitions.words import again, known_facts, name_of, plural, saying, spoken
-from tacit.model.numbers import percent
-from tacit.tables.counts import run_starts
-from tacit.tables.microdata import Person
+from tacit.families.microdata.attacks.scene import Scene
+from tacit.families.microdata.attacks.stories import Step, Story
+from tacit.families.microdata.counts import run_starts
+from tacit.families.microdata.microdata import Person
+from tacit.families.words import again, known_facts, name_of, plural, saying, spoken
+from tacit.model.numbers import percent, percents
 
 NAME = "background knowledge"
 SHOWN = 4  # negations that a story names
 
 
 def background(scene: Scene) -> Story | None:
-    """The least number of negations until somebody is certain, who that is, and the belief on the way.
+    """The least number of negations until somebody is certain, who
+    that is, and the belief on the way.
 
     People who are certain without any belong to the homogeneity attack. Linear in the cells.
     """
@@ -46,8 +48,8 @@ def background(scene: Scene) -> Story | None:
 def least_known(scene: Scene) -> tuple[int, Any] | None:
     """The group and value that need the fewest negations; None where everybody is certain already.
 
-    Among equals the knowledge that most people fit (few people of the table have what is ruled out),
-    then the first group and value.
+    Among equals the knowledge that most people fit (few people of the table have what is ruled
+    out), then the first group and value.
     """
     groups, cells = scene.groups, scene.cells
     top = np.zeros(len(groups), dtype=np.int64)
@@ -88,9 +90,15 @@ def about(scene: Scene, number: int, value: Any, person: Person) -> Story | None
     # Where people have several values another choice might need fewer negations.
     most = "at most " if scene.groups.several and len(chain) > 1 else ""
     values = plural("value", len(chain))
-    headline = f"whoever can rule out {most}{values} of {spoken(scene.column)} knows somebody's with certainty"
+    headline = (
+        f"whoever can rule out {most}{values} of {spoken(scene.column)} knows somebody's with "
+        "certainty"
+    )
     if last < 1:
-        headline = f"ruling out {values} of {spoken(scene.column)} leads to {percent(last)}, not to certainty"
+        headline = (
+            f"ruling out {values} of {spoken(scene.column)} leads to {percent(last)}, not to "
+            "certainty"
+        )
     elif not chain:
         headline = f"nothing needs to be ruled out: the {spoken(scene.column)} is certain already"
     who = f"Anyone who knows that {name_of(person)} {known_facts(person.known)}"
@@ -98,8 +106,11 @@ def about(scene: Scene, number: int, value: Any, person: Person) -> Story | None
     if chain:
         named = [saying(scene.column, other) for other, _ in chain[:SHOWN]]
         more = f" (and {plural('other value', len(chain) - SHOWN)})" if len(chain) > SHOWN else ""
-        text += f"; whoever can rule out that {name} {' or '.join(named)}{more} {'knows it' if last == 1 else f'with {percent(last)}'}"
-    beliefs = list(dict.fromkeys([percent(before), *(percent(one.belief) for one in steps[1:])]))
+        text += (
+            f"; whoever can rule out that {name} {' or '.join(named)}{more} "
+            f"{'knows it' if last == 1 else f'with {percent(last)}'}"
+        )
+    beliefs = list(dict.fromkeys(percents(before, *(one.belief for one in steps[1:]))))
     return Story(
         NAME,
         headline,

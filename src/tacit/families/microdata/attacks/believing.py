@@ -1,22 +1,26 @@
-"""Believing: what somebody thinks about one person of a release: before, after, and knowing the worst of some amount.
+"""Believing: what somebody thinks about one person of a release:
+before, after, and knowing the worst of some amount.
 
-Somebody asks whether the person, of a group of N people of whom c have the value s, has s. They know n values
-that the person does not have (negations), and k implications: atoms joined by and, then atoms joined by or, where
-an atom says that somebody has a value. Whatever these are, with an atom A_i out of each implication's first half
+Somebody asks whether the person, of a group of N people of whom c have the value s, has s. They
+know n values that the person does not have (negations), and k implications: atoms joined by and,
+then atoms joined by or, where an atom says that somebody has a value. Whatever these are, with an
+atom A_i out of each implication's first half
 
     odds against s  >=  P(the person has neither s nor a negated value, and no A_i is true) / P(the person has s)
 
-and A_i -> "the person has s" reaches that (the proof of Martin, Kifer, Machanavajjhala, Gehrke and Halpern, ICDE
-2007, holds for every person and value; see `definitions.implications`). So the atoms are to be chosen that are least
-likely to be all false. Groups are independent; in other groups `implications.least` knows the worst. In the
-person's own group let everybody avoid a set of values, the person one with s and the negated ones:
+and A_i -> "the person has s" reaches that (the proof of Martin, Kifer, Machanavajjhala, Gehrke and
+Halpern, ICDE 2007, holds for every person and value; see `families.microdata.definitions.beliefs.implications`). So the atoms
+are to be chosen that are least likely to be all false. Groups are independent; in other groups
+`implications.least` knows the worst. In the person's own group let everybody avoid a set of values,
+the person one with s and the negated ones:
 
-* If two people avoid S and T, it is no more likely that they avoid the union and the intersection of S and T
-  (whichever two values are left for the two, there are no more ways). So each set contains the next, the
-  person's comes first, and person i avoids S_i with (N - c(S_i) - i) / (N - i), where c(S) people have a value of S.
-* So every set has the most frequent values that it can have: the person's is s and the most frequent others, and
-  a smaller one has the most frequent of all, which are among these.
-"""
+* If two people avoid S and T, it is no more likely that they avoid the union and the intersection
+  of S and T (whichever two values are left for the two, there are no more ways). So each set
+  contains the next, the person's comes first, and person i avoids S_i with (N - c(S_i) - i) / (N -
+  i), where c(S) people have a value of S.
+* So every set has the most frequent values that it can have: the person's is s and the most
+  frequent others, and a smaller one has the most frequent of all, which are among these.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -28,16 +32,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.attacks.scene import Scene
-from tacit.definitions.background import Knowledge, denying, named, undecidable
-from tacit.definitions.c_k_safety import ways_to_avoid
-from tacit.definitions.implications import Crowds, best_packs, crowds_of, least_logs, smallest
-from tacit.definitions.words import saying
-from tacit.tables.groups import Groups
-from tacit.tables.microdata import Person
+from tacit.families.microdata.attacks.scene import Scene
+from tacit.families.microdata.definitions.beliefs.background import (
+    Knowledge,
+    denying,
+    named,
+    undecidable,
+)
+from tacit.families.microdata.definitions.beliefs.implications import (
+    Crowds,
+    best_packs,
+    crowds_of,
+    least_logs,
+    smallest,
+)
+from tacit.families.microdata.definitions.c_k_safety import ways_to_avoid
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.microdata import Person
+from tacit.families.words import saying
 
 if TYPE_CHECKING:
-    from tacit.definitions.implications import Floats
+    from tacit.families.microdata.definitions.beliefs.implications import Floats
 
 MOST = 10  # negations, and implications, that somebody is taken to know
 SHOWN = 12  # values of a person that are told of
@@ -46,7 +61,9 @@ CHECK = "background knowledge"
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """How much somebody knows: values that the person does not have, implications, and whether these may be about other groups too."""
+    """How much somebody knows: values that the person does not have, implications, and whether
+    these may be about other groups too.
+    """
 
     negations: int = 0
     implications: int = 0
@@ -63,7 +80,8 @@ class Guess:
     def beliefs(self, cells: Mapping[Any, int]) -> dict[Any, Fraction]:
         """The belief in every value of the person's group under this knowledge.
 
-        Whatever else is avoided in the group is among what the person avoids: what is left is as likely as it is frequent.
+        Whatever else is avoided in the group is among what the person avoids:
+        what is left is as likely as it is frequent.
         """
         knowledge = self.knowledge
         left = {
@@ -78,10 +96,11 @@ class Guess:
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """One value: its share in the whole table, in the person's group, with what is known, and the most that such an amount could make it.
+    """One value: its share in the whole table, in the person's group, with what is known, and the
+    most that such an amount could make it.
 
-    `knowing` belongs to the knowledge that is worst for the value in question, `at_most` to the worst for this one; None where
-    knowledge cannot be counted.
+    `knowing` belongs to the knowledge that is worst for the value in question, `at_most` to the
+    worst for this one; None where knowledge cannot be counted.
     """
 
     value: Any
@@ -93,11 +112,12 @@ class Belief:
 
 @dataclass(frozen=True, slots=True)
 class Believed:
-    """What is believed about a person: `true` is their value in the table, `asked` the one that the knowledge is worst for.
+    """What is believed about a person: `true` is their value in the table, `asked` the one that the
+    knowledge is worst for.
 
-    `people` share the group, `known` of them have a value, `different` values there are. `facts` is the knowledge in
-    words; `outright` if they come to the same as being told, because somebody must have one of the values. `reason` says why
-    knowledge was not counted.
+    `people` share the group, `known` of them have a value, `different` values there are. `facts` is
+    the knowledge in words; `outright` if they come to the same as being told, because somebody must
+    have one of the values. `reason` says why knowledge was not counted.
     """
 
     person: Person
@@ -122,7 +142,9 @@ Packs = list[
 
 
 class Elsewhere:
-    """The groups of a release as places for implications about people of other groups than the person's own."""
+    """The groups of a release as places for implications about people of
+    other groups than the person's own.
+    """
 
     def __init__(self, groups: Groups) -> None:
         self.groups = groups
@@ -131,12 +153,15 @@ class Elsewhere:
         self._found: dict[int, tuple[Crowds, Floats]] = {}
 
     def fewest(self, group: int) -> int | None:
-        """The other group with the fewest values, the first of them; None where there is no other."""
+        """The other group with the fewest values, the first of them;
+        None where there is no other.
+        """
         others = self._filled[self._filled != group]
         return int(others[np.argmin(self._lengths[others])]) if len(others) else None
 
     def packs(self, group: int, k: int) -> Packs:
-        """For 0, 1, ... k atoms in other groups, the least probability that none is true, and how many are in which group.
+        """For 0, 1, ... k atoms in other groups, the least probability that none is true, and how
+        many are in which group.
 
         Every other group has more than k values.
         """
@@ -177,7 +202,9 @@ def deep(groups: Groups, k: int) -> Groups:
 def worst_guess(
     groups: Groups, group: int, value: Any, amount: Amount, elsewhere: Elsewhere
 ) -> Guess:
-    """The greatest belief that a person of a group has a value which occurs there, if so much is known."""
+    """The greatest belief that a person of a group has a value which
+    occurs there, if so much is known.
+    """
     cells, k = groups.cells(group), amount.implications
     others = tuple(one for one in cells if one != value)
     n = min(amount.negations, len(others))
@@ -215,10 +242,11 @@ Avoided = tuple[Fraction, tuple[int, ...]]  # how likely, and how many values ev
 
 
 class Inside:
-    """The person's own group: how likely it is that none of some atoms is true, one of which says that the person has the value.
+    """The person's own group: how likely it is that none of some atoms is true, one of which says
+    that the person has the value.
 
-    `counts` are its people by value, the most frequent first, `having` those with the value; the person avoids `negations` other
-    values too.
+    `counts` are its people by value, the most frequent first, `having` those with the value;
+    the person avoids `negations` other values too.
 
     >>> Inside((2, 1, 1), having=1, negations=0).least(1)
     (Fraction(1, 4), (2,))
@@ -235,7 +263,9 @@ class Inside:
         self._found: dict[tuple[int, int, int], Avoided | None] = {}
 
     def least(self, implications: int) -> Avoided:
-        """The least probability with so many more atoms, and how many values everybody avoids, the person first."""
+        """The least probability with so many more atoms, and how many values everybody avoids,
+        the person first.
+        """
         atoms = 1 + self._negations + implications
         found = []
         for size in range(atoms, self._negations, -1):
@@ -248,11 +278,15 @@ class Inside:
         return min(found, key=lambda one: one[0])
 
     def _avoiding(self, having: int, before: int) -> Fraction:
-        """How likely somebody has no value of a set, if so many people before them have none of a larger one."""
+        """How likely somebody has no value of a set, if so many people before them have none of
+        a larger one.
+        """
         return Fraction(max(0, self.people - having - before), self.people - before)
 
     def _rest(self, size: int, person: int, atoms: int) -> Avoided | None:
-        """The same for the atoms of further people who avoid at most so many values each, the most frequent ones."""
+        """The same for the atoms of further people who avoid at most so many values each, the
+        most frequent ones.
+        """
         if not atoms:
             return Fraction(1), ()
         if not size:
@@ -271,7 +305,8 @@ class Inside:
 
 
 class Believer:
-    """One sensitive column of a release, looked at once and then asked about one person after the other.
+    """One sensitive column of a release, looked at once and then asked
+    about one person after the other.
 
     `people` finds a few people of a group, to tell of them by name.
     """
@@ -299,8 +334,8 @@ class Believer:
     ) -> Believed:
         """What is believed about a person of a group.
 
-        The knowledge is the worst for the value `asked` (else for the true one, of which all of it is true; else for the most
-        frequent one).
+        The knowledge is the worst for the value `asked` (else for the true one, of which all of it
+        is true; else for the most frequent one).
         """
         amount = amount or Amount()
         shares = self.scene.shares(group)
@@ -368,7 +403,9 @@ class Believer:
         )
 
     def _bystanders(self, person: Person, groups: Sequence[int]) -> list[Person]:
-        """Different people of some groups, none of them the person; without a name where there is none left."""
+        """Different people of some groups, none of them the person;
+        without a name where there is none left.
+        """
         taken: list[Mapping[str, Any]] = [person.identity]
         found = []
         for group in groups:

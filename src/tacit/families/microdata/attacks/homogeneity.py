@@ -10,16 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from tacit.attacks.scene import Scene
-from tacit.attacks.stories import Step, Story
-from tacit.definitions.words import again, people, plural, saying, spoken
-from tacit.model.numbers import percent, plain
+from tacit.families.microdata.attacks.scene import Scene
+from tacit.families.microdata.attacks.stories import Step, Story
+from tacit.families.words import again, people, plural, saying, spoken
+from tacit.model.numbers import percent, percent_exactly
 
 NAME = "homogeneity"
 
 
 def homogeneity(scene: Scene) -> Story | None:
-    """Who is in a group with (nearly) one value, and what becomes of the worst-off. Linear in the cells."""
+    """Who is in a group with (nearly) one value, and what becomes of the worst-off.
+    Linear in the cells.
+    """
     groups, cells = scene.groups, scene.cells
     if not len(cells.owner):
         return None
@@ -69,7 +71,9 @@ def homogeneity(scene: Scene) -> Story | None:
 
 
 def worst(scene: Scene) -> tuple[int, Any]:
-    """The group and value with the greatest share; among equals the rarest value before, then the first."""
+    """The group and value with the greatest share;
+    among equals the rarest value before, then the first.
+    """
     cells = scene.cells
     counted = scene.question.before(scene.column)
     rarity = np.array([counted.get(value, 0) for value in scene.groups.dictionary], dtype=np.int64)[
@@ -85,7 +89,11 @@ def worst(scene: Scene) -> tuple[int, Any]:
 def headline(scene: Scene, facts: dict[str, Any]) -> str:
     """What was found, without naming anybody."""
     word, everybody = spoken(scene.column), people(scene.question.people)
-    sure, close, limit = facts["people_certain"], facts["people_near"], plain(scene.threshold * 100)
+    sure, close, limit = (
+        facts["people_certain"],
+        facts["people_near"],
+        percent_exactly(scene.threshold),
+    )
     told = (
         f"the {word} of {sure:,} of {everybody} is certain: "
         if sure
@@ -97,9 +105,7 @@ def headline(scene: Scene, facts: dict[str, Any]) -> str:
         else "every group has several"
     )
     if scene.threshold < 1:
-        told += (
-            f"; at {limit} % or more: {people(close)} in {plural('group', facts['groups_near'])}"
-        )
+        told += f"; at {limit} or more: {people(close)} in {plural('group', facts['groups_near'])}"
     return told
 
 
@@ -108,8 +114,9 @@ def without_value(scene: Scene, value: Any, after: Fraction) -> str:
     assert scene.place is not None
     name, column = again(scene.place.person), spoken(scene.column)
     return (
-        f"The table has no {column} of {name}. Among the others in the group whose {column} is known, "
-        f"{percent(after)} have the most frequent one: whoever counts may believe that {name} {saying(scene.column, value)}."
+        f"The table has no {column} of {name}. Among the others in the group whose {column} is "
+        f"known, {percent(after)} have the most frequent one: whoever counts may believe that "
+        f"{name} {saying(scene.column, value)}."
     )
 
 
@@ -118,4 +125,7 @@ def about_one(scene: Scene, number: int) -> str:
     shares = scene.shares(number)
     top = Fraction(max(shares.values()), max(1, int(scene.cells.known[number])))
     size = int(scene.groups.sizes[number])
-    return f"a group of {people(size)} with {plural(scene.column, len(shares))}; the most frequent has {percent(top)}"
+    return (
+        f"a group of {people(size)} with {plural(scene.column, len(shares))}; the most "
+        f"frequent has {percent(top)}"
+    )

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from tacit.attacks.scene import Outside, Scene
-from tacit.attacks.stories import Step, Story
-from tacit.definitions.words import again, known_facts, listed, name_of, people, saying, spoken
 from tacit.errors import DataError
-from tacit.model.numbers import percent
-from tacit.tables.groups import Groups, group
-from tacit.tables.microdata import MicrodataQuestion, Person
+from tacit.families.microdata.attacks.scene import Outside, Scene
+from tacit.families.microdata.attacks.stories import Step, Story
+from tacit.families.microdata.groups import Groups, group
+from tacit.families.microdata.microdata import MicrodataQuestion, Person
+from tacit.families.words import again, known_facts, listed, name_of, people, saying, spoken
+from tacit.model.numbers import percent, percents
 
 NAME = "linking"
 NO_PLACE = (
@@ -24,14 +24,18 @@ NO_PLACE = (
 
 
 def linking(scene: Scene) -> Story | None:
-    """Who stands alone: in the release, with exact quasi-identifiers, or among the people of an outside table."""
+    """Who stands alone: in the release, with exact quasi-identifiers, or
+    among the people of an outside table.
+    """
     if scene.outside is not None and scene.place is None:
         return linked(scene, scene.outside)
     return alone(scene)
 
 
 def alone(scene: Scene) -> Story:
-    """Without another table: who is the only one with their quasi-identifiers. One pass over the groups."""
+    """Without another table: who is the only one with their quasi-identifiers.
+    One pass over the groups.
+    """
     question = scene.question
     groups = question.groups()
     number = scene.place.number if scene.place else int(np.argmin(groups.sizes))
@@ -55,7 +59,7 @@ def alone(scene: Scene) -> Story:
         NAME,
         headline,
         text=f"Anyone who knows that {name_of(person)} {known_facts(person.known)} {found}. "
-        f"Belief which row it is {chance(before)} -> {chance(after)}.",
+        f"Belief which row it is {chances(before, after)}.",
         person=person,
         before=before,
         after=after,
@@ -76,13 +80,16 @@ def unique_as_they_are(question: MicrodataQuestion) -> int:
     return groups.people(groups.sizes == 1)
 
 
-def chance(share: Fraction) -> str:
-    """A share as percent and as a fraction.
+def chances(before: Fraction, after: Fraction) -> str:
+    """Two shares as percent and as fractions.
 
-    >>> chance(Fraction(1, 12)), chance(Fraction(1))
-    ('8 % (1/12)', '100 %')
+    >>> chances(Fraction(1, 12), Fraction(1))
+    '8.3 % (1/12) -> 100 %'
     """
-    return percent(share) if share == 1 else f"{percent(share)} ({share})"
+    return " -> ".join(
+        text if share == 1 else f"{text} ({share})"
+        for share, text in zip((before, after), percents(before, after), strict=True)
+    )
 
 
 def linked(scene: Scene, outside: Outside) -> Story:
@@ -131,11 +138,17 @@ def told(
 ) -> Story:
     """The story of the person outside about whom most is learned."""
     number_outside = people(facts["outside"])
-    headline = f"by {listed(outside.columns)}, {facts['unique']:,} of {number_outside} outside match exactly one released row"
+    headline = (
+        f"by {listed(outside.columns)}, {facts['unique']:,} of {number_outside} outside match "
+        "exactly one released row"
+    )
     if scene.column:
         headline += f"; for {facts.get('certain', 0):,} the {spoken(scene.column)} is certain"
     if facts["unlisted"]:
-        headline += f"; {facts['unlisted']:,} could not be looked up, the hierarchies do not list their values"
+        headline += (
+            f"; {facts['unlisted']:,} could not be looked up, the hierarchies do not list "
+            "their values"
+        )
     concerned = max(facts["unique"], facts.get("certain", 0))
     if not matched:
         return Story(
@@ -161,7 +174,11 @@ def told(
             known_value, key=lambda pair: (-beliefs[pair[0]][1], beliefs[pair[0]][2])
         )
         value, after, before = beliefs[number]
-        claim = f"that {again(person := Person(identity, dict(zip(outside.columns, known, strict=True))))} "
+        claim = (
+            "that "
+            f"{again(person := Person(identity, dict(zip(outside.columns, known, strict=True))))}"
+            " "
+        )
         claim += saying(scene.column, value)
     else:
         number, (known, identity) = min(matched, key=lambda pair: int(groups.sizes[pair[0]]))
@@ -177,8 +194,9 @@ def told(
         NAME,
         headline,
         scene.column or None,
-        f"{outside.file} says that {name_of(person)} {known_facts(person.known)}. Whoever links it, and knows that "
-        f"{again(person)} is in the table, {sure} {claim}. Belief {chance(before)} -> {chance(after)}.",
+        f"{outside.file} says that {name_of(person)} {known_facts(person.known)}. Whoever links "
+        f"it, and knows that {again(person)} is in the table, {sure} {claim}. Belief "
+        f"{chances(before, after)}.",
         person,
         value,
         before,

@@ -1,13 +1,15 @@
-"""Minimality: what somebody learns who knows that the levels are the least that pass (Wong et al. 2007).
+"""Minimality: what somebody learns who knows that the levels are the least that pass (Wong et al.
+2007).
 
-A release whose levels are minimal says more than it shows: with any column one level lower some check
-would have failed. The attacker knows everybody's quasi-identifiers, so each way to hand out a group's
-values to its people is a world, and those in which a lower node passes all checks are ruled out.
+A release whose levels are minimal says more than it shows: with any column one level lower some
+check would have failed. The attacker knows everybody's quasi-identifiers, so each way to hand out a
+group's values to its people is a world, and those in which a lower node passes all checks are ruled
+out.
 
-Counted exactly. People of a group whom no lower node tells apart are a block, and worlds are counted by
-how many of each value a block has. A lower node splits groups, it never mixes them, so each group has
-its own list of worlds, each with the lower nodes that fail there; groups meet only in the question
-which nodes fail anywhere.
+Counted exactly. People of a group whom no lower node tells apart are a block, and worlds are
+counted by how many of each value a block has. A lower node splits groups, it never mixes them, so
+each group has its own list of worlds, each with the lower nodes that fail there; groups meet only
+in the question which nodes fail anywhere.
 """
 
 from __future__ import annotations
@@ -20,17 +22,17 @@ from math import comb
 
 import numpy as np
 
-from tacit.attacks.scene import Scene
-from tacit.attacks.stories import Step, Story
-from tacit.definitions.base import Definition
-from tacit.definitions.k_anonymity import KAnonymity
-from tacit.definitions.l_diversity import LDiversity
-from tacit.definitions.words import again, known_facts, name_of, people, saying, spoken
-from tacit.model.numbers import percent
-from tacit.tables.counts import Counts
-from tacit.tables.groups import group
-from tacit.tables.hierarchy import Level, hierarchy
-from tacit.tables.microdata import MicrodataQuestion, Person
+from tacit.families.definition import Definition
+from tacit.families.microdata.attacks.scene import Scene
+from tacit.families.microdata.attacks.stories import Step, Story
+from tacit.families.microdata.counts import Counts
+from tacit.families.microdata.definitions.k_anonymity import KAnonymity
+from tacit.families.microdata.definitions.l_diversity import LDiversity
+from tacit.families.microdata.groups import group
+from tacit.families.microdata.hierarchy import Level, hierarchy
+from tacit.families.microdata.microdata import MicrodataQuestion, Person
+from tacit.families.words import again, known_facts, name_of, people, saying, spoken
+from tacit.model.numbers import percents
 
 NAME = "minimality"
 MOST = 20_000  # worlds times lower nodes
@@ -81,7 +83,9 @@ class Crowd:
 
 @dataclass(slots=True)
 class Tally:
-    """A group's worlds by the nodes that fail in them; `having` counts people with a value, by block."""
+    """A group's worlds by the nodes that fail in them;
+    `having` counts people with a value, by block.
+    """
 
     worlds: Shares = field(default_factory=dict)
     having: dict[int, dict[tuple[int, int], int]] = field(default_factory=dict)
@@ -116,7 +120,8 @@ def minimality(scene: Scene) -> Story | None:
     except TooMany:
         return not_computed(
             scene,
-            f"there are too many worlds to count: more than {MOST:,}, or too many different groups in them",
+            f"there are too many worlds to count: more than {MOST:,}, or too many different "
+            "groups in them",
         )
     return told(scene, crowds, beliefs, len(nodes))
 
@@ -175,7 +180,9 @@ def fails_by_size(question: MicrodataQuestion, node: Node, rules: Sequence[Defin
 
 
 class Judge:
-    """Asks the plan's own definitions whether a group with some values passes; each question once."""
+    """Asks the plan's own definitions whether a group with some values passes;
+    each question once.
+    """
 
     def __init__(self, scene: Scene, rules: Sequence[Definition]) -> None:
         self.scene = scene
@@ -196,7 +203,9 @@ class Judge:
         return self.known[counts]
 
     def ask(self, rule: Definition, counts: Row) -> bool:
-        """Put one group to a definition: it takes about a millisecond, and is not done without end."""
+        """Put one group to a definition:
+        it takes about a millisecond, and is not done without end.
+        """
         self.asked += 1
         if self.asked > MOST_ASKED:
             raise TooMany
@@ -293,8 +302,8 @@ def posterior(
 ) -> list[dict[tuple[int, int], Fraction]]:
     """For each group, block and value the share of the worlds kept in which a person has it.
 
-    Worlds are kept in which every lower node fails somewhere. Each group is weighed with how often the
-    other groups make up for the nodes that do not fail in it.
+    Worlds are kept in which every lower node fails somewhere. Each group is weighed with how often
+    the other groups make up for the nodes that do not fail in it.
     """
     budget = [MOST]
     tallies = [tally(crowd, nodes, judge, budget) for crowd in crowds]
@@ -361,7 +370,8 @@ def fails(world: World, part: tuple[int, ...], judge: Judge) -> bool:
 
 
 def worlds(sizes: Row, values: Row) -> Iterator[tuple[World, int]]:
-    """All ways to hand out a group's values to its blocks, each with how many assignments to people it is.
+    """All ways to hand out a group's values to its blocks, each with how
+    many assignments to people it is.
 
     >>> list(worlds((1, 1), (1, 1)))
     [(((0, 1), (1, 0)), 1), (((1, 0), (0, 1)), 1)]
@@ -404,22 +414,26 @@ def told(
     before = scene.before(name)
     word = spoken(scene.column)
     concerned = sum(one.people for one in changes if one.gain > 0)
+    first, second = percents(share, after)
     headline = f"knowing that the levels are the least that pass makes nobody's {word} more likely"
     if concerned:
         headline = (
-            f"for {concerned:,} of {people(scene.question.people)} the true {word} becomes more likely "
-            "to whoever knows that the levels are the least that pass"
+            f"for {concerned:,} of {people(scene.question.people)} the true {word} becomes more "
+            "likely to whoever knows that the levels are the least that pass"
         )
     if scene.place is not None:
-        headline = f"knowing that the levels are the least that pass moves the belief from {percent(share)} to {percent(after)}"
-    sure = "is certain" if after == 1 else f"believes with {percent(after)}"
+        headline = (
+            f"knowing that the levels are the least that pass moves the belief from {first} "
+            f"to {second}"
+        )
+    sure = "is certain" if after == 1 else f"believes with {second}"
     return Story(
         NAME,
         headline,
         scene.column,
-        f"Anyone who knows that {name_of(person)} {known_facts(person.known)} believes with {percent(share)} that "
-        f"{again(person)} {saying(scene.column, name)}; whoever also knows that no lower level passes {sure}. "
-        f"Belief {percent(share)} -> {percent(after)}.",
+        f"Anyone who knows that {name_of(person)} {known_facts(person.known)} believes with "
+        f"{first} that {again(person)} {saying(scene.column, name)}; whoever also knows that no "
+        f"lower level passes {sure}. Belief {first} -> {second}.",
         person,
         name,
         share,

@@ -1,4 +1,6 @@
-"""Proximity: a value that is nearly known. "Earns within 2,000 of 100,000, with 80 %" (Li et al. 2008)."""
+"""Proximity: a value that is nearly known. "Earns within 2,000 of 100,000, with 80 %" (Li et al.
+2008).
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from tacit.attacks.scene import Scene
-from tacit.attacks.stories import Step, Story
-from tacit.definitions.words import again, known_facts, name_of, people, plural, saying, spoken
-from tacit.model.numbers import percent, plain
-from tacit.tables.distances import Discrete, Distance, Numeric
-from tacit.tables.neighbours import Balls, largest_balls
+from tacit.families.microdata.attacks.scene import Scene
+from tacit.families.microdata.attacks.stories import Step, Story
+from tacit.families.microdata.distances import Discrete, Distance, Numeric
+from tacit.families.microdata.neighbours import Balls, largest_balls
+from tacit.families.words import again, change, known_facts, name_of, people, plural, saying, spoken
+from tacit.model.numbers import percent, percent_exactly, plain
 
 NAME = "proximity"
 WIDTH = Fraction(2, 100)  # of the range, where no check says how near is near
@@ -20,7 +22,9 @@ CHECKS = ("dissimilarity", "eps-m")
 
 
 def proximity(scene: Scene) -> Story | None:
-    """The most people of a group around one value; None for columns without a distance. n log n per group."""
+    """The most people of a group around one value; None for columns without a distance.
+    n log n per group.
+    """
     groups = scene.groups
     if not len(scene.cells.owner) or groups.overlapping:
         return None
@@ -48,14 +52,18 @@ def proximity(scene: Scene) -> Story | None:
     concerned = groups.people(close) if scene.place is None else int(groups.sizes[number])
     headline = f"the {word} is known {width} with {percent(after)}"
     if scene.place is None:
-        headline += f"; at {plain(scene.threshold * 100)} % or more for {concerned:,} of {people(scene.question.people)}"
+        headline += (
+            f"; at {percent_exactly(scene.threshold)} or more for {concerned:,} of "
+            f"{people(scene.question.people)}"
+        )
     claim = near_words(scene.column, value, distance, radius)
     return Story(
         NAME,
         headline,
         scene.column,
-        f"Anyone who knows that {name_of(person)} {known_facts(person.known)} believes with {percent(after)} that "
-        f"{again(person)} {claim}. Belief {percent(before)} -> {percent(after)} ({inside}/{known}).",
+        f"Anyone who knows that {name_of(person)} {known_facts(person.known)} believes with "
+        f"{percent(after)} that {again(person)} {claim}. Belief {change(before, after)} "
+        f"({inside}/{known}).",
         person,
         value,
         before,
@@ -90,7 +98,8 @@ def share_of_range(distance: Distance) -> Fraction | None:
 def worst(balls: Balls) -> int:
     """The group with the greatest share around one value.
 
-    Among equals one with several values there (one alone is homogeneity), then the larger, then the first.
+    Among equals one with several values there (one alone is
+    homogeneity), then the larger, then the first.
     """
     cells = balls.cells
     share = balls.sizes / np.maximum(cells.known, 1)  # equal fractions are equal floats
@@ -129,4 +138,7 @@ def near_words(column: str, value: Any, distance: Distance, radius: Fraction) ->
         written = f"{value:,}" if isinstance(value, int) else value
         reach = f"{int(radius):,}" if radius.denominator == 1 else plain(radius)
         return f"{saying(column, written)} give or take {reach}"
-    return f"{saying(column, value)} or something within {plural(distance.unit or 'step', int(radius))} of it"
+    return (
+        f"{saying(column, value)} or something within "
+        f"{plural(distance.unit or 'step', int(radius))} of it"
+    )

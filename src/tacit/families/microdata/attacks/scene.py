@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from tacit.definitions.base import Definition
-from tacit.definitions.microdata import Learned
-from tacit.tables.counts import Counts
-from tacit.tables.groups import Groups
-from tacit.tables.microdata import MicrodataQuestion, Person
-from tacit.tables.neighbours import Cells, cells_of
+from tacit.families.definition import Definition
+from tacit.families.microdata.counts import Counts
+from tacit.families.microdata.definitions.microdata import Learned
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.microdata import MicrodataQuestion, Person
+from tacit.families.microdata.neighbours import Cells, cells_of
 
 NINETY_FIVE = Fraction(95, 100)
 
@@ -30,7 +30,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The person of whom the story is told: who, what can be looked up, and the rows of the base."""
+    """The person of whom the story is told:
+    who, what can be looked up, and the rows of the base.
+    """
 
     identity: Mapping[str, Any]
     rows: tuple[int, ...]
@@ -40,7 +42,8 @@ class Target:
 class Outside:
     """A table that the attacker has: some quasi-identifiers as they are, and who has them.
 
-    Each row is a person: `known` in the order of `columns`, and what else the table says about them.
+    Each row is a person: `known` in the order of `columns`, and
+    what else the table says about them.
     """
 
     file: str
@@ -52,8 +55,9 @@ class Outside:
 class Scene:
     """One release and one sensitive column, and what the attacker brings along.
 
-    `column` is empty where the release has no sensitive column. `levels_known`: the release was made by
-    levels of this plan. `doubtful`: some values may mean unknown, and are taken as no diversity here.
+    `column` is empty where the release has no sensitive column. `levels_known`: the release was
+    made by levels of this plan. `doubtful`: some values may mean unknown, and are taken as no
+    diversity here.
     """
 
     question: MicrodataQuestion
@@ -169,7 +173,9 @@ def rows_with(base: Counts, values: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def code_of(base: Counts, column: str, value: Any) -> int:
-    """The code of a value as the table has it: spelling variants may have become one, and unknown missing."""
+    """The code of a value as the table has it:
+    spelling variants may have become one, and unknown missing.
+    """
     dictionary = base.dictionaries[column]
     for clean, spellings in base.raw.get(column, {}).items():
         if value in spellings and clean in dictionary:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from tacit.families.microdata.microdata import Person
 from tacit.model.verdict import Audience, as_json, with_decimals
-from tacit.tables.microdata import Person
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,10 @@ class Step:
 class Story:
     """One attack on one release.
 
-    `headline` and `facts` name nobody and no value, `text`, `person`, `value` and `steps` are for the
-    owner only. `before` and `after` are the beliefs in the value of the worst-off person (or which row
-    is theirs); None where the attack was not computed, and `reason` says why. `people` is how many
-    are concerned.
+    `headline` and `facts` name nobody and no value, `text`, `person`, `value` and `steps` are for
+    the owner only. `before` and `after` are the beliefs in the value of the worst-off person (or
+    which row is theirs); None where the attack was not computed, and `reason` says why. `people` is
+    how many are concerned.
 
     >>> story = Story(
     ...     "homogeneity",
@@ -115,7 +115,8 @@ class Attack:
     def path(self, sensitive: str | None) -> tuple[Step, ...]:
         """How the belief in one column moves with each piece of knowledge, as the stories tell it.
 
-        Each step knows all that stands above it; only what follows from the levels stands for itself.
+        Each step knows all that stands above it;
+        only what follows from the levels stands for itself.
         """
         chains = {
             story.attack: story.steps for story in self.stories if story.sensitive == sensitive

@@ -1,4 +1,6 @@
-"""(alpha,k)-anonymity: is any sensitive value too frequent in a group? (Wong, Li, Fu and Wang 2006)"""
+"""(alpha,k)-anonymity: is any sensitive value too frequent in a
+group? (Wong, Li, Fu and Wang 2006)
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from tacit.definitions.base import Place
-from tacit.definitions.neighbourhood import NeighbourhoodDefinition, largest_share
-from tacit.definitions.parameters import number, whole
-from tacit.definitions.words import people
-from tacit.definitions.worst_group import (
+from tacit.families.definition import Place
+from tacit.families.microdata.definitions.neighbourhood import (
+    NeighbourhoodDefinition,
+    largest_share,
+)
+from tacit.families.microdata.definitions.worst_group import (
     Finding,
     Requirement,
     at_most,
@@ -18,11 +21,13 @@ from tacit.definitions.worst_group import (
     short,
     smallest_group,
 )
+from tacit.families.microdata.distances import Discrete
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.microdata import MicrodataQuestion, Missing
+from tacit.families.microdata.neighbours import Balls
+from tacit.families.parameters import number, whole
+from tacit.families.words import people
 from tacit.model.numbers import plain
-from tacit.tables.distances import Discrete
-from tacit.tables.groups import Groups
-from tacit.tables.microdata import MicrodataQuestion, Missing
-from tacit.tables.neighbours import Balls
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,11 @@ class AlphaK(NeighbourhoodDefinition):
             self, "alpha", number("alpha", self.alpha, above=0, most=1, because="is no share")
         )
         object.__setattr__(self, "k", whole("k", self.k, least=1))
+
+    @property
+    def extreme_spellings_suffice(self) -> bool:
+        """The greatest share only grows where values become one."""
+        return True
 
     @property
     def least_group(self) -> int:
@@ -109,7 +119,10 @@ class AlphaK(NeighbourhoodDefinition):
                 f"at most {top} of a group have one {finding.column}, and {smallest_group(finding)}"
             )
         if broken is share and share.measured() == 1:
-            return f"everybody in a group has the same {finding.column}, at most {plain(self.alpha)} allowed"
+            return (
+                f"everybody in a group has the same {finding.column}, at most "
+                f"{plain(self.alpha)} allowed"
+            )
         if broken is share:
             return (
                 f"{top} of a group have one {finding.column}, at most {plain(self.alpha)} allowed"

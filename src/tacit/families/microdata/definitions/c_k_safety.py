@@ -1,4 +1,6 @@
-"""(c,k)-safety: how sure can somebody become who knows any k implications? (Martin and others 2007)"""
+"""(c,k)-safety: how sure can somebody become who knows any k
+implications? (Martin and others 2007)
+"""
 
 from __future__ import annotations
 
@@ -6,24 +8,34 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, ClassVar
 
-from tacit.definitions.background import BackgroundDefinition, Found, Knowledge
-from tacit.definitions.base import Place
-from tacit.definitions.implications import Worst, least, worst_implications
-from tacit.definitions.microdata import MicrodataDefinition
-from tacit.definitions.parameters import number, whole
-from tacit.definitions.words import plural, spoken
+from tacit.families.definition import Place
+from tacit.families.microdata.definitions.beliefs.background import (
+    BackgroundDefinition,
+    Found,
+    Knowledge,
+)
+from tacit.families.microdata.definitions.beliefs.implications import (
+    Worst,
+    least,
+    worst_implications,
+)
+from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.microdata import Missing
+from tacit.families.parameters import number, whole
+from tacit.families.words import plural, spoken
 from tacit.model.numbers import plain
-from tacit.tables.groups import Groups
-from tacit.tables.microdata import Missing
 
 
 @dataclass(frozen=True, slots=True)
 class CKSafety(BackgroundDefinition):
-    """Nobody who knows `k` implications about people's values believes any value of anyone with `c` or more.
+    """Nobody who knows `k` implications about people's values believes any
+    value of anyone with `c` or more.
 
-    An implication is "if Ann has flu and Bob has a cold, then Cleo has flu or Dan has a cough": atoms
-    joined by and, then atoms joined by or. Any k of them may be known, and the belief stays below c.
-    Two kinds of fact are implications too: "Ann has no flu", and "if Ann has flu, so has Bob".
+    An implication is "if Ann has flu and Bob has a cold, then Cleo has flu or Dan has a cough":
+    atoms joined by and, then atoms joined by or. Any k of them may be known, and the belief stays
+    below c. Two kinds of fact are implications too: "Ann has no flu", and "if Ann has flu, so has
+    Bob".
 
     Martin, Kifer, Machanavajjhala, Gehrke and Halpern, ICDE 2007. One pass over the groups for each
     pair of numbers up to k.
@@ -82,8 +94,9 @@ class CKSafety(BackgroundDefinition):
 def knowledge_of(groups: Groups, found: Worst) -> Knowledge:
     """The implications themselves: each atom that is to be avoided implies the one that is asked.
 
-    The person with the most atoms is the one who is asked about. For this person the atom of the most
-    frequent value is the one that is asked, and the others say: the person does not have that value.
+    The person with the most atoms is the one who is asked about. For this person the atom of the
+    most frequent value is the one that is asked, and the others say: the person does not have that
+    value.
     """
     avoided = {group: ways_to_avoid(groups, group, atoms) for group, atoms in found.atoms.items()}
     own, *others = avoided.pop(found.group)

@@ -8,11 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.definitions.base import Place
-from tacit.definitions.neighbourhood import NeighbourhoodDefinition
-from tacit.definitions.parameters import number, whole
-from tacit.definitions.words import people
-from tacit.definitions.worst_group import (
+from tacit.families.definition import Place
+from tacit.families.microdata.definitions.neighbourhood import NeighbourhoodDefinition
+from tacit.families.microdata.definitions.worst_group import (
     Finding,
     Requirement,
     at_most,
@@ -20,21 +18,24 @@ from tacit.definitions.worst_group import (
     short,
     smallest_group,
 )
+from tacit.families.microdata.distances import Distance
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.microdata import MicrodataQuestion, Missing
+from tacit.families.microdata.neighbours import Balls
+from tacit.families.microdata.ratios import Ratios
+from tacit.families.parameters import number, whole
+from tacit.families.words import people
 from tacit.model.numbers import plain
-from tacit.tables.distances import Distance
-from tacit.tables.groups import Groups
-from tacit.tables.microdata import MicrodataQuestion, Missing
-from tacit.tables.neighbours import Balls
-from tacit.tables.ratios import Ratios
 
 
 @dataclass(frozen=True, slots=True)
 class Dissimilarity(NeighbourhoodDefinition):
-    """Every value of a group is farther than `epsilon` from at least the share `delta` of the others.
+    """Every value of a group is farther than `epsilon` from at least
+    the share `delta` of the others.
 
-    And every group has at least `k` people. The risk of a group is the largest (|ball| - 1) / (|G| - 1)
-    over its values, 1 for a single value, and must be at most 1 - delta. The distance is what the
-    table declares for the column.
+    And every group has at least `k` people. The risk of a group is the largest (|ball| - 1) / (|G|
+    - 1) over its values, 1 for a single value, and must be at most 1 - delta. The distance is what
+    the table declares for the column.
 
     >>> Dissimilarity(epsilon="0.1", delta="0.5", k=3).label
     '(epsilon=0.1, delta=0.5)^3-dissimilarity'
@@ -85,7 +86,9 @@ class Dissimilarity(NeighbourhoodDefinition):
         return Fraction(self.epsilon)
 
     def distance(self, question: MicrodataQuestion, column: str) -> Distance:
-        """What the table declares; else numbers differ by their difference, and all else is equal or not."""
+        """What the table declares; else numbers differ by their difference, and all else is
+        equal or not.
+        """
         return question.measure(column, question.base.dictionaries[column])
 
     def requirements(self, groups: Groups, balls: Balls) -> tuple[Requirement, ...]:

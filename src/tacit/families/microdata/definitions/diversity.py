@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.definitions.entropy import diversity, entropy, is_diverse
-from tacit.tables.groups import Ambiguous, Groups
+from tacit.families.microdata.definitions.entropy import diversity, entropy, is_diverse
+from tacit.families.microdata.groups import Ambiguous, Groups
 
 if TYPE_CHECKING:
     Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -53,8 +53,8 @@ def recursive(
     """For each group the largest l for which it is (pd-)recursive (c,l)-diverse, at least 1.
 
     Definition 3.9. Let the y-th most frequent value be the first that must not be disclosed. Then
-    r_y < c tail(l), where the tail is r_l + ... + r_m for l > y, and r_(l-1) + ... + r_m without r_y
-    for l <= y. Without don't-care values y is 1: Definition 3.8. Groups that have nothing to
+    r_y < c tail(l), where the tail is r_l + ... + r_m for l > y, and r_(l-1) + ... + r_m without
+    r_y for l <= y. Without don't-care values y is 1: Definition 3.8. Groups that have nothing to
     protect meet every l.
     """
     counts: Any = groups.counts
@@ -121,7 +121,9 @@ def guarded_groups(groups: Groups, dont_care: Collection[Any]) -> Guarded:
 
 
 def all_guarded(lengths: Integers) -> Guarded:
-    """Every value is protected. Groups with one value need no look: they are 1-diverse and no more."""
+    """Every value is protected. Groups with one value need no look:
+    they are 1-diverse and no more.
+    """
     several = lengths > 1
     chosen = lengths[several]
     begins = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(chosen)))[:-1]
@@ -134,7 +136,8 @@ def all_guarded(lengths: Integers) -> Guarded:
 def may_be_protected(ambiguous: Ambiguous, dont_care: list[int]) -> Mask:
     """Groups in which somebody with several values may mean one that must not be disclosed.
 
-    There no value may be disclosed: Definition 3.8 implies 3.9, for every way to pick one value each.
+    There no value may be disclosed: Definition 3.8 implies 3.9, for
+    every way to pick one value each.
     """
     protected = ~np.isin(ambiguous.values, dont_care)
     return ambiguous.groups & (
@@ -144,7 +147,9 @@ def may_be_protected(ambiguous: Ambiguous, dont_care: list[int]) -> Mask:
 
 @dataclass(frozen=True, slots=True)
 class Rarest:
-    """Where a value that must not be ruled out is rarest: its share in percent, and the groups below."""
+    """Where a value that must not be ruled out is rarest:
+    its share in percent, and the groups below.
+    """
 
     groups: Groups
     number: int
@@ -154,7 +159,9 @@ class Rarest:
 
 
 def rarest(groups: Groups, values: Collection[Any], required: Fraction) -> Rarest:
-    """Definition 3.10: every value of W occurs in at least c2 percent of the people of every group."""
+    """Definition 3.10: every value of W occurs in at least c2
+    percent of the people of every group.
+    """
     owner = np.repeat(np.arange(len(groups)), np.diff(groups.starts))
     return min(
         (rarest_share(groups, owner, value, required) for value in values),
@@ -203,7 +210,9 @@ def entropic(groups: Groups, required: Fraction) -> Finding:
 
 
 def below_entropy(groups: Groups, required: Fraction, entropies: Floats | None = None) -> Mask:
-    """Which groups have too little entropy: floats decide where they are far from the limit, integers else."""
+    """Which groups have too little entropy:
+    floats decide where they are far from the limit, integers else.
+    """
     entropies = float_entropies(groups) if entropies is None else entropies
     target = log(required.numerator) - log(required.denominator)
     below: Mask = entropies < target - CLOSE
@@ -229,7 +238,9 @@ def float_entropies(groups: Groups) -> Floats:
 
 
 def alike(groups: Groups, numbers: Integers) -> Iterator[tuple[list[int], Integers]]:
-    """Some groups by their counts: equal counts are looked at once, however many groups have them."""
+    """Some groups by their counts: equal counts are looked at once,
+    however many groups have them.
+    """
     lengths = np.diff(groups.starts)[numbers]
     for length in np.unique(lengths).tolist():
         chosen = numbers[lengths == length]

@@ -1,9 +1,9 @@
 """Entropy diversity decided exactly: is e to the entropy of some counts at least l?
 
 For counts n_i with sum n the entropy is at least log(l) iff prod(n_i^n_i) l^n <= n^n. We compare
-logarithms with a proved error bound, and only where they are too close to tell do we ask whether the
-two sides are equal as integers, by writing both over a common base of coprime numbers. Floats are not
-enough: counts 2, 2, 2 are exactly 3-diverse and fail in binary.
+logarithms with a proved error bound, and only where they are too close to tell do we ask whether
+the two sides are equal as integers, by writing both over a common base of coprime numbers. Floats
+are not enough: counts 2, 2, 2 are exactly 3-diverse and fail in binary.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def log_difference(
     value = Decimal(0)
     size = Decimal(0)
     for factor, number in terms:
-        # Decimal's ln is correctly rounded, and so is each product and sum: one unit in the last place each.
+        # Decimal's ln is correctly rounded, and so is each product and sum:
+        # one unit in the last place each.
         term = context.multiply(Decimal(factor), context.ln(Decimal(number)))
         value = context.add(value, term)
         size = context.add(size, term.copy_abs())

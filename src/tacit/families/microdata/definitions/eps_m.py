@@ -1,4 +1,6 @@
-"""(epsilon,m)-anonymity: do too many numbers of a group lie close together? (Li, Tao and Xiao 2008)"""
+"""(epsilon,m)-anonymity: do too many numbers of a group lie close
+together? (Li, Tao and Xiao 2008)
+"""
 
 from __future__ import annotations
 
@@ -6,16 +8,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from tacit.definitions.base import Place
-from tacit.definitions.neighbourhood import NeighbourhoodDefinition, largest_share
-from tacit.definitions.parameters import number
-from tacit.definitions.worst_group import Finding, Requirement, at_least, short
+from tacit.families.definition import Place
+from tacit.families.microdata.definitions.neighbourhood import (
+    NeighbourhoodDefinition,
+    largest_share,
+)
+from tacit.families.microdata.definitions.worst_group import Finding, Requirement, at_least, short
+from tacit.families.microdata.distances import Numeric, numeric
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.microdata import MicrodataQuestion, Missing
+from tacit.families.microdata.neighbours import Balls
+from tacit.families.microdata.ratios import Ratios
+from tacit.families.parameters import number
 from tacit.model.numbers import plain
-from tacit.tables.distances import Numeric, numeric
-from tacit.tables.groups import Groups
-from tacit.tables.microdata import MicrodataQuestion, Missing
-from tacit.tables.neighbours import Balls
-from tacit.tables.ratios import Ratios
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.definitions.base import Place
-from tacit.definitions.microdata import MicrodataDefinition, exposed, group_facts
-from tacit.definitions.parameters import whole
-from tacit.definitions.words import again, known_facts, name_of, people
+from tacit.families.definition import Place
+from tacit.families.microdata.definitions.microdata import MicrodataDefinition, exposed, group_facts
+from tacit.families.microdata.groups import Groups, Mask
+from tacit.families.microdata.microdata import MicrodataQuestion, Missing
+from tacit.families.parameters import whole
+from tacit.families.words import again, known_facts, name_of, people
 from tacit.model.verdict import Certificate, Verdict, Witness
-from tacit.tables.groups import Groups, Mask
-from tacit.tables.microdata import MicrodataQuestion, Missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,5 +112,8 @@ class KAnonymity(MicrodataDefinition):
                     "known": dict(person.known),
                 },
             ),
-            "story": f"Anyone who knows that {name_of(person)} {known_facts(person.known)} {found}. {exposed(facts, self.label)}",
+            "story": (
+                f"Anyone who knows that {name_of(person)} {known_facts(person.known)} "
+                f"{found}. {exposed(facts, self.label)}"
+            ),
         }

@@ -1,4 +1,6 @@
-"""(k,e)-anonymity: are the numbers of a group different and far apart? (Zhang, Koudas, Srivastava, Yu 2007)"""
+"""(k,e)-anonymity: are the numbers of a group different and far apart? (Zhang, Koudas,
+Srivastava, Yu 2007)
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from tacit.definitions.base import Place
-from tacit.definitions.numbers import Line, between, line_of
-from tacit.definitions.parameters import number, whole
-from tacit.definitions.words import listed, plural, saying
-from tacit.definitions.worst_group import (
+from tacit.families.definition import Place
+from tacit.families.microdata.definitions.numbers import Line, between, line_of
+from tacit.families.microdata.definitions.worst_group import (
     Claimed,
     Finding,
     Requirement,
@@ -20,11 +20,13 @@ from tacit.definitions.worst_group import (
     number_of,
     short,
 )
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.microdata import MicrodataQuestion, Missing
+from tacit.families.microdata.neighbours import cells_of
+from tacit.families.parameters import number, whole
+from tacit.families.words import listed, plural, saying
 from tacit.model.numbers import plain
-from tacit.tables.groups import Groups
-from tacit.tables.hierarchy import value_text
-from tacit.tables.microdata import MicrodataQuestion, Missing
-from tacit.tables.neighbours import cells_of
 
 SHOWN = 4
 

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from tacit.definitions.base import Place
-from tacit.definitions.diversity import (
+from tacit.errors import ParameterError
+from tacit.families.definition import Place
+from tacit.families.microdata.definitions.diversity import (
     UNBOUNDED,
     Finding,
     Rarest,
@@ -21,22 +22,21 @@ from tacit.definitions.diversity import (
     rarest,
     recursive,
 )
-from tacit.definitions.entropy import DIGITS
-from tacit.definitions.microdata import (
+from tacit.families.microdata.definitions.entropy import DIGITS
+from tacit.families.microdata.definitions.microdata import (
     MicrodataDefinition,
     exposed,
     group_facts,
     learned,
     most_learned,
 )
-from tacit.definitions.parameters import number
-from tacit.definitions.words import again, known_facts, name_of, plural, saying
-from tacit.errors import ParameterError
-from tacit.model.numbers import percent, plain
+from tacit.families.microdata.groups import Groups, Mask
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.microdata import MicrodataQuestion, Missing
+from tacit.families.parameters import number
+from tacit.families.words import again, change, known_facts, name_of, plural, saying
+from tacit.model.numbers import percent, percent_exactly, plain
 from tacit.model.verdict import Certificate, Verdict, Witness
-from tacit.tables.groups import Groups, Mask
-from tacit.tables.hierarchy import value_text
-from tacit.tables.microdata import MicrodataQuestion, Missing
 
 Kind = Literal["distinct", "entropy", "recursive"]
 
@@ -45,9 +45,9 @@ Kind = Literal["distinct", "entropy", "recursive"]
 class LDiversity(MicrodataDefinition):
     """Every group has `l` well-represented values of the sensitive column.
 
-    `distinct`: at least l different values. `entropy` (Definition 3.7): the entropy of the values is
-    at least log(l). `recursive` (Definition 3.8): r_1 < c (r_l + ... + r_m), where r_i is how often
-    the i-th most frequent value occurs: whoever rules out l-2 values is still unsure.
+    `distinct`: at least l different values. `entropy` (Definition 3.7): the entropy of the values
+    is at least log(l). `recursive` (Definition 3.8): r_1 < c (r_l + ... + r_m), where r_i is how
+    often the i-th most frequent value occurs: whoever rules out l-2 values is still unsure.
 
     Recursive diversity has two extensions. Values in `dont_care` may be disclosed (pd-recursive,
     Definition 3.9). Values in `negative` must not be ruled out either: each occurs in at least `c2`
@@ -92,7 +92,8 @@ class LDiversity(MicrodataDefinition):
         object.__setattr__(self, "l", number("l", self.l, above=1, because="protects nobody"))
         if self.kind != "entropy" and self.l.denominator != 1:
             raise ParameterError(
-                f"l={plain(self.l)} is not a whole number, and {self.kind} l-diversity counts values.",
+                f"l={plain(self.l)} is not a whole number, and {self.kind} l-diversity "
+                "counts values.",
                 parameter="l",
                 hint=f"Use l={self.l.__ceil__()}, or kind: entropy.",
             )
@@ -115,7 +116,8 @@ class LDiversity(MicrodataDefinition):
             )
         if bool(self.negative) != (self.c2 is not None):
             raise ParameterError(
-                "negative and c2 belong together: which values must not be ruled out, and their least percentage.",
+                "negative and c2 belong together: which values must not be ruled out, and their "
+                "least percentage.",
                 parameter="negative" if self.negative else "c2",
                 hint="Write for example negative: [HIV], c2: 5.",
             )
@@ -137,8 +139,22 @@ class LDiversity(MicrodataDefinition):
 
     @property
     def whole_groups_suffice(self) -> bool:
-        """Fewer people never help where values are counted; their frequencies can become more even."""
+        """Fewer people never help where values are counted;
+        their frequencies can become more even.
+        """
         return self.kind == "distinct" and self.missing != "match-any"
+
+    @property
+    def strictest_is_worst(self) -> bool:
+        """Where values are counted, fewer values are worse."""
+        return self.kind == "distinct"
+
+    @property
+    def extreme_spellings_suffice(self) -> bool:
+        """Values that become one majorize: their entropy falls, and fewer people are left beside
+        the most frequent ones.
+        """
+        return not self.dont_care and not self.negative
 
     @property
     def least_group(self) -> int:
@@ -146,7 +162,9 @@ class LDiversity(MicrodataDefinition):
         return 1 if self.dont_care else int(self.l.__ceil__())
 
     def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask:
-        """The groups that are not diverse enough; with several sensitive columns, those with such a part."""
+        """The groups that are not diverse enough;
+        with several sensitive columns, those with such a part.
+        """
         whole = question.groups(missing=self.missing)
         found = np.zeros(len(whole), dtype=bool)
         for groups in self._asked(question, sensitive):
@@ -165,7 +183,9 @@ class LDiversity(MicrodataDefinition):
         return [question.groups_knowing_the_rest(name, self.missing) for name in question.sensitive]
 
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
-        """Look for the least diverse group; with several sensitive columns, of each given the others."""
+        """Look for the least diverse group;
+        with several sensitive columns, of each given the others.
+        """
         asked = self._asked(question, sensitive)
         findings = [self._finding(groups) for groups in asked]
         # A column that fails comes first, also where both round to the same l.
@@ -232,7 +252,9 @@ class LDiversity(MicrodataDefinition):
         return min(int(value), int(self.l)) if value == UNBOUNDED else int(value)
 
     def _negations(self, column: str) -> str:
-        """Entropy promises no number of values that may be ruled out; the other kinds promise l-2."""
+        """Entropy promises no number of values that may be ruled out;
+        the other kinds promise l-2.
+        """
         ruled_out = int(self.l) - 2 if self.kind != "entropy" else 0
         return (
             f", and can rule out {plural(column, ruled_out)} for a person" if ruled_out > 0 else ""
@@ -299,12 +321,18 @@ class LDiversity(MicrodataDefinition):
         name = name_of(person)
         return Verdict(
             status="breached",
-            because=f"a value that must not be ruled out occurs in {plain_percent(found.percent)} % of a group, "
-            f"{plain(self.c2)} % required",
+            because=(
+                "a value that must not be ruled out occurs in "
+                f"{percent(found.percent / 100, down=True)} of a group, "
+                f"{percent_exactly(self.c2 / 100)} required"
+            ),
             evidence=Witness("group", facts, personal),
-            story=f"Anyone who knows that {name} {known_facts(person.known)} can nearly rule out that {again(person)} "
-            f"{saying(column, found.value)}. Belief {percent(personal['before'])} -> {percent(personal['after'])}. "
-            f"{exposed(facts, self.label)}",
+            story=(
+                f"Anyone who knows that {name} {known_facts(person.known)} can nearly rule "
+                f"out that {again(person)} {saying(column, found.value)}. Belief "
+                f"{change(personal['before'], personal['after'])}. "
+                f"{exposed(facts, self.label)}"
+            ),
             **said,
         )
 
@@ -352,12 +380,3 @@ def truncated(value: Decimal, digits: int) -> str:
 def by_percent(found: Rarest) -> Fraction:
     """The rarest first."""
     return found.percent
-
-
-def plain_percent(value: Fraction) -> str:
-    """A percentage with at most two digits, never rounded up.
-
-    >>> plain_percent(Fraction(100, 3))
-    '33.33'
-    """
-    return plain(Fraction(value * 100 // 1, 100))

@@ -9,7 +9,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from tacit.definitions.base import (
+from tacit.errors import DataError, ParameterError
+from tacit.families.definition import (
     EQUALLY_LIKELY,
     LEVELS_NOT_KNOWN,
     MISSING_UNKNOWN,
@@ -17,9 +18,11 @@ from tacit.definitions.base import (
     SEVERAL_VALUES,
     Definition,
 )
-from tacit.definitions.words import (
+from tacit.families.microdata.groups import Groups, Mask
+from tacit.families.microdata.microdata import MicrodataQuestion, Missing, Person
+from tacit.families.words import (
     again,
-    belief,
+    beliefs,
     change,
     everybodys,
     known_facts,
@@ -28,11 +31,8 @@ from tacit.definitions.words import (
     people,
     saying,
 )
-from tacit.errors import DataError, ParameterError
 from tacit.model.numbers import percent
 from tacit.model.verdict import Assumption
-from tacit.tables.groups import Groups, Mask
-from tacit.tables.microdata import MicrodataQuestion, Missing, Person
 
 CLOSE = 1e-9  # shares that differ by less are compared exactly
 
@@ -54,21 +54,25 @@ class MicrodataDefinition(Definition):
     def is_monotone_for(self, question: MicrodataQuestion) -> bool:
         """Does it still hold when this release is generalized further?
 
-        Not where people have several rows, or groups overlap: then merged groups are not sums of groups.
+        Not where people have several rows, or groups overlap:
+        then merged groups are not sums of groups.
         """
         return self.monotone and question.base.persons is None and self.missing != "match-any"
 
     @property
     def least_group(self) -> int:
-        """So many people every group has where it holds: what a repair can rule out before it looks at values."""
+        """So many people every group has where it holds:
+        what a repair can rule out before it looks at values.
+        """
         return 1
 
     @property
     def whole_groups_suffice(self) -> bool:
-        """Where rows may be dropped: is it enough to drop the groups that fail, as a whole and each for itself?
+        """Where rows may be dropped: is it enough to drop the groups that
+        fail, as a whole and each for itself?
 
-        So it is where a group is judged alone, and fewer people never make it better. Otherwise dropping another
-        group, or some rows of a group, may help too.
+        So it is where a group is judged alone, and fewer people never make it better.
+        Otherwise dropping another group, or some rows of a group, may help too.
         """
         return False
 
@@ -78,7 +82,8 @@ class MicrodataDefinition(Definition):
         return False
 
     def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask | None:
-        """Which of `question.groups()` fail, without telling a story; None where they are not judged one by one.
+        """Which of `question.groups()` fail, without telling a story;
+        None where they are not judged one by one.
 
         No group fails exactly where `check` holds. A repair asks this of thousands of releases.
         """
@@ -104,7 +109,10 @@ class MicrodataDefinition(Definition):
             "subject": {"release": question.release},
             "certainty": "conservative" if several else "exact",
             "protects": protects,
-            "against": f"anyone who knows who is in the table, and {everybodys(question.quasi)}{also_knows}",
+            "against": (
+                "anyone who knows who is in the table, and "
+                f"{everybodys(question.quasi)}{also_knows}"
+            ),
             "measure": measure,
             "assumptions": (
                 *question.assumptions,
@@ -122,7 +130,9 @@ class MicrodataDefinition(Definition):
     def said_of_values(
         self, question: MicrodataQuestion, asked: list[Groups], **parts: Any
     ) -> dict[str, Any]:
-        """The same for definitions that protect sensitive values; with several columns, each given the others."""
+        """The same for definitions that protect sensitive values;
+        with several columns, each given the others.
+        """
         columns = [str(groups.sensitive) for groups in asked]
         others = ", and the other sensitive columns" if len(asked) > 1 else ""
         return self.said(
@@ -140,7 +150,8 @@ def one_column(question: MicrodataQuestion, sensitive: str | None, check: str) -
     column = sensitive or question.sensitive[0]
     if sensitive is None and len(question.sensitive) > 1:
         raise DataError(
-            f"table {question.table.name} has {len(question.sensitive)} sensitive columns, and {check} judges one.",
+            f"table {question.table.name} has {len(question.sensitive)} sensitive columns, and "
+            f"{check} judges one.",
             hint=f"Say which, for example sensitive: {column}",
         )
     if not question.base.dictionaries[column]:
@@ -153,7 +164,8 @@ def one_column(question: MicrodataQuestion, sensitive: str | None, check: str) -
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What somebody learns about a person: a sensitive value, believed before and after the release.
+    """What somebody learns about a person:
+    a sensitive value, believed before and after the release.
 
     Beliefs are shares among the people whose value is known; `unknown` others are in the group.
     """
@@ -187,13 +199,16 @@ class Learned:
             sure += f", unless it is one of the {people(self.unknown)} with none given,"
         return (
             f"Anyone who knows that {name} {known_facts(self.person.known)} now {sure} "
-            f"that {again(self.person)} {self.claim()}. Belief {belief(*self.before)} -> {belief(*self.after)}."
+            f"that {again(self.person)} {self.claim()}. {beliefs(self.before, self.after)}."
         )
 
     def remainder(self) -> str:
         """What is still learned where nothing is breached."""
         before, after = Fraction(*self.before), Fraction(*self.after)
-        return f"Still learned: {name_of(self.person)} {self.claim()}, {change(before, after)}; nobody above {percent(after, up=True)}."
+        return (
+            f"Still learned: {name_of(self.person)} {self.claim()}, {change(before, after)}; "
+            f"nobody above {percent(after)}."
+        )
 
 
 def learned(
@@ -221,7 +236,9 @@ def learned(
 def most_learned(
     question: MicrodataQuestion, asked: list[Groups], besides: Collection[Any] = ()
 ) -> Learned | None:
-    """The greatest belief that anybody can have about anybody, in a value that is not in `besides`."""
+    """The greatest belief that anybody can have about anybody, in a
+    value that is not in `besides`.
+    """
     found = [learned(question, groups, surest(groups, besides), besides) for groups in asked]
     return max((one for one in found if one), key=lambda one: Fraction(*one.after), default=None)
 
@@ -273,5 +290,8 @@ def exposed(facts: dict[str, Any], label: str) -> str:
         facts.get("people_certain", 0),
     )
     if certain:
-        return f"{certain:,} of {everybody} are exposed for certain, {below:,} are in groups that fail {label}."
+        return (
+            f"{certain:,} of {everybody} are exposed for certain, {below:,} are in groups "
+            f"that fail {label}."
+        )
     return f"{below:,} of {everybody} are in groups that fail {label}."

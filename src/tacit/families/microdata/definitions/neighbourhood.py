@@ -1,4 +1,5 @@
-"""What (alpha,k)- and (epsilon,m)-anonymity and dissimilarity share: the largest ball of each group.
+"""What (alpha,k)- and (epsilon,m)-anonymity and dissimilarity share:
+the largest ball of each group.
 
 They differ in the distance, in epsilon, and in what a ball is compared with; nothing else.
 """
@@ -11,15 +12,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.definitions.words import plural, saying, spoken
-from tacit.definitions.worst_group import Claimed, Finding, Requirement, WorstGroup, claimed
+from tacit.families.microdata.definitions.worst_group import (
+    Claimed,
+    Finding,
+    Requirement,
+    WorstGroup,
+    claimed,
+)
+from tacit.families.microdata.distances import Distance
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.neighbours import Balls, largest_balls
+from tacit.families.microdata.ratios import Ratios
+from tacit.families.words import plural, saying, spoken
 from tacit.model.numbers import plain
-from tacit.tables.distances import Distance
-from tacit.tables.groups import Groups
-from tacit.tables.hierarchy import value_text
-from tacit.tables.microdata import MicrodataQuestion
-from tacit.tables.neighbours import Balls, largest_balls
-from tacit.tables.ratios import Ratios
 
 
 class NeighbourhoodDefinition(WorstGroup):

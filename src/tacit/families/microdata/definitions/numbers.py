@@ -1,4 +1,6 @@
-"""A sensitive column of numbers: its values as integers, and what can be said of a group's numbers."""
+"""A sensitive column of numbers: its values as integers, and what
+can be said of a group's numbers.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.tables.distances import scaled
-from tacit.tables.groups import Groups
-from tacit.tables.hierarchy import value_text
-from tacit.tables.microdata import MicrodataQuestion
-from tacit.tables.neighbours import Cells
-from tacit.tables.ratios import SAFE, Ratios, largest, room_for
+from tacit.families.microdata.distances import scaled
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.neighbours import Cells
+from tacit.families.microdata.ratios import SAFE, Ratios, largest, room_for
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
+    from tacit.families.microdata.counts import Integers
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,6 @@
-"""(rho1,rho2)-privacy: does anybody's belief move from below rho1 to above rho2? (dissertation 3.3)"""
+"""(rho1,rho2)-privacy: does anybody's belief move from below rho1
+to above rho2? (dissertation 3.3)
+"""
 
 from __future__ import annotations
 
@@ -6,21 +8,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from tacit.definitions.adversaries import Adversary, with_prior
-from tacit.definitions.base import Place
-from tacit.definitions.measures import Upward
-from tacit.definitions.microdata import MicrodataDefinition
-from tacit.definitions.prior import Prior, Rows
-from tacit.definitions.semantic import Semantic
-from tacit.definitions.semantic_keys import read_file, read_upward
+from tacit.families.definition import Place
+from tacit.families.microdata.definitions.beliefs.adversaries import Adversary, with_prior
+from tacit.families.microdata.definitions.beliefs.measures import Upward
+from tacit.families.microdata.definitions.beliefs.prior import Prior, Rows
+from tacit.families.microdata.definitions.beliefs.semantic_keys import read_file, read_upward
+from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.definitions.semantic import Semantic
+from tacit.families.microdata.groups import Mask
+from tacit.families.microdata.microdata import MicrodataQuestion, Missing
 from tacit.model.verdict import Verdict
-from tacit.tables.groups import Mask
-from tacit.tables.microdata import MicrodataQuestion, Missing
 
 
 @dataclass(frozen=True, slots=True)
 class Rho1Rho2(MicrodataDefinition):
-    """No Bayes-optimal belief in a value, or in its opposite, moves from below `rho1` to above `rho2`.
+    """No Bayes-optimal belief in a value, or in its opposite, moves
+    from below `rho1` to above `rho2`.
 
     `prior` is f(q, s), the distribution of quasi-identifiers and value that is believed before the
     release; without it, how frequent each value is in the whole table. The belief after the release
@@ -31,7 +34,7 @@ class Rho1Rho2(MicrodataDefinition):
     >>> Rho1Rho2(rho1=0.5, rho2=1)
     Traceback (most recent call last):
     tacit.errors.ParameterError: rho2=1 protects nobody: no belief is above it. Use 0 < rho1 < rho2 < 1.
-    """
+    """  # noqa: E501
 
     rho1: Any
     rho2: Any

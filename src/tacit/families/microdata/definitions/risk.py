@@ -1,7 +1,7 @@
 """Re-identification risk: how likely is it that a row is pinned to the right person?
 
-The three attackers of the field (Elliot and Dale 1999; El Emam 2013, chapter 16). Risk is about whose
-row it is, not about what the row says.
+The three attackers of the field (Elliot and Dale 1999; El Emam 2013, chapter 16).
+Risk is about whose row it is, not about what the row says.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from tacit.definitions.base import Place
-from tacit.definitions.microdata import MicrodataDefinition
-from tacit.definitions.parameters import number
-from tacit.definitions.words import everybodys, known_facts, name_of, people
 from tacit.errors import ParameterError
+from tacit.families.definition import Place
+from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.groups import Groups, Mask
+from tacit.families.microdata.microdata import MicrodataQuestion, Missing
+from tacit.families.parameters import number
+from tacit.families.words import everybodys, known_facts, name_of, people
 from tacit.model.numbers import percent, plain
 from tacit.model.verdict import Assumption, Certificate, Verdict, Witness
-from tacit.tables.groups import Groups, Mask
-from tacit.tables.microdata import MicrodataQuestion, Missing
 
 if TYPE_CHECKING:
     Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -77,7 +77,9 @@ class Risk(MicrodataDefinition):
             raise ParameterError(
                 "a journalist searches a population.",
                 parameter="attacker",
-                hint="Name the table that has it, with the same quasi-identifiers: population: TABLE",
+                hint=(
+                    "Name the table that has it, with the same quasi-identifiers: population: TABLE"
+                ),
             )
         if self.attacker == "prosecutor" and self.population is not None:
             raise ParameterError(
@@ -102,7 +104,9 @@ class Risk(MicrodataDefinition):
         return self.population is not None
 
     def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask | None:
-        """The groups whose members are too easy to find; the marketer's risk is not one of groups."""
+        """The groups whose members are too easy to find;
+        the marketer's risk is not one of groups.
+        """
         if self.attacker == "marketer":
             return None
         groups = question.groups(missing=self.missing)
@@ -218,6 +222,6 @@ def in_words(risk: Fraction) -> str:
     """A risk as a person reads it.
 
     >>> in_words(Fraction(1, 4)), in_words(Fraction(167399801, 2539555200))
-    ('1/4 (25 %)', '7 %')
+    ('1/4 (25 %)', '6.6 %')
     """
     return f"{risk} ({percent(risk)})" if risk.denominator < 10_000 else percent(risk)

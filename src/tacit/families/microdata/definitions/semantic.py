@@ -9,22 +9,31 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.definitions.adversaries import Adversary, with_prior
-from tacit.definitions.base import Place
-from tacit.definitions.beliefs import number_of_choices
-from tacit.definitions.c_k_safety import CKSafety
-from tacit.definitions.crowd import crowd
-from tacit.definitions.disclosure import Secrets, Worst, worst
-from tacit.definitions.finding import Case, find
-from tacit.definitions.measures import Positive
-from tacit.definitions.microdata import MicrodataDefinition, exposed, group_facts, one_column
-from tacit.definitions.predicates import Protect
-from tacit.definitions.prior import Prior, Rows
-from tacit.definitions.semantic_keys import read_adversaries, read_measures, read_protect
-from tacit.definitions.words import listed
+from tacit.families.definition import Place
+from tacit.families.microdata.definitions.beliefs.adversaries import Adversary, with_prior
+from tacit.families.microdata.definitions.beliefs.beliefs import number_of_choices
+from tacit.families.microdata.definitions.beliefs.crowd import crowd
+from tacit.families.microdata.definitions.beliefs.disclosure import Secrets, Worst, worst
+from tacit.families.microdata.definitions.beliefs.finding import Case, find
+from tacit.families.microdata.definitions.beliefs.measures import Positive
+from tacit.families.microdata.definitions.beliefs.predicates import Protect
+from tacit.families.microdata.definitions.beliefs.prior import Prior, Rows
+from tacit.families.microdata.definitions.beliefs.semantic_keys import (
+    read_adversaries,
+    read_measures,
+    read_protect,
+)
+from tacit.families.microdata.definitions.c_k_safety import CKSafety
+from tacit.families.microdata.definitions.microdata import (
+    MicrodataDefinition,
+    exposed,
+    group_facts,
+    one_column,
+)
+from tacit.families.microdata.groups import Groups, Mask
+from tacit.families.microdata.microdata import MicrodataQuestion, Missing
+from tacit.families.words import listed
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
-from tacit.tables.groups import Groups, Mask
-from tacit.tables.microdata import MicrodataQuestion, Missing
 
 EVERY_VALUE = Protect()
 MOST_BELIEFS = 5_000_000  # some minutes of exact arithmetic
@@ -44,7 +53,7 @@ class Semantic(MicrodataDefinition):
     >>> Semantic(measure={"positive": 2})
     Traceback (most recent call last):
     tacit.errors.ParameterError: positive=2 is no limit: no belief is below 0 or above 1. Use 0 < positive <= 1.
-    """
+    """  # noqa: E501
 
     measure: Any
     against: Any = ()
@@ -80,7 +89,9 @@ class Semantic(MicrodataDefinition):
         return replace(self, against=tuple(with_prior(one, read) for one in self.against))
 
     def is_monotone_for(self, question: MicrodataQuestion) -> bool:
-        """Yes, unless a prior tells people apart (Theorem 3.2): the belief in a merged group lies between."""
+        """Yes, unless a prior tells people apart (Theorem 3.2):
+        the belief in a merged group lies between.
+        """
         apart = any(
             one.prior.tells_apart if isinstance(one.prior, Prior) else one.prior is not None
             for one in self.against
@@ -136,8 +147,8 @@ class Semantic(MicrodataDefinition):
             groups = question.groups(column, self.missing)
             reason = Reason(
                 "implications",
-                "Implications are counted where every value is secret, the measure is positive, and "
-                "nothing else is known.",
+                "Implications are counted where every value is secret, the measure is positive, "
+                "and nothing else is known.",
             )
             said = one._said(question, groups, ())
             return Verdict(
@@ -186,8 +197,9 @@ class Semantic(MicrodataDefinition):
         if case.groups.several and not self._is_majorized(case):
             return Reason(
                 "several-values",
-                f"Some people have several values of {case.column} in a group, and beliefs are about one "
-                "value each. Keep one row for each person, or leave person: out to judge rows.",
+                f"Some people have several values of {case.column} in a group, and beliefs are "
+                "about one value each. Keep one row for each person, or leave person: out to "
+                "judge rows.",
             )
         base, columns = case.question.base, case.prior.columns
         if self.missing == "match-any" and any(base.missing(name) for name in columns):
@@ -199,13 +211,15 @@ class Semantic(MicrodataDefinition):
         if (number := self._beliefs(case)) > MOST_BELIEFS:
             return Reason(
                 "too-many-beliefs",
-                f"{number:,} beliefs would have to be compared one by one. Allow fewer negations, or "
-                "protect fewer values.",
+                f"{number:,} beliefs would have to be compared one by one. Allow fewer negations, "
+                "or protect fewer values.",
             )
         return None
 
     def _is_majorized(self, case: Case) -> bool:
-        """With the most concentrated counts every single value is at least as likely as with any others."""
+        """With the most concentrated counts every single value is at
+        least as likely as with any others.
+        """
         return (
             all(isinstance(measure, Positive) for measure in self.measure)
             and self.protect == EVERY_VALUE

@@ -1,4 +1,6 @@
-"""Privacy skyline: how sure can somebody become who knows this much of three kinds? (Chen and others 2007)"""
+"""Privacy skyline: how sure can somebody become who knows this much of
+three kinds? (Chen and others 2007)
+"""
 
 from __future__ import annotations
 
@@ -7,27 +9,31 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar
 
-from tacit.definitions.background import BackgroundDefinition, Found, Knowledge
-from tacit.definitions.base import Place
-from tacit.definitions.families import Amount, Worst, worst_family
-from tacit.definitions.microdata import MicrodataDefinition
-from tacit.definitions.parameters import number, whole
-from tacit.definitions.words import listed, people, plural, spoken
+from tacit.families.definition import Place
+from tacit.families.microdata.definitions.beliefs.background import (
+    BackgroundDefinition,
+    Found,
+    Knowledge,
+)
+from tacit.families.microdata.definitions.beliefs.families import Amount, Worst, worst_family
+from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.microdata import Missing
+from tacit.families.parameters import number, whole
+from tacit.families.words import listed, people, plural, spoken
 from tacit.model.numbers import plain
-from tacit.tables.groups import Groups
-from tacit.tables.microdata import Missing
 
 
 @dataclass(frozen=True, slots=True)
 class Skyline(BackgroundDefinition):
     """Nobody who knows (`l`, `k`, `m`) believes any value of anyone with `c` or more.
 
-    They know up to l values that the person does not have, the values of up to k others, and up to m
-    further people of whom they know: if one has the value, so has the person. All these people are
-    different, and may be in the person's group or in others.
+    They know up to l values that the person does not have, the values of up to k others, and up to
+    m further people of whom they know: if one has the value, so has the person. All these people
+    are different, and may be in the person's group or in others.
 
-    Chen, LeFevre and Ramakrishnan, VLDB 2007: one point of their skyline. A few passes over the values
-    of the groups.
+    Chen, LeFevre and Ramakrishnan, VLDB 2007: one point of their skyline.
+    A few passes over the values of the groups.
 
     >>> Skyline(l=1, k=2, m=1, c="0.75").label
     'skyline (1,2,1) at 0.75'

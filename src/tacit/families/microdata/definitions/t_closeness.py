@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from tacit.definitions.base import Place
-from tacit.definitions.parameters import number
-from tacit.definitions.words import saying
-from tacit.definitions.worst_group import (
+from tacit.errors import DataError, ParameterError
+from tacit.families.definition import Place
+from tacit.families.microdata import transport
+from tacit.families.microdata.definitions.worst_group import (
     Claimed,
     Finding,
     Requirement,
@@ -22,17 +23,17 @@ from tacit.definitions.worst_group import (
     claimed,
     short,
 )
-from tacit.errors import DataError, ParameterError
+from tacit.families.microdata.distances import levels_of
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.microdata import MicrodataQuestion, Missing
+from tacit.families.microdata.neighbours import cells_of
+from tacit.families.parameters import number
+from tacit.families.words import saying
 from tacit.model.numbers import exact, plain
-from tacit.tables import transport
-from tacit.tables.distances import levels_of
-from tacit.tables.groups import Groups
-from tacit.tables.hierarchy import value_text
-from tacit.tables.microdata import MicrodataQuestion, Missing
-from tacit.tables.neighbours import cells_of
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
+    from tacit.families.microdata.counts import Integers
 
 Ground = Literal["equal", "ordered", "hierarchical"]
 
@@ -41,9 +42,9 @@ Ground = Literal["equal", "ordered", "hierarchical"]
 class TCloseness(WorstGroup):
     """The sensitive values of every group are distributed much as in the whole table, up to `t`.
 
-    Measured by the earth mover's distance. Between two values it is 1 (`equal`), their difference in
-    rank over m - 1 (`ordered`), or the level of their lowest common ancestor over the height of the
-    column's hierarchy (`hierarchical`).
+    Measured by the earth mover's distance. Between two values it is 1 (`equal`), their difference
+    in rank over m - 1 (`ordered`), or the level of their lowest common ancestor over the height of
+    the column's hierarchy (`hierarchical`).
 
     >>> TCloseness(t="0.2", distance="ordered").label
     'ordered 0.2-closeness'
@@ -78,6 +79,13 @@ class TCloseness(WorstGroup):
                 parameter="distance",
                 hint="Use equal, ordered or hierarchical.",
             )
+
+    @property
+    def extreme_spellings_suffice(self) -> bool:
+        """Where all values are equally far apart, those that become one only bring a group
+        closer to the table.
+        """
+        return self.distance == "equal"
 
     @property
     def label(self) -> str:
@@ -119,12 +127,16 @@ class TCloseness(WorstGroup):
             self.distance == "ordered"
             and isinstance(values[0], str)
             and finding.column not in listed
+            and list(values) == sorted(values)
         )
         return [
             *(["every release meets t=1"] if self.t == 1 else []),
             *(
                 [
-                    f"{finding.column} is text, taken in the order of its letters; domains can say another"
+                    (
+                        f"{finding.column} is text, taken in the order of its letters; domains "
+                        "can say another"
+                    )
                 ]
                 if letters
                 else []
@@ -181,19 +193,33 @@ def same_label(finding: Finding, here: Mapping[Any, int]) -> Iterator[tuple[str,
 
 
 def ranks_of(question: MicrodataQuestion, column: str) -> Integers:
-    """The place of each value in the order: numbers by size, dates by time, text as its domain lists it.
+    """The place of each value in the order:
+    numbers by size, dates by time, text as its domain lists it.
 
-    Text without a domain is taken in the order of its letters.
+    Text without a domain is taken in the order that the table has it in:
+    that of an ordered type, else of its letters.
     """
     values = question.base.dictionaries[column]
     listed = question.table.domains.get(column, ())
     keys: list[Any] = [
-        exact(value) if isinstance(value, float | Decimal) else value for value in values
+        size(value) if isinstance(value, float | Decimal) else value for value in values
     ]
-    if isinstance(values[0], str) and set(values) <= set(listed):
-        keys = [listed.index(value) for value in values]
+    if isinstance(values[0], str):
+        place = {
+            value: at for at, value in enumerate(listed if set(values) <= set(listed) else values)
+        }
+        keys = [place[value] for value in values]
     ranks = {key: rank for rank, key in enumerate(sorted(set(keys)))}
     return np.array([ranks[key] for key in keys], dtype=np.int64)
+
+
+def size(number: float | Decimal) -> Fraction | float:
+    """What numbers are sorted by; infinite ones are at the ends.
+
+    >>> sorted([Decimal("Infinity"), Decimal("0.1"), float("-inf")], key=size)
+    [-inf, Decimal('0.1'), Decimal('Infinity')]
+    """
+    return exact(number) if math.isfinite(number) else float(number)
 
 
 def has_levels(question: MicrodataQuestion, column: str) -> bool:
@@ -201,6 +227,7 @@ def has_levels(question: MicrodataQuestion, column: str) -> bool:
     if column in question.hierarchies and question.hierarchies[column].height:
         return True
     raise DataError(
-        f"distance: hierarchical needs a hierarchy for {column!r}, and table {question.table.name} has none.",
+        f"distance: hierarchical needs a hierarchy for {column!r}, and table {question.table.name} "
+        "has none.",
         hint=f"Add hierarchies: {{{column}: {column}.csv}} to the table, or use distance: equal.",
     )

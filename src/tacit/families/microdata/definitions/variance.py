@@ -1,4 +1,6 @@
-"""Variance control: do the numbers of a group vary enough? (LeFevre, DeWitt and Ramakrishnan 2006)"""
+"""Variance control: do the numbers of a group vary enough?
+(LeFevre, DeWitt and Ramakrishnan 2006)
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from tacit.definitions.base import Place
-from tacit.definitions.numbers import Line, between, line_of
-from tacit.definitions.parameters import number
-from tacit.definitions.words import saying
-from tacit.definitions.worst_group import (
+from tacit.families.definition import Place
+from tacit.families.microdata.definitions.numbers import Line, between, line_of
+from tacit.families.microdata.definitions.worst_group import (
     Claimed,
     Finding,
     Requirement,
@@ -19,10 +19,12 @@ from tacit.definitions.worst_group import (
     claimed,
     short,
 )
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.microdata import MicrodataQuestion, Missing
+from tacit.families.microdata.neighbours import cells_of
+from tacit.families.parameters import number
+from tacit.families.words import saying
 from tacit.model.numbers import plain
-from tacit.tables.groups import Groups
-from tacit.tables.microdata import MicrodataQuestion, Missing
-from tacit.tables.neighbours import cells_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,8 @@ class Variance(WorstGroup):
         )
 
     def learned(self, finding: Finding, number: int, requirement: Requirement) -> Claimed | None:
-        """Somebody's value is near the group's mean: at most one standard deviation, as required, away.
+        """Somebody's value is near the group's mean:
+        at most one standard deviation, as required, away.
 
         By Chebyshev's inequality there are such values wherever the variance is below v.
         """

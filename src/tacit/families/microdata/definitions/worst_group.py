@@ -1,6 +1,7 @@
 """Definitions that give every group some numbers and ask that the worst are good enough.
 
-Each says how a group is measured and what somebody learns in the worst one; the verdict is made here.
+Each says how a group is measured and what somebody learns in the worst one;
+the verdict is made here.
 """
 
 from __future__ import annotations
@@ -14,27 +15,28 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from tacit.definitions.microdata import (
+from tacit.families.microdata.definitions.microdata import (
     Learned,
     MicrodataDefinition,
     exposed,
     group_facts,
     one_column,
 )
-from tacit.definitions.words import again, change, known_facts, name_of, people
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.neighbours import Cells
+from tacit.families.microdata.ratios import Ratios
+from tacit.families.words import again, change, known_facts, name_of, people
 from tacit.model.numbers import plain
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
-from tacit.tables.groups import Groups
-from tacit.tables.microdata import MicrodataQuestion
-from tacit.tables.neighbours import Cells
-from tacit.tables.ratios import Ratios
 
 if TYPE_CHECKING:
-    from tacit.tables.ratios import Mask
+    from tacit.families.microdata.ratios import Mask
 
 EVERY_VALUE = Assumption(
     "several-values",
-    "people with several values in a group count with each of them, which may refuse what is private",
+    "people with several values in a group count with each of them, which may refuse what "
+    "is private",
     "yes",
 )
 
@@ -43,8 +45,8 @@ EVERY_VALUE = Assumption(
 class Requirement:
     """A number of each group and its limit; `name` is its key in `measured`.
 
-    `counts` says that it is a number of things and no fraction, `narrows` that it is how many people
-    somebody can be narrowed down to.
+    `counts` says that it is a number of things and no fraction, `narrows` that it is how many
+    people somebody can be narrowed down to.
     """
 
     name: str
@@ -88,7 +90,8 @@ def number_of(name: str, numbers: Any, limit: int, *, narrows: bool = False) -> 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was measured: the groups with their cells, and the requirements in the order of their weight.
+    """What was measured: the groups with their cells, and the
+    requirements in the order of their weight.
 
     `kept` is what the definition wants to remember for its words.
     """
@@ -129,11 +132,16 @@ class Claimed(Learned):
 
     def remainder(self) -> str:
         """What is still learned where nothing is breached."""
-        return f"Still learned: {name_of(self.person)} {self.claim()}, {change(Fraction(*self.before), Fraction(*self.after))}."
+        return (
+            f"Still learned: {name_of(self.person)} {self.claim()}, "
+            f"{change(Fraction(*self.before), Fraction(*self.after))}."
+        )
 
 
 class WorstGroup(MicrodataDefinition):
-    """A definition about the worst group. `takes_several`: people with several values can be judged."""
+    """A definition about the worst group.
+    `takes_several`: people with several values can be judged.
+    """
 
     __slots__ = ()
     takes_several: ClassVar[bool] = False
@@ -268,8 +276,9 @@ class WorstGroup(MicrodataDefinition):
 
     def _undecided(self, question: MicrodataQuestion, groups: Groups) -> Verdict:
         text = (
-            f"Some people have several values of {groups.sensitive} in a group, and {self.check_name} is defined "
-            "for one value each. Keep one row for each person, or leave person: out to judge rows."
+            f"Some people have several values of {groups.sensitive} in a group, and "
+            f"{self.check_name} is defined for one value each. Keep one row for each person, or "
+            "leave person: out to judge rows."
         )
         said = self.said(
             question,
@@ -298,8 +307,9 @@ def claimed(
 ) -> Claimed:
     """The claim that a person of a group has one of some values, believed as often as they occur.
 
-    `values` are the group's, with how many people have each; `table` are those of the whole table of
-    which the claim is true. The person is one who has the value `first`, or the most frequent one.
+    `values` are the group's, with how many people have each; `table` are those of the whole table
+    of which the claim is true. The person is one who has the value `first`, or the most frequent
+    one.
     """
     question, column = finding.question, finding.column
     ranked = sorted(values, key=lambda one: (one != first, -values[one]))
@@ -319,7 +329,9 @@ def claimed(
 
 
 def own_value(finding: Finding, number: int, ranked: Sequence[Any]) -> Any:
-    """The first of some values that somebody of the group has; where groups overlap all may be others'."""
+    """The first of some values that somebody of the group has;
+    where groups overlap all may be others'.
+    """
     groups, column = finding.groups, finding.column
     rows = groups.key_of_row == groups.keys[number]
     own = {
@@ -331,7 +343,8 @@ def own_value(finding: Finding, number: int, ranked: Sequence[Any]) -> Any:
 
 
 def short(value: Fraction, *, up: bool) -> str:
-    """A number as a sentence shows it: exactly where that is short, else rounded to the unsafe side.
+    """A number as a sentence shows it:
+    exactly where that is short, else rounded to the unsafe side.
 
     >>> (
     ...     short(Fraction(3, 4), up=True),

@@ -1,4 +1,6 @@
-"""The distances that a table declares, made for the values it has: files read, functions imported."""
+"""The distances that a table declares, made for the values it has:
+files read, functions imported.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from tacit.engines.files import read_rows
 from tacit.errors import DataError, InputError, did_you_mean
-from tacit.files import read_rows
+from tacit.families.microdata.distances import (
+    Discrete,
+    Distance,
+    Taxonomy,
+    numeric,
+    own,
+    usual,
+    variational,
+)
+from tacit.families.microdata.hierarchy import hierarchy
 from tacit.model.schema import CsvHierarchy
-from tacit.tables.distances import Discrete, Distance, Taxonomy, numeric, own, usual, variational
-from tacit.tables.hierarchy import hierarchy
 
 if TYPE_CHECKING:
     from tacit.model.schema import Table
@@ -28,7 +38,8 @@ Measure = Callable[[str, Values], Distance]
 def measure_of(table: Table, plan: Plan, types: Mapping[str, Any]) -> Measure:
     """How to make the distance of a column; `types` are those that the data have.
 
-    A distance is made when a check asks for it: a taxonomy that lacks a value does no harm to others.
+    A distance is made when a check asks for it:
+    a taxonomy that lacks a value does no harm to others.
     """
 
     def measure(column: str, values: Values) -> Distance:
@@ -46,7 +57,9 @@ def measure_of(table: Table, plan: Plan, types: Mapping[str, Any]) -> Measure:
 
 
 def holds_distributions(table: Table, column: str, types: Mapping[str, Any]) -> bool:
-    """Whether a column's cells are distributions: by its type, or because the plan's rows have mappings."""
+    """Whether a column's cells are distributions:
+    by its type, or because the plan's rows have mappings.
+    """
     if "distribution" in (types.get(column), table.columns.get(column)):
         return True
     place = list(table.columns).index(column) if column in table.columns else -1

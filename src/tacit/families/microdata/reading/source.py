@@ -8,28 +8,35 @@ from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tacit.declared_distances import measure_of, parts_of
-from tacit.definitions.words import plural
-from tacit.engines import shapes
 from tacit.engines.attach import converted
+from tacit.engines.files import read_rows
+from tacit.engines.sql import shapes
 from tacit.errors import DataError, PlanError, did_you_mean, raise_all
-from tacit.files import read_rows
+from tacit.families.microdata.cleaning import cleaned, spelling_variants, unknown_words
+from tacit.families.microdata.counts import Counts, count
+from tacit.families.microdata.distances import Distance, usual
+from tacit.families.microdata.fusing import apart, fuse_all, unfused, value_in
+from tacit.families.microdata.groups import Groups, group, people_alike
+from tacit.families.microdata.hierarchy import Hierarchy, Labels, Level, hierarchy
+from tacit.families.microdata.labels import more_labels
+from tacit.families.microdata.microdata import Find, MicrodataQuestion, Population, no_population
+from tacit.families.microdata.reading.declared_distances import measure_of, parts_of
+from tacit.families.microdata.value_readings import (
+    AS_WRITTEN,
+    Untried,
+    ValueReading,
+    doubts_of,
+    other_readings,
+)
+from tacit.families.words import plural
 from tacit.model.release import Microdata
-from tacit.model.schema import ColumnType, CsvHierarchy, Table
+from tacit.model.schema import ColumnType, CsvHierarchy, DateHierarchy, Table
 from tacit.model.verdict import Assumption
-from tacit.tables.cleaning import cleaned, spelling_variants, unknown_words
-from tacit.tables.counts import Counts, count
-from tacit.tables.distances import Distance, usual
-from tacit.tables.fusing import apart, fuse_all, unfused, value_in
-from tacit.tables.groups import Groups, group, people_alike
-from tacit.tables.hierarchy import Hierarchy, Labels, Level, hierarchy
-from tacit.tables.labels import more_labels
-from tacit.tables.microdata import Find, MicrodataQuestion
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
+    from tacit.families.microdata.counts import Integers
     from tacit.plan.plan import Plan
-    from tacit.tables.counts import Integers
 
 
 DATES: Mapping[type, ColumnType] = {date: "date", datetime: "timestamp"}
@@ -46,16 +53,21 @@ class Source:
     def __init__(self, plan: Plan, engine: Engine) -> None:
         self.plan = plan
         self.engine = engine
+        self.reader = (
+            engine.apart()
+        )  # in which blank values are missing; SQL views see them as the engine does
         self.counted: dict[str, Counted] = {}
         self.questions: dict[str, MicrodataQuestion] = {}
         self.engines: dict[str, Engine] = {}
+        # by release and column, what is kept for as long as the source is open
+        self.rooms: dict[tuple[str, str], Any] = {}
 
     def question(self, name: str) -> MicrodataQuestion:
         """The question about one microdata release."""
         if name not in self.questions:
             release = self.plan.releases[name]
             assert isinstance(release, Microdata)
-            self.engines[name] = self.engine
+            self.engines[name] = self.reader
             self.questions[name] = self._found(release) if release.file else self._recoded(release)
         return self.questions[name]
 
@@ -63,7 +75,7 @@ class Source:
         """The question about the table of a release as it is, whatever levels the release names."""
         release = self.plan.releases[name]
         assert isinstance(release, Microdata)
-        self.engines[name] = self.engine
+        self.engines[name] = self.reader
         return self._recoded(replace(release, generalization={}))
 
     def lines(self, file: str) -> list[tuple[int, list[str]]]:
@@ -104,9 +116,9 @@ class Source:
         if table.name not in self.counted:
             if not self.engine.has(table.name):
                 self.engine.attach(table)
-            self.counted[table.name] = count_table(self.engine, table, self.plan)
-        question = self.counted[table.name].question(release.name, self._levels(release))
-        return replace(question, population=partial(self._population, release))
+            self.counted[table.name] = count_table(self.reader, table, self.plan)
+        levels, population = self._levels(release), partial(self._population, release)
+        return self.counted[table.name].question(release.name, levels, population)
 
     def _population(self, release: Microdata, name: str, groups: Groups) -> Integers:
         """How many people of another table, recoded like the release, fall into each group."""
@@ -118,7 +130,7 @@ class Source:
             if not self.engine.has(name):
                 self.engine.attach(self.plan.tables[name])
             recoded = replace(table, hierarchies=original.hierarchies)
-            self.counted[f"{name} as population"] = count_table(self.engine, recoded, self.plan)
+            self.counted[f"{name} as population"] = count_table(self.reader, recoded, self.plan)
         counted = self.counted[f"{name} as population"]
         levels = {
             column: counted.hierarchies[column].level(
@@ -129,7 +141,8 @@ class Source:
         found = people_alike(groups, group(counted.base, original.quasi_identifiers, levels))
         if bool((found < groups.sizes).any()):
             raise DataError(
-                f"table {name} is no population of {original.name}: some groups of {release.name} have fewer people there.",
+                f"table {name} is no population of {original.name}: some groups of {release.name} "
+                "have fewer people there.",
                 hint="The population must contain everybody who is in the table.",
                 mark=self.plan.mark("tables", name),
             )
@@ -153,7 +166,7 @@ class Source:
         return levels
 
     def _found(self, release: Microdata) -> MicrodataQuestion:
-        from tacit.engines.duckdb import DuckDB
+        from tacit.engines.duckdb.engine import DuckDB
 
         self.engines[release.name] = engine = DuckDB(folder=self.plan.folder)
         table = found_table(release, self.plan, engine)
@@ -174,12 +187,16 @@ class Counted:
     assumptions: tuple[Assumption, ...]
     warnings: tuple[str, ...]
     find: Find
+    reading: ValueReading = AS_WRITTEN
     readings: tuple[Counted, ...] = ()
+    untried: Untried = ""
     build: Callable[[str, Labels], Hierarchy] = hierarchy
     measure: Callable[[str, Labels], Distance] = usual
 
-    def question(self, release: str, levels: Mapping[str, Level]) -> MicrodataQuestion:
-        """The question about one release of this table."""
+    def question(
+        self, release: str, levels: Mapping[str, Level], population: Population = no_population
+    ) -> MicrodataQuestion:
+        """The question about one release of this table, under all its readings."""
         own = {name: self.hierarchies[name].level(0) for name in self.table.sensitive}
         return MicrodataQuestion(
             release,
@@ -193,8 +210,11 @@ class Counted:
             self.assumptions,
             self.warnings,
             self.find,
-            readings=tuple(one.question(release, levels) for one in self.readings),
+            reading=self.reading,
+            readings=tuple(one.question(release, levels, population) for one in self.readings),
+            untried=self.untried,
             label_more=partial(self.label_more, levels),
+            population=population,
             hierarchies=self.hierarchies,
             measure=self.measure,
         )
@@ -212,6 +232,12 @@ def count_table(engine: Engine, table: Table, plan: Plan) -> Counted:
     """Look at a table's columns and people, and count its combinations."""
     check_columns(engine, table, plan)
     columns = [*table.quasi_identifiers, *table.sensitive]
+    stored = stored_columns(engine, table)
+    try:
+        engine.refuse_losses(table.name, stored)
+    except DataError as error:
+        raise error.at(plan.mark("tables", table.name)) from None
+    blank = engine.take_blanks_as_missing(table.name, stored)
     rows = engine.value(shapes.row_count(table.name))
     if not rows:
         raise DataError(
@@ -229,6 +255,7 @@ def count_table(engine: Engine, table: Table, plan: Plan) -> Counted:
     base = fuse_all(base, parts)
     check_domains(table, base, plan)
     base = as_told(base, table)
+    zoned = zoned_columns(engine, table, plan)
     hierarchies = {
         name: read_hierarchy(table, name, base.dictionaries[name], plan) for name in columns
     }
@@ -239,16 +266,32 @@ def count_table(engine: Engine, table: Table, plan: Plan) -> Counted:
         rows,
         people,
         person_assumptions(table, people, rows),
-        tuple(data_warnings(table, base, rows)),
+        (*blank_warnings(blank, rows), *data_warnings(table, base, rows), *in_utc(table, zoned)),
         finder(engine, table),
         build=lambda column, values: read_hierarchy(table, column, values, plan),
         measure=measure_of(table, plan, types),
     )
-    return replace(counted, readings=tuple(other_readings(counted, plan)))
+    return with_readings(counted, plan)
+
+
+def stored_columns(engine: Engine, table: Table) -> list[str]:
+    """The columns that microdata releases of a table and its people are
+    made of, as the engine has them.
+    """
+    columns = [
+        *table.quasi_identifiers,
+        *table.sensitive,
+        *table.insensitive,
+        *table.person,
+        *(name for key in table.keys for name in key),
+    ]
+    return unfused(list(dict.fromkeys(columns)), parts_of(table, engine.columns(table.name)))
 
 
 def shown(column: str, value: Any, labels: Mapping[str, Mapping[Any, Any]]) -> Any:
-    """What the release shows of a value: its label, or the value itself in columns that are not recoded."""
+    """What the release shows of a value:
+    its label, or the value itself in columns that are not recoded.
+    """
     return labels[column][value] if column in labels else value
 
 
@@ -263,7 +306,8 @@ def check_domains(table: Table, base: Counts, plan: Plan) -> None:
         outside = [value for value in values if value not in listed]
         if outside:
             raise DataError(
-                f"column {name!r} of table {table.name} has {plural('value', len(outside))} that the domain does not list.",
+                f"column {name!r} of table {table.name} has {plural('value', len(outside))} that "
+                "the domain does not list.",
                 hint="Add them to the domain, or leave the domain out.",
                 mark=plan.mark("tables", table.name, "domains", name),
             )
@@ -314,7 +358,10 @@ def single_column_hint(columns: Mapping[str, Any]) -> str | None:
     """A file whose separator was not recognized looks like one long column."""
     only = next(iter(columns), "")
     if len(columns) == 1 and not only.replace("_", "").replace(" ", "").isalnum():
-        return f"Its only column is {only!r}: is the separator something else than , ; | or tab? Save it with commas."
+        return (
+            f"Its only column is {only!r}: is the separator something else than , ; | or tab? "
+            "Save it with commas."
+        )
     return None
 
 
@@ -324,22 +371,29 @@ def check_keys(engine: Engine, table: Table, plan: Plan, rows: int) -> None:
         different = engine.value(shapes.distinct_count(table.name, key))
         if different < rows:
             raise DataError(
-                f"({', '.join(key)}) is declared a key of {table.name}, but {rows} rows have only {different} different values.",
+                f"({', '.join(key)}) is declared a key of {table.name}, but {rows} rows have only "
+                f"{different} different values.",
                 hint="Remove the repeated rows, or declare person: instead of key:.",
                 mark=plan.mark("tables", table.name, "key", number),
             )
 
 
 def count_people(engine: Engine, table: Table, plan: Plan, rows: int) -> int:
-    """How many different people the table has; each row is one where no person columns are declared."""
+    """How many different people the table has;
+    each row is one where no person columns are declared.
+    """
     if not table.person:
         return rows
     _, *absent = next(engine.rows(shapes.missing_counts(table.name, table.person)))
     for name, missing in zip(table.person, absent, strict=True):
         if missing:
             raise DataError(
-                f"column {name!r} tells people apart, but {missing} rows of {table.name} have none.",
-                hint="Fill it in, drop those rows, or leave person: out (then each row is one person).",
+                f"column {name!r} tells people apart, but {missing} rows of {table.name} "
+                "have none.",
+                hint=(
+                    "Fill it in, drop those rows, or leave person: out (then each row is "
+                    "one person)."
+                ),
                 mark=plan.mark("tables", table.name, "person"),
             )
     return int(engine.value(shapes.distinct_count(table.name, table.person)))
@@ -380,39 +434,49 @@ def as_told(base: Counts, table: Table) -> Counts:
     return base
 
 
-def other_readings(counted: Counted, plan: Plan) -> Iterator[Counted]:
-    """The same table with suspicious values taken as no diversity, where the owner has not said what they are.
-
-    Spelling variants may be one value or several, unknown words a value or none: all that can be meant,
-    the strictest last.
+def with_readings(counted: Counted, plan: Plan) -> Counted:
+    """The same table with everything that its suspicious values may mean, where the owner has
+    not said what they are; the strictest last.
     """
     table = counted.table
-    doubts = {name: suspicious(table, name, counted.base) for name in table.sensitive}
-    for unknown, variants in ((False, True), (True, False), (True, True)):
-        if (unknown and not any(one for one, _ in doubts.values())) or (
-            variants and not any(one for _, one in doubts.values())
-        ):
-            continue
-        base = counted.base
-        for name, (words, spellings) in doubts.items():
-            if (unknown and words) or (variants and spellings):
-                base = cleaned(
-                    base, name, unknown=words if unknown else (), merge_spelling=variants
-                )
+    doubts = [
+        one
+        for name in table.sensitive
+        for one in doubts_of(
+            name, *suspicious(table, name, counted.base), counted.base.dictionaries[name]
+        )
+    ]
+    found, untried = other_readings(doubts)
+    readings = []
+    for reading in found:
+        base = reading.counts(counted.base)
         own = {
             name: read_hierarchy(table, name, base.dictionaries[name], plan)
             for name in table.sensitive
         }
-        yield replace(counted, base=base, hierarchies={**counted.hierarchies, **own})
+        readings.append(
+            replace(counted, base=base, hierarchies={**counted.hierarchies, **own}, reading=reading)
+        )
+    return replace(counted, readings=tuple(readings), untried=untried)
 
 
 def suspicious(table: Table, name: str, base: Counts) -> tuple[list[Any], list[Any]]:
-    """Values that may mean unknown, and spelling variants, about which the owner has said nothing."""
+    """Values that may mean unknown, and spelling variants, about
+    which the owner has said nothing.
+    """
     if name in table.as_written:
         return [], []
     values = base.dictionaries[name]
     unknown = unknown_words(values) if name not in table.unknown else []
     return unknown, spelling_variants([value for value in values if value not in unknown])
+
+
+def blank_warnings(blank: Mapping[str, int], rows: int) -> Iterator[str]:
+    """Which columns have texts in which nothing can be read."""
+    for name, many in blank.items():
+        yield (
+            f"{name} is blank in {many:,} of {rows:,} rows: empty text or spaces, taken as missing"
+        )
 
 
 def data_warnings(table: Table, base: Counts, rows: int) -> list[str]:
@@ -421,24 +485,51 @@ def data_warnings(table: Table, base: Counts, rows: int) -> list[str]:
     for name in table.sensitive:
         if absent := base.missing(name):
             warnings.append(
-                f"{name} is missing in {absent} of {rows} rows; missing values do not count as diversity"
+                f"{name} is missing in {absent} of {rows} rows; missing values do not count as "
+                "diversity"
             )
     for name in table.sensitive:
         unknown, variants = suspicious(table, name, base)
         if variants:
             warnings.append(
-                f"{name} has {plural('value', len(variants))} written like another but for case or spaces; not trusted "
-                f"as diversity. Say merge-spelling: [{name}] or as-written: [{name}]"
+                f"{name} has {plural('value', len(variants))} written like another but for case, "
+                "spaces or ways to write a letter; not trusted as diversity. Say merge-spelling: "
+                f"[{name}] or as-written: [{name}]"
             )
         if unknown:
             warnings.append(
-                f"{name} has {plural('value', len(unknown))} that may mean unknown; not trusted as diversity. "
-                f"Say unknown: {{{name}: [...]}} or as-written: [{name}]"
+                f"{name} has {plural('value', len(unknown))} that may mean unknown; not trusted as "
+                f"diversity. Say unknown: {{{name}: [...]}} or as-written: [{name}]"
             )
     for name in table.quasi_identifiers:
         if absent := base.missing(name):
             warnings.append(f"{name} is missing in {absent} of {rows} rows")
     return warnings
+
+
+def zoned_columns(engine: Engine, table: Table, plan: Plan) -> list[str]:
+    """The columns with a time zone; a column whose levels name one must have it."""
+    native = engine.native_types(table.name)
+    zoned = [name for name, kind in native.items() if engine.meaning(kind).is_zoned]
+    for name, spec in table.hierarchies.items():
+        if isinstance(spec, DateHierarchy) and spec.zone and name in native and name not in zoned:
+            raise DataError(
+                f"the dates of {name!r} are to be those of {spec.zone}, but the column of table "
+                f"{table.name} has no time zone.",
+                hint="Leave zone out: dates and times are then taken as they are.",
+                mark=plan.mark("tables", table.name, "hierarchies", name),
+            )
+    return zoned
+
+
+def in_utc(table: Table, zoned: Collection[str]) -> Iterator[str]:
+    """Times with a time zone whose days are those of UTC, because the plan names no other."""
+    for name, spec in table.hierarchies.items():
+        if isinstance(spec, DateHierarchy) and not spec.zone and name in zoned:
+            yield (
+                f"{name} has a time zone, and its days, months and years are those of UTC. Say "
+                "zone: beside dates:, for example zone: Europe/Paris, or zone: UTC"
+            )
 
 
 def finder(engine: Engine, table: Table) -> Find:

@@ -1,4 +1,6 @@
-"""Best-first: lattices too large to search as a whole, from the top downwards, as far as time allows."""
+"""Best-first: lattices too large to search as a whole, from the top
+downwards, as far as time allows.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.repairs.judging import Judge
-from tacit.repairs.search import Clock, Cost, Found
-from tacit.tables.lattice import Node, undominated
+from tacit.families.microdata.lattice import Node, undominated
+from tacit.families.microdata.repair.judging import Judge
+from tacit.families.microdata.repair.search import Clock, Cost, Found
+from tacit.model.jobs import Job
 
 SECONDS = 60.0  # where nobody says how long
 
@@ -18,8 +20,8 @@ SECONDS = 60.0  # where nobody says how long
 def best_first(judge: Judge, cost: Cost, clock: Clock, job: Job) -> Found:
     """Go down from the cheapest node that passes, again and again.
 
-    Whatever is found passes; that nothing is cheaper is proved only where the whole lattice below the
-    top was seen before the time was over.
+    Whatever is found passes; that nothing is cheaper is proved only where the whole lattice below
+    the top was seen before the time was over.
     """
     seconds = clock.seconds = clock.seconds or SECONDS
     lattice = judge.lattice

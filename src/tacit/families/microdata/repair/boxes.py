@@ -1,8 +1,10 @@
-"""Boxes: how a group of rows that is recoded on its own looks: a stretch of each column, and its label.
+"""Boxes: how a group of rows that is recoded on its own looks:
+a stretch of each column, and its label.
 
-Every quasi-identifier becomes an axis, a line of places on which like values are neighbours: numbers and
-dates stand in their order, other values as in their hierarchy, so that everything below one label is one
-stretch; a missing value stands last. A group is then known by its first and last place on every axis.
+Every quasi-identifier becomes an axis, a line of places on which like values are neighbours:
+numbers and dates stand in their order, other values as in their hierarchy, so that everything below
+one label is one stretch; a missing value stands last. A group is then known by its first and last
+place on every axis.
 """
 
 from __future__ import annotations
@@ -17,22 +19,23 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from tacit.families.microdata.hierarchy import SUPPRESSED, Hierarchy, Labels, as_date, value_text
+from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.model.schema import DateHierarchy
-from tacit.tables.hierarchy import SUPPRESSED, Hierarchy, Labels, as_date, value_text
-from tacit.tables.microdata import MicrodataQuestion
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
+    from tacit.families.microdata.counts import Integers
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
 class Axis(ABC):
-    """A column as a line of places. `place` has the place of each code; missing ones stand at `last`.
+    """A column as a line of places.
+    `place` has the place of each code; missing ones stand at `last`.
 
-    `values` are the column's values by place. With `hide_missing` a group in which all values are missing
-    shows `*`, for checks that read an empty cell as if it could be anything.
+    `values` are the column's values by place. With `hide_missing` a group in which all values are
+    missing shows `*`, for checks that read an empty cell as if it could be anything.
     """
 
     column: str
@@ -47,14 +50,19 @@ class Axis(ABC):
 
     @abstractmethod
     def widths(self, first: Integers, last: Integers) -> Floats:
-        """How much of the column each stretch covers as it will be shown: 0 for one value, 1 for all."""
+        """How much of the column each stretch covers as it will be shown:
+        0 for one value, 1 for all.
+        """
 
     @abstractmethod
     def names(self, first: Integers, last: Integers) -> tuple[list[Any], Integers]:
-        """What each stretch is called: the different names, and the number of each stretch's name."""
+        """What each stretch is called: the different names, and the
+        number of each stretch's name.
+        """
 
     def labels(self, first: Integers, last: Integers) -> tuple[Labels, Integers]:
-        """What the release shows for each stretch: labels, each once, and the code of each stretch's label.
+        """What the release shows for each stretch:
+        labels, each once, and the code of each stretch's label.
 
         Where something is generalized the whole column is text, so that a file has one type for it.
         """
@@ -69,7 +77,9 @@ class Axis(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Line(Axis):
-    """Numbers or dates in their order; any stretch of them is a label. `texts` has each value as a label writes it."""
+    """Numbers or dates in their order; any stretch of them is a label.
+    `texts` has each value as a label writes it.
+    """
 
     kind: Literal["whole numbers", "numbers", "dates"]
     texts: tuple[str, ...]
@@ -94,7 +104,8 @@ class Line(Axis):
             return f"{self.texts[first]}-{self.texts[last]}"
         if self.kind == "dates":
             return f"{self.texts[first]} to {self.texts[last]}"
-        # Up to the next value that occurs, so that the label has an end like the bands of a hierarchy.
+        # Up to the next value that occurs, so that the label has an end
+        # like the bands of a hierarchy.
         if last + 1 < self.last:
             return f"[{self.texts[first]}, {self.texts[last + 1]})"
         return f"[{self.texts[first]}, {self.texts[last]}]"
@@ -102,10 +113,11 @@ class Line(Axis):
 
 @dataclass(frozen=True, slots=True)
 class Tree(Axis):
-    """Values in the order of their hierarchy; the label of a stretch is the lowest that all have in common.
+    """Values in the order of their hierarchy;
+    the label of a stretch is the lowest that all have in common.
 
-    `codes[height][place]` is the label's code at a level, `names_at[height]` the labels by code, and
-    `sizes[height][place]` how many values have that label. The last level has one label only.
+    `codes[height][place]` is the label's code at a level, `names_at[height]` the labels by code,
+    and `sizes[height][place]` how many values have that label. The last level has one label only.
     """
 
     codes: Integers
@@ -146,8 +158,8 @@ class Tree(Axis):
 def axis(question: MicrodataQuestion, column: str, *, hide_missing: bool = False) -> Axis:
     """The axis of a quasi-identifier.
 
-    Numbers and dates are a line, unless they have a hierarchy that joins some which are not neighbours:
-    then they are codes whose order means nothing.
+    Numbers and dates are a line, unless they have a hierarchy that joins some which are not
+    neighbours: then they are codes whose order means nothing.
     """
     values = question.base.dictionaries[column]
     tree = question.hierarchies.get(column)
@@ -220,7 +232,8 @@ def placed(order: Integers) -> Integers:
 
 
 def tree_axis(column: str, values: Labels, tree: Hierarchy | None, *, hide_missing: bool) -> Tree:
-    """The axis of values that have no order: siblings side by side. Above the last level stands `*`.
+    """The axis of values that have no order: siblings side by side.
+    Above the last level stands `*`.
 
     A column without a hierarchy has no labels between a value and `*`.
     """

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tacit.repairs.judging import Judge, Outcome
-from tacit.tables.lattice import Lattice
-from tacit.utility.levels import NodeCosts, lattice_costs
-from tacit.utility.measures import AverageGroup, Discernibility, measure
-from tacit.utility.weights import refuse_weights
+from tacit.families.microdata.lattice import Lattice
+from tacit.families.microdata.repair.judging import Judge, Outcome
+from tacit.families.microdata.utility.levels import NodeCosts, lattice_costs
+from tacit.families.microdata.utility.measures import AverageGroup, Discernibility, measure
+from tacit.families.microdata.utility.weights import refuse_weights
 
 BY_LEVELS = ("loss", "height")
 BY_SIZES: Mapping[str, Callable[[Any, int, int], Any]] = {

@@ -1,4 +1,6 @@
-"""The Hilbert curve: a line through all cells of a grid on which neighbours are neighbours in space."""
+"""The Hilbert curve: a line through all cells of a grid on which
+neighbours are neighbours in space.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
+    from tacit.families.microdata.counts import Integers
 
 BITS = 62  # of a position on the curve
 FINEST = 16  # bits of one axis: finer differences do not change who is near whom
@@ -17,9 +19,9 @@ FINEST = 16  # bits of one axis: finer differences do not change who is near who
 def hilbert_order(places: Integers, sizes: Sequence[int], zone: Integers | None = None) -> Integers:
     """The order of points along the Hilbert curve, by zones where they are given.
 
-    `places` has a row for each axis, `sizes` how many places an axis has; axes are stretched to the same
-    length. Points in one cell of the grid follow in the order of their places. Of more than 62 axes
-    the first 62 make the curve.
+    `places` has a row for each axis, `sizes` how many places an axis has; axes are stretched to the
+    same length. Points in one cell of the grid follow in the order of their places. Of more than 62
+    axes the first 62 make the curve.
 
     >>> hilbert_order(np.array([[0, 0, 1, 1], [0, 1, 0, 1]]), [2, 2]).tolist()
     [0, 1, 3, 2]
@@ -43,8 +45,8 @@ def hilbert_order(places: Integers, sizes: Sequence[int], zone: Integers | None 
 def hilbert_positions(grid: Integers, bits: int) -> Integers:
     """Where points of a grid with 2**bits cells on each axis stand on the Hilbert curve.
 
-    Skilling's transform (2004): undo the excess work of the axes, then encode by a Gray code. Every step
-    is done for all points at once.
+    Skilling's transform (2004): undo the excess work of the axes, then encode by a Gray code.
+    Every step is done for all points at once.
 
     >>> hilbert_positions(np.array([[0, 0, 1, 1], [0, 1, 1, 0]]), 1).tolist()
     [0, 1, 2, 3]

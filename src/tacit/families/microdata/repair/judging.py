@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.repairs.required import Required
-from tacit.tables.groups import Mask
-from tacit.tables.hierarchy import Level
-from tacit.tables.lattice import Lattice, Node
-from tacit.tables.microdata import MicrodataQuestion
-from tacit.tables.recoded import Recoded, as_it_is, generalized, nobody
-from tacit.tables.rollup import Cells, Rollups
+from tacit.families.microdata.groups import Mask
+from tacit.families.microdata.hierarchy import Level
+from tacit.families.microdata.lattice import Lattice, Node
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.recoded import Recoded, as_it_is, generalized, nobody
+from tacit.families.microdata.repair.required import Required
+from tacit.families.microdata.rollup import Cells, Rollups
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
+    from tacit.families.microdata.counts import Integers
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was found at a node: whether all checks hold, how many rows must go for that, or what stops it.
+    """What was found at a node: whether all checks hold, how many rows
+    must go for that, or what stops it.
 
     `sizes` are the sizes of the groups that are left, for measures of utility that need them.
     """
@@ -37,8 +38,9 @@ class Outcome:
 class Judge:
     """Asks the required checks at nodes of the lattice; every node is asked once.
 
-    `suppress` is how many rows may go. A node passes where, after dropping the groups that fail, all
-    checks hold. Where a definition cannot say which groups fail, nothing is dropped on its account.
+    `suppress` is how many rows may go. A node passes where, after dropping the groups that fail,
+    all checks hold. Where a definition cannot say which groups fail, nothing is dropped on its
+    account.
     """
 
     def __init__(
@@ -98,8 +100,8 @@ class Judge:
     def enough_people(self, node: Node, columns: Sequence[int] | None = None) -> bool:
         """Are there few enough people in groups that are too small for any check?
 
-        This is necessary, cheap, and monotone also where rows may be suppressed. With some columns only
-        it is cheaper still: groups of fewer columns are larger.
+        This is necessary, cheap, and monotone also where rows may be suppressed.
+        With some columns only it is cheaper still: groups of fewer columns are larger.
         """
         if columns is not None:
             node = tuple(
@@ -125,11 +127,13 @@ class Judge:
         return generalized(self.raw, self.lattice.named(node), keep=rows)
 
     def released(self, node: Node) -> MicrodataQuestion:
-        """The question about the release at a node that passes: counted anew only where it must be."""
+        """The question about the release at a node that passes:
+        counted anew only where it must be.
+        """
         question = self._question(node)
         return only(question, self._kept(question)) if self.outcome(node).suppressed else question
 
-    # -- one node -----------------------------------------------------------------------------------
+    # -- one node ----------------------------------------------------------------------------------
 
     def _early(self, node: Node) -> Outcome | None:
         """Fails before values are looked at, where groups are too small."""
@@ -196,11 +200,13 @@ class Judge:
                 break
         return kept
 
-    # -- the question at a node ---------------------------------------------------------------------
+    # -- the question at a node --------------------------------------------------------------------
 
     @property
     def _is_rolled_up(self) -> bool:
-        """Can the counts of a node be added up? Not where people have several rows, or values are looked up."""
+        """Can the counts of a node be added up? Not where people have several rows, or values
+        are looked up.
+        """
         return self.raw.base.persons is None and not any(
             one.definition.looks_up for one in self.required
         )

@@ -1,4 +1,5 @@
-"""Mondrian: split the table, again and again, at the widest column, while every part passes (LeFevre 2006).
+"""Mondrian: split the table, again and again, at the widest column,
+while every part passes (LeFevre 2006).
 
 All open groups are split in the same round and judged by one question, so the cost is that of some
 dozens of questions however many groups there are: n log n.
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.repairs.boxes import Axis, Tree
-from tacit.repairs.partition import (
+from tacit.families.microdata.counts import run_starts
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.repair.boxes import Axis, Tree
+from tacit.families.microdata.repair.partition import (
     Ground,
     Grouping,
     Partition,
@@ -24,17 +26,17 @@ from tacit.repairs.partition import (
     refusal,
     settled,
 )
-from tacit.repairs.proximity import crowded, rules
-from tacit.repairs.required import NotOneByOne, Required
-from tacit.tables.counts import run_starts
-from tacit.tables.microdata import MicrodataQuestion
+from tacit.families.microdata.repair.proximity import crowded, rules
+from tacit.families.microdata.repair.required import NotOneByOne, Required
+from tacit.model.jobs import Job
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
-    from tacit.tables.groups import Mask
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.groups import Mask
 
 SMALL = 2_000  # combinations of a table for which whole partitions are judged, one after the other
-PATIENCE = 3  # columns that a group which fails itself tries before it takes a split of which no part passes
+# columns that a group which fails itself tries before it takes a split of which no part passes
+PATIENCE = 3
 
 
 def mondrian(
@@ -49,15 +51,16 @@ def mondrian(
 ) -> Grouping:
     """The groups that Mondrian finds, or why there are none.
 
-    Each group is split at the column of which it covers the largest share (times its weight), if all
-    parts pass all checks; else at the next one. Numbers and dates are cut near the median; other columns
-    fall into the labels below their common one, where those that are too small stay together. With
-    `strict` equal values of a column of numbers stay in one part; else half of the rows go to either side.
-    A missing value becomes a part of its own where it can. Columns with `at_most` 0 are left as they are.
+    Each group is split at the column of which it covers the largest share (times its weight), if
+    all parts pass all checks; else at the next one. Numbers and dates are cut near the median;
+    other columns fall into the labels below their common one, where those that are too small stay
+    together. With `strict` equal values of a column of numbers stay in one part; else half of the
+    rows go to either side. A missing value becomes a part of its own where it can. Columns with
+    `at_most` 0 are left as they are.
 
     Where checks are not monotone a group that fails may have parts that pass (the proximity paper's
-    splitting may not even start). Such groups are split too; what fails in the end joins a neighbour, or
-    is suppressed if that is at most `suppress` rows.
+    splitting may not even start). Such groups are split too; what fails in the end joins a
+    neighbour, or is suppressed if that is at most `suppress` rows.
     """
     laid = ground(raw, required, at_most=at_most, suppress=suppress, job=job)
     if refused := refusal(laid):
@@ -90,13 +93,15 @@ def one_by_one(splitter: Splitter) -> Grouping:
 
 
 def all_together(splitter: Splitter, found: NotOneByOne) -> Grouping:
-    """Mondrian for checks under which one group depends on the others: every step asks about all of them."""
+    """Mondrian for checks under which one group depends on the others:
+    every step asks about all of them.
+    """
     laid = splitter.laid
     if len(laid.raw.base) > SMALL:
         return Grouping(
             None,
-            f"{found.required.label} does not judge groups one by one, and {len(laid.raw.base):,} different rows "
-            f"are too many to try one split after the other (at most {SMALL:,})",
+            f"{found.required.label} does not judge groups one by one, and {len(laid.raw.base):,} "
+            f"different rows are too many to try one split after the other (at most {SMALL:,})",
         )
     whole = laid.everybody()
     if not laid.judge.holds(whole):
@@ -119,7 +124,9 @@ def together(laid: Ground) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Groups with a way to split each: `part` numbers all parts, `parent` has the group of each part."""
+    """Groups with a way to split each:
+    `part` numbers all parts, `parent` has the group of each part.
+    """
 
     groups: Partition
     part: Integers
@@ -148,7 +155,9 @@ class Together:
         self.laid = laid
 
     def failing(self, proposal: Proposal, closed: Sequence[Partition]) -> Mask:
-        """The smallest part of each group whose split does not pass together with those before it."""
+        """The smallest part of each group whose split does not pass
+        together with those before it.
+        """
         accepted = np.ones(len(proposal.groups), dtype=bool)
         failing = np.zeros(len(proposal.parent), dtype=bool)
         if self._holds(proposal, closed, accepted):
@@ -265,7 +274,9 @@ class Splitter:
         return np.argmax(scores, axis=0), ~(scores > 0).any(axis=0)
 
     def propose(self, state: Open, column: Integers) -> tuple[Open, Proposal]:
-        """Split every group at its column. Where rows of one combination go both ways the state has them apart."""
+        """Split every group at its column. Where rows of one combination go both ways the state
+        has them apart.
+        """
         part = np.zeros(len(state.groups.rows), dtype=np.int64)
         if not self.strict:
             state, part = self._halved(state, column)
@@ -284,7 +295,9 @@ class Splitter:
         return state, Proposal(groups, numbers.reshape(-1)[order], found // room)
 
     def _cut_in_half(self, state: Open, number: int) -> Mask:
-        """Relaxed splits are for groups without missing values in the column: those would show `*` on both sides."""
+        """Relaxed splits are for groups without missing values in the column:
+        those would show `*` on both sides.
+        """
         complete: Mask = state.last[number] < self.laid.axes[number].last
         return complete
 
@@ -326,7 +339,8 @@ class Splitter:
 
 
 def near_median(owner: Integers, place: Integers, counts: Integers, room: int) -> Integers:
-    """1 for the rows above the cut of their group that leaves both sides as equal as can be, 0 for the others.
+    """1 for the rows above the cut of their group that leaves both sides as
+    equal as can be, 0 for the others.
 
     >>> near_median(np.zeros(3, int), np.array([7, 5, 9]), np.array([1, 1, 3]), 10).tolist()
     [0, 0, 1]
@@ -349,7 +363,8 @@ def near_median(owner: Integers, place: Integers, counts: Integers, room: int) -
 
 
 def below_half(owner: Integers, place: Integers, counts: Integers) -> tuple[Integers, Integers]:
-    """An order of the rows of each group along a column, and how many of each cell lie in the lower half.
+    """An order of the rows of each group along a column, and how many of
+    each cell lie in the lower half.
 
     >>> order, below = below_half(np.zeros(2, int), np.array([5, 4]), np.array([5, 1]))
     >>> order.tolist(), below.tolist()
@@ -418,7 +433,8 @@ def split_all(
 
 
 def order_by_splits(laid: Ground) -> Integers:
-    """All combinations in the order of a tree of splits down to equal ones: neighbours in it are much alike.
+    """All combinations in the order of a tree of splits down to equal ones:
+    neighbours in it are much alike.
 
     Every second branch is turned round, so that the end of one is near the beginning of the next.
     """
@@ -452,7 +468,9 @@ def order_by_splits(laid: Ground) -> Integers:
 
 
 def after(laid: Ground, state: Open, proposal: Proposal, column: Integers, failing: Mask) -> Open:
-    """The open groups after a round: parts of accepted splits, and groups that try something else."""
+    """The open groups after a round:
+    parts of accepted splits, and groups that try something else.
+    """
     number = len(proposal.groups)
     parts = np.bincount(proposal.parent, minlength=number)
     bad = np.bincount(proposal.parent[failing], minlength=number)
@@ -487,10 +505,11 @@ def retrying(
 
 
 def lump(proposal: Proposal, lumped: Mask, failing: Mask, attempt: Integers) -> Mask:
-    """Which parts of each group stay together next time: those that fail alone, and some small ones.
+    """Which parts of each group stay together next time:
+    those that fail alone, and some small ones.
 
-    Where only what was together failed, or one part has to join others, the smallest other parts come
-    along, twice as many each time.
+    Where only what was together failed, or one part has to join others, the smallest other parts
+    come along, twice as many each time.
     """
     new = lumped | failing
     stuck = np.bincount(proposal.parent[failing & ~lumped], minlength=len(attempt)) == 0

@@ -1,8 +1,9 @@
-"""Partitions: the rows of a table in groups that are each recoded on their own, and whether they pass.
+"""Partitions: the rows of a table in groups that are each recoded on
+their own, and whether they pass.
 
-What Mondrian and the window have in common: the groups are judged by one question about all of them, get
-labels, are settled (groups that look the same are one, those that fail join a neighbour or are
-suppressed), and what is handed back was asked once more as a whole.
+What Mondrian and the window have in common: the groups are judged by one question about all of
+them, get labels, are settled (groups that look the same are one, those that fail join a neighbour
+or are suppressed), and what is handed back was asked once more as a whole.
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.repairs.boxes import Axis, axes_of, places_of
-from tacit.repairs.hilbert import hilbert_order
-from tacit.repairs.required import Required, all_hold, failing_groups
-from tacit.tables.counts import pack_codes, run_starts
-from tacit.tables.hierarchy import SUPPRESSED
-from tacit.tables.microdata import MicrodataQuestion
-from tacit.tables.recoded import Recoded
+from tacit.families.microdata.counts import pack_codes, run_starts
+from tacit.families.microdata.hierarchy import SUPPRESSED
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.recoded import Recoded
+from tacit.families.microdata.repair.boxes import Axis, axes_of, places_of
+from tacit.families.microdata.repair.hilbert import hilbert_order
+from tacit.families.microdata.repair.required import Required, all_hold, failing_groups
+from tacit.model.jobs import Job
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
-    from tacit.tables.groups import Mask
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.groups import Mask
 
 SCATTER = 40  # groups that a row of a failing group asks to take it
 STEPS = (
@@ -41,7 +42,8 @@ STEPS = (
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """What a local recoding found. Without a release `because` says why, and `proved` that there is none.
+    """What a local recoding found. Without a release `because` says why,
+    and `proved` that there is none.
 
     `proved` speaks of all recodings that keep every row, or all but those that may be suppressed.
     """
@@ -53,7 +55,8 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Rows of a table in groups 0, 1, ...: `counts[i]` rows of combination `rows[i]` are in group `owner[i]`.
+    """Rows of a table in groups 0, 1, ...:
+    `counts[i]` rows of combination `rows[i]` are in group `owner[i]`.
 
     `owner` ascends, and every group has rows.
     """
@@ -119,8 +122,8 @@ def compact(groups: Partition, combinations: int) -> Partition:
 class GroupJudge:
     """Asks the required checks about groups, many at a time.
 
-    Checks may compare a group with the whole table. So a question always has all rows: those of groups
-    that are not asked about are put into one group more, by their sensitive values.
+    Checks may compare a group with the whole table. So a question always has all rows:
+    those of groups that are not asked about are put into one group more, by their sensitive values.
     """
 
     raw: MicrodataQuestion
@@ -153,7 +156,9 @@ class GroupJudge:
         return all(one.definition.is_monotone_for(self.raw) for one in self.required)
 
     def _lump(self, rest: Sequence[Partition]) -> tuple[Integers, Integers]:
-        """The rows of other groups: one for each combination of sensitive values where rows are people."""
+        """The rows of other groups: one for each combination of
+        sensitive values where rows are people.
+        """
         rows = np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in rest)])
         counts = np.concatenate([np.zeros(0, dtype=np.int64), *(part.counts for part in rest)])
         if self.raw.base.persons is not None:
@@ -185,10 +190,11 @@ def judge(raw: MicrodataQuestion, required: Sequence[Required]) -> GroupJudge:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """A table laid out for local recoding: its axes, where its rows stand, and who judges the groups.
+    """A table laid out for local recoding:
+    its axes, where its rows stand, and who judges the groups.
 
-    Only combinations of one `zone` may be grouped: where some columns are left as they are, there are
-    several. `spare` rows may be suppressed.
+    Only combinations of one `zone` may be grouped: where some columns are left as they are, there
+    are several. `spare` rows may be suppressed.
     """
 
     raw: MicrodataQuestion
@@ -241,8 +247,8 @@ def refusal(laid: Ground) -> Grouping | None:
     if looking:
         return Grouping(
             None,
-            f"{looking[0]} looks up the values behind the labels of whole columns, which groups of their own "
-            "do not have",
+            f"{looking[0]} looks up the values behind the labels of whole columns, which groups of "
+            "their own do not have",
         )
     if not laid.axes or not len(laid.raw.base):
         return checked(laid, laid.everybody())
@@ -268,10 +274,11 @@ def checked(laid: Ground, groups: Partition) -> Grouping:
 def settled(laid: Ground, groups: Partition) -> Grouping:
     """Make a release of groups of which some may fail, or look the same as others.
 
-    To a reader groups with the same labels are one group. A group that fails joins the first neighbour
-    along the Hilbert curve with which it passes; else its rows are spread over groups nearby that take
-    them; else it is suppressed if so many rows may be; else it joins its neighbours, twice as many each
-    time. Each step leaves fewer groups, or fewer rows in groups that fail.
+    To a reader groups with the same labels are one group. A group that fails joins the first
+    neighbour along the Hilbert curve with which it passes; else its rows are spread over groups
+    nearby that take them; else it is suppressed if so many rows may be; else it joins its
+    neighbours, twice as many each time. Each step leaves fewer groups, or fewer rows in groups that
+    fail.
     """
     spare = laid.spare
     reach = 1
@@ -310,7 +317,9 @@ def alike(laid: Ground, groups: Partition) -> Integers:
 
 
 def along_curve(laid: Ground, groups: Partition) -> tuple[Integers, Integers]:
-    """The groups in the order of the curve through the middles of their boxes, and their zones in that order."""
+    """The groups in the order of the curve through the middles of their boxes, and their zones
+    in that order.
+    """
     first, last = groups.bounds(laid.places)
     zone = laid.zone[groups.rows[groups.starts]]
     order = hilbert_order((first + last) // 2, [one.last + 1 for one in laid.axes], zone)
@@ -344,7 +353,9 @@ def neighbours_joined(laid: Ground, groups: Partition, failing: Mask) -> tuple[P
 
 
 def matched(order: Integers, zone: Integers, failing: Mask, taken: Mask, step: int) -> Integers:
-    """Pairs of a failing group and the one that stands some steps further, each group in one pair at most."""
+    """Pairs of a failing group and the one that stands some steps further, each group in one
+    pair at most.
+    """
     here = np.flatnonzero(failing[order] & ~taken[order])
     there = here + step
     inside = (there >= 0) & (there < len(order))
@@ -360,7 +371,9 @@ def matched(order: Integers, zone: Integers, failing: Mask, taken: Mask, step: i
 
 
 def scattered(laid: Ground, groups: Partition, failing: Mask) -> tuple[Partition, Mask]:
-    """Spread the rows of failing groups over passing ones near them that still pass with one row more."""
+    """Spread the rows of failing groups over passing ones near them
+    that still pass with one row more.
+    """
     cells = np.flatnonzero(failing[groups.owner])
     rows = np.repeat(groups.rows[cells], groups.counts[cells])
     home = np.repeat(groups.owner[cells], groups.counts[cells])
@@ -392,7 +405,8 @@ def scattered(laid: Ground, groups: Partition, failing: Mask) -> tuple[Partition
 def near_hosts(
     laid: Ground, groups: Partition, failing: Mask, home: Integers
 ) -> Iterator[Integers]:
-    """For each row of the failing groups `home` a passing group of its zone to ask, the nearest first; -1 for none.
+    """For each row of the failing groups `home` a passing group of its zone to ask, the nearest
+    first; -1 for none.
 
     The rows of a group begin with different neighbours, so that they do not all ask the same one.
     """
@@ -412,7 +426,9 @@ def near_hosts(
 
 
 def forced(laid: Ground, groups: Partition, failing: Mask, reach: int) -> Partition:
-    """Join each failing group with those up to `reach` places behind it, or before it at the end of a zone."""
+    """Join each failing group with those up to `reach` places behind it, or before it at the end
+    of a zone.
+    """
     order, zone = along_curve(laid, groups)
     bad = failing[order]
     glued = np.zeros(len(order), dtype=bool)  # is the one at this place joined with the one before?

@@ -1,7 +1,8 @@
-"""Proximity as a rule that a partitioner can keep: how many of a group may be near one of its values.
+"""Proximity as a rule that a partitioner can keep:
+how many of a group may be near one of its values.
 
-Dissimilarity, (alpha,k)- and (epsilon,m)-anonymity are such rules: around every value of a group lie at
-most `fixed + share * size` of its people (ERRATA 29 has the exact form for dissimilarity).
+Dissimilarity, (alpha,k)- and (epsilon,m)-anonymity are such rules: around every value of a group
+lie at most `fixed + share * size` of its people (ERRATA 29 has the exact form for dissimilarity).
 """
 
 from __future__ import annotations
@@ -14,22 +15,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.definitions.alpha_k import AlphaK
-from tacit.definitions.dissimilarity import Dissimilarity
-from tacit.definitions.eps_m import EpsM
-from tacit.definitions.microdata import one_column
-from tacit.definitions.neighbourhood import NeighbourhoodDefinition
-from tacit.repairs.required import Required
-from tacit.tables.microdata import MicrodataQuestion
-from tacit.tables.neighbours import Nearness, Windows
+from tacit.families.microdata.definitions.alpha_k import AlphaK
+from tacit.families.microdata.definitions.dissimilarity import Dissimilarity
+from tacit.families.microdata.definitions.eps_m import EpsM
+from tacit.families.microdata.definitions.microdata import one_column
+from tacit.families.microdata.definitions.neighbourhood import NeighbourhoodDefinition
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.neighbours import Nearness, Windows
+from tacit.families.microdata.repair.required import Required
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
+    from tacit.families.microdata.counts import Integers
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Around every known value of a group lie at most `fixed + share * size` of those whose value is known.
+    """Around every known value of a group lie at most `fixed + share *
+    size` of those whose value is known.
 
     `codes` has the value of each combination of the table; `missing` is the code of no value.
     """
@@ -42,7 +44,8 @@ class Rule:
     share: Fraction
 
     def conflicts(self, size: int) -> int:
-        """How many others may be near anyone in a group of some size; below 0 where none is allowed.
+        """How many others may be near anyone in a group of some size;
+        below 0 where none is allowed.
 
         >>> Rule(
         ...     "", np.zeros(0), 0, Windows(*[np.zeros(0)] * 3), Fraction(17, 20), Fraction(3, 20)
@@ -53,14 +56,18 @@ class Rule:
 
     @property
     def least_size(self) -> int:
-        """The smallest group in which the rule can hold: with one person, everybody is near everybody."""
+        """The smallest group in which the rule can hold:
+        with one person, everybody is near everybody.
+        """
         if self.fixed + self.share >= 1 and self.share == 1:
             return 1
         return max(2, ceil((1 - self.fixed) / self.share)) if self.share else 2
 
 
 def rule(raw: MicrodataQuestion, required: Required) -> Rule | None:
-    """The rule of a check, under the reading that trusts the least; None where it is about something else."""
+    """The rule of a check, under the reading that trusts the least;
+    None where it is about something else.
+    """
     definition = required.definition
     if not isinstance(definition, NeighbourhoodDefinition):
         return None
@@ -100,8 +107,8 @@ def crowded(
 ) -> str | None:
     """Why no groups whatever can meet a rule, if that shows at once; else None.
 
-    People who are all near each other are spread over at most n/k groups, each with at most
-    `fixed + share * size` of them: n(1 - delta + delta/k) for dissimilarity. `suppress` of them may be
+    People who are all near each other are spread over at most n/k groups, each with at most `fixed
+    + share * size` of them: n(1 - delta + delta/k) for dissimilarity. `suppress` of them may be
     left out. Only where every row is a person and in one group.
     """
     overlapping = any(one.definition.missing == "match-any" for one in required)
@@ -119,14 +126,16 @@ def crowded(
         most = floor(one.fixed * (max(0, rows) // least) + one.share * max(0, known))
         if alike > most:
             return (
-                f"{one.label} cannot hold: {alike + suppress:,} of {raw.base.rows:,} rows are alike, and groups of "
-                f"{least} or more have room for {most + suppress:,} of them"
+                f"{one.label} cannot hold: {alike + suppress:,} of {raw.base.rows:,} rows are "
+                f"alike, and groups of {least} or more have room for {most + suppress:,} of them"
             )
     return None
 
 
 def largest_clique(nearness: Nearness, people: Integers) -> int:
-    """The most people with values that are all near each other; where nearness is asked pair by pair, one value."""
+    """The most people with values that are all near each other;
+    where nearness is asked pair by pair, one value.
+    """
     if not isinstance(nearness, Windows):
         return int(people.max(initial=0))
     number = int(nearness.place.max(initial=-1)) + 1

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.definitions.asking import answer_with
-from tacit.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.definitions.asking import answer_with
+from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.groups import Mask
+from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.model.verdict import Verdict
-from tacit.tables.groups import Mask
-from tacit.tables.microdata import MicrodataQuestion
 
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """A check that must hold: a definition, and the sensitive column that it is asked for (None: as it likes)."""
+    """A check that must hold: a definition, and the sensitive column that it is asked for (None:
+    as it likes).
+    """
 
     definition: MicrodataDefinition
     sensitive: str | None = None
@@ -37,7 +39,9 @@ class Required:
         return self.sensitive
 
     def failing(self, question: MicrodataQuestion) -> Mask | None:
-        """Which groups fail under some reading of the values; None where they are not judged one by one."""
+        """Which groups fail under some reading of the values;
+        None where they are not judged one by one.
+        """
         found = self.definition.failing(question, sensitive=self.column(question))
         for reading in question.readings:
             mask = self.definition.failing(reading, sensitive=self.column(reading))
@@ -57,7 +61,9 @@ class Required:
 
 
 class NotOneByOne(Exception):
-    """A definition cannot say which groups fail: what somebody learns in one depends on the others."""
+    """A definition cannot say which groups fail:
+    what somebody learns in one depends on the others.
+    """
 
     def __init__(self, required: Required) -> None:
         super().__init__(required.label)

@@ -1,8 +1,8 @@
 """Search: the nodes of a lattice where the checks hold at the least cost, and all minimal ones.
 
-Three facts spare most nodes. What passes makes all nodes above pass, what fails all nodes below (for
-monotone definitions). What fails for some of the columns fails for all of them. And only nodes that cost
-less than the best so far matter: if the highest of these fail, all of them do.
+Three facts spare most nodes. What passes makes all nodes above pass, what fails all nodes below
+(for monotone definitions). What fails for some of the columns fails for all of them. And only nodes
+that cost less than the best so far matter: if the highest of these fail, all of them do.
 """
 
 from __future__ import annotations
@@ -15,10 +15,18 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.repairs.judging import Judge, Outcome
-from tacit.tables.groups import Mask
-from tacit.tables.lattice import PASSES, Lattice, Node, Tags, maximal, minimal, undominated
+from tacit.families.microdata.groups import Mask
+from tacit.families.microdata.lattice import (
+    PASSES,
+    Lattice,
+    Node,
+    Tags,
+    maximal,
+    minimal,
+    undominated,
+)
+from tacit.families.microdata.repair.judging import Judge, Outcome
+from tacit.model.jobs import Job
 
 LARGEST = 2_000_000  # lattices with more nodes are not searched as a whole
 
@@ -27,7 +35,9 @@ class Cost(Protocol):
     """What a node costs. Nodes above another never cost less, as long as no rows are suppressed."""
 
     def bounds(self, lattice: Lattice) -> Any | None:
-        """A cost for every node that the node has at least, as an array; None where that is not cheap."""
+        """A cost for every node that the node has at least, as an array;
+        None where that is not cheap.
+        """
 
     def of(self, outcome: Outcome) -> float:
         """What a node costs that was looked at, with the rows that must go."""
@@ -37,8 +47,9 @@ class Cost(Protocol):
 class Found:
     """What a search found.
 
-    `best` is the node of least cost (None: none was found); `proved`: that is certain. `minimal` are nodes that
-    pass while none was found below them that does; `all_minimal`: there are no others.
+    `best` is the node of least cost (None: none was found); `proved`: that is certain. `minimal`
+    are nodes that pass while none was found below them that does; `all_minimal`: there are no
+    others.
     """
 
     best: Node | None
@@ -85,12 +96,12 @@ def search(
 ) -> Found:
     """Find the node of least cost where the checks hold and, where `every`, all minimal nodes.
 
-    Without `seconds` the search for the least cost takes as long as it needs, unless the lattice is too
-    large for that; `patience` limits the search for the other minimal nodes.
+    Without `seconds` the search for the least cost takes as long as it needs, unless the lattice is
+    too large for that; `patience` limits the search for the other minimal nodes.
     """
     job, clock = job or Job(), Clock(seconds)
     if len(judge.lattice) > LARGEST:
-        from tacit.repairs.best_first import best_first
+        from tacit.families.microdata.repair.best_first import best_first
 
         return best_first(judge, cost, clock, job)
     hunt = Hunt(judge, cost, clock, job)
@@ -126,7 +137,8 @@ class Hunt:
 
     def optimum(self) -> Node | None:
         """The node of least cost; among equals the lowest."""
-        # First of all the coarsest: something is found even where time is short, and often it settles the matter.
+        # First of all the coarsest: something is found even where time is short, and often it
+        # settles the matter.
         if not self._passes(self.lattice.top) and self.judge.is_monotone:
             return None
         bounds = self.cost.bounds(self.lattice)
@@ -149,13 +161,14 @@ class Hunt:
         for node in nodes_of(minimal(np.asarray(self.tags.known == PASSES))):
             self._passes(node)
 
-    # -- ways to search -----------------------------------------------------------------------------
+    # -- ways to search ----------------------------------------------------------------------------
 
     def _highest_first(self, ranks: Any) -> None:
-        """Of the nodes that would be better than the best so far, look at those that have none above.
+        """Of the nodes that would be better than the best so far, look
+        at those that have none above.
 
-        If one fails, all below fail. If it passes, all that cost more are out. So the antichain is small,
-        and its nodes are coarse, which makes them cheap to count.
+        If one fails, all below fail. If it passes, all that cost more are out.
+        So the antichain is small, and its nodes are coarse, which makes them cheap to count.
         """
         least = np.iinfo(np.int64).max
         while True:
@@ -243,7 +256,7 @@ class Hunt:
                 return
             self._passes(node)
 
-    # -- one node -----------------------------------------------------------------------------------
+    # -- one node ----------------------------------------------------------------------------------
 
     def _passes(self, node: Node) -> bool:
         outcome = self.judge.outcome(node)
@@ -261,7 +274,8 @@ class Hunt:
 
 
 def order(costs: Any) -> Any:
-    """The rank of every node by cost, then by height: an order in which no node comes before one below.
+    """The rank of every node by cost, then by height:
+    an order in which no node comes before one below.
 
     >>> order(np.array([[0.0, 0.5], [0.0, 0.5]])).tolist()
     [[0, 2], [1, 3]]

@@ -1,6 +1,7 @@
 """The window: fill groups along the Hilbert curve so that nobody has too many like him in his own.
 
-Made for proximity, which Mondrian's boxes meet badly: it is not monotone, and the whole table may fail it.
+Made for proximity, which Mondrian's boxes meet badly:
+it is not monotone, and the whole table may fail it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.repairs.hilbert import hilbert_order
-from tacit.repairs.mondrian import order_by_splits, together
-from tacit.repairs.partition import (
+from tacit.families.microdata.counts import run_starts
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.neighbours import Nearness, Windows
+from tacit.families.microdata.repair.hilbert import hilbert_order
+from tacit.families.microdata.repair.mondrian import order_by_splits, together
+from tacit.families.microdata.repair.partition import (
     Ground,
     Grouping,
     Partition,
@@ -25,14 +28,12 @@ from tacit.repairs.partition import (
     refusal,
     settled,
 )
-from tacit.repairs.proximity import Rule, crowded, least_size, rules
-from tacit.repairs.required import NotOneByOne, Required
-from tacit.tables.counts import run_starts
-from tacit.tables.microdata import MicrodataQuestion
-from tacit.tables.neighbours import Nearness, Windows
+from tacit.families.microdata.repair.proximity import Rule, crowded, least_size, rules
+from tacit.families.microdata.repair.required import NotOneByOne, Required
+from tacit.model.jobs import Job
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
+    from tacit.families.microdata.counts import Integers
 
 TRIES = 64  # open groups that a person tries before a new one is opened
 VALUES = 5_000  # values that are compared each with each
@@ -51,14 +52,14 @@ def window(
 ) -> Grouping:
     """The groups that the window finds, or why there are none (`proved` if nobody can find any).
 
-    Rows come in the order of the Hilbert curve through the quasi-identifiers, or of a tree of splits where
-    that keeps like rows closer together. Each joins the oldest open group in which nobody then has more
-    near others than a group of `k` allows; a group of `k` is closed. Groups that a reader could not tell
-    apart, and that together fail, are spread over others.
-    Who is left over joins the nearest group that stays valid. For checks other than proximity the
-    groups are runs of `k` rows along the curve, and those that fail are joined with their neighbours.
-    `k` is at least what the checks require. A row is a person; a person with several rows is at most
-    once in a group. One pass over the rows, after sorting them.
+    Rows come in the order of the Hilbert curve through the quasi-identifiers, or of a tree of
+    splits where that keeps like rows closer together. Each joins the oldest open group in which
+    nobody then has more near others than a group of `k` allows; a group of `k` is closed. Groups
+    that a reader could not tell apart, and that together fail, are spread over others. Who is left
+    over joins the nearest group that stays valid. For checks other than proximity the groups are
+    runs of `k` rows along the curve, and those that fail are joined with their neighbours. `k` is
+    at least what the checks require. A row is a person; a person with several rows is at most once
+    in a group. One pass over the rows, after sorting them.
     """
     laid = ground(raw, required, at_most=at_most, suppress=suppress, job=job)
     if refused := refusal(laid):
@@ -92,8 +93,8 @@ def along(laid: Ground, found: Sequence[Rule], size: int) -> Grouping:
 def in_line(laid: Ground, size: int) -> Integers:
     """The rows along a curve on which neighbours are much alike.
 
-    The Hilbert curve is one; where columns are skewed or have few values, as hierarchies have, the order
-    of a tree of splits is often better. We take the one whose runs of `size` rows cover less.
+    The Hilbert curve is one; where columns are skewed or have few values, as hierarchies have, the
+    order of a tree of splits is often better. We take the one whose runs of `size` rows cover less.
     """
     found: list[tuple[float, int, Integers]] = []
     curve = hilbert_order(laid.places, [one.last + 1 for one in laid.axes], laid.zone)
@@ -121,7 +122,9 @@ def runs(laid: Ground, units: Integers, size: int) -> Partition:
 
 
 def passing_runs(laid: Ground, units: Integers, size: int) -> Partition:
-    """Runs of some rows along the curve; where one fails it is joined with the other half of a run twice as long."""
+    """Runs of some rows along the curve; where one fails it is joined with the other half of a
+    run twice as long.
+    """
     groups = runs(laid, units, size)
     zone = laid.zone[groups.rows[groups.starts]]
     begins = run_starts(zone)
@@ -150,7 +153,8 @@ Near = Callable[[int], Any]  # a value's neighbours: a container of values
 def neighbours_of(nearness: Nearness, number: int) -> tuple[Near, list[int]]:
     """What is near a value, to be asked very often, and what each value counts as.
 
-    Windows on a line are ranges of places; all other nearness is asked once for each value that occurs.
+    Windows on a line are ranges of places;
+    all other nearness is asked once for each value that occurs.
     """
     if isinstance(nearness, Windows):
         reach = [
@@ -171,7 +175,9 @@ def neighbours_of(nearness: Nearness, number: int) -> tuple[Near, list[int]]:
 
 @dataclass(slots=True)
 class Filling:
-    """A group that is being filled: its rows, and for each rule its values with how many near others they have."""
+    """A group that is being filled: its rows, and for each rule its values with how many near
+    others they have.
+    """
 
     units: list[int] = field(default_factory=list)
     values: tuple[list[int], ...] = ()
@@ -207,7 +213,8 @@ class Filling:
 
 
 class Window:
-    """The scan along the curve. A value that a group has refused once it refuses for good, until it is closed.
+    """The scan along the curve. A value that a group has refused once it
+    refuses for good, until it is closed.
 
     So each value remembers the oldest group that may still take it, and no group is asked twice.
     """
@@ -251,7 +258,9 @@ class Window:
         return None if self.persons is None else int(self.persons[self.units[unit]])
 
     def scan(self, begin: int, end: int, job: Job, share: float) -> list[Filling]:
-        """Put the rows of a zone whose values are known into groups; some groups may stay too small."""
+        """Put the rows of a zone whose values are known into groups;
+        some groups may stay too small.
+        """
         groups: list[Filling] = []
         later: list[int] = []  # the next group at or after each that is open
         oldest: dict[int, int] = {}
@@ -337,7 +346,9 @@ def filled(laid: Ground, found: Sequence[Rule], units: Integers, size: int) -> P
 
 
 def gathered(scan: Window, zones: Sequence[Full]) -> Partition:
-    """The groups of all zones. Whose value is not known is nobody's neighbour, and joins the nearest group."""
+    """The groups of all zones. Whose value is not known is nobody's
+    neighbour, and joins the nearest group.
+    """
     owner = np.full(len(scan.units), -1, dtype=np.int64)
     number = 0
     for full in zones:
@@ -361,7 +372,9 @@ def gathered(scan: Window, zones: Sequence[Full]) -> Partition:
 
 
 def doubles(laid: Ground, groups: Partition) -> Integers:
-    """Groups that look like another before them, where both together fail: a reader takes them for one."""
+    """Groups that look like another before them, where both together fail:
+    a reader takes them for one.
+    """
     into = alike(laid, groups)
     several = np.bincount(into)[into] > 1
     if not several.any():

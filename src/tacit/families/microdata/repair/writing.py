@@ -1,4 +1,6 @@
-"""Write a release where the rows are: the engine gets labels, never rows, and one statement to run."""
+"""Write a release where the rows are:
+the engine gets labels, never rows, and one statement to run.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.engines import shapes_coded
+from tacit.engines.sql import shapes_coded
 from tacit.errors import DataError, TacitError
-from tacit.jobs import Job
-from tacit.tables.counts import pack_codes, run_starts
-from tacit.tables.fusing import unfused
-from tacit.tables.hierarchy import value_text
+from tacit.families.microdata.counts import pack_codes, run_starts
+from tacit.families.microdata.fusing import unfused
+from tacit.families.microdata.hierarchy import value_text
+from tacit.model.jobs import Job
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,10 +25,10 @@ if TYPE_CHECKING:
 
     from tacit.engines.base import Engine
     from tacit.engines.output import Relation
-    from tacit.tables.counts import Integers
-    from tacit.tables.hierarchy import Labels, Level
-    from tacit.tables.microdata import MicrodataQuestion
-    from tacit.tables.recoded import Recoded
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.hierarchy import Labels, Level
+    from tacit.families.microdata.microdata import MicrodataQuestion
+    from tacit.families.microdata.recoded import Recoded
 
 LEFT_OUT, CELLS, GROUPS = "tacit left out", "tacit cells", "tacit groups"
 
@@ -50,10 +52,10 @@ def write(
 ) -> None:
     """Write a release to a file (.csv, .parquet) or to a table of the source, in random order.
 
-    Columns come in the order quasi-identifiers, sensitive, insensitive; others are not written. All rows
-    are written or none: what was there before stays until the end. A table that exists is replaced only
-    if `replace` says so; files in `keep`, and what the release is made from, never. The shares that `job`
-    is told are of the writing alone.
+    Columns come in the order quasi-identifiers, sensitive, insensitive; others are not written. All
+    rows are written or none: what was there before stays until the end. A table that exists is
+    replaced only if `replace` says so; files in `keep`, and what the release is made from, never.
+    The shares that `job` is told are of the writing alone.
     """
     job = job or Job()
     engine.check_target(target, replace=replace, keep=keep)
@@ -75,7 +77,9 @@ def write(
 
 
 def statement(recoded: Recoded, collations: Mapping[str, str]) -> Writing:
-    """The statement that yields a release: column by column where whole columns and groups are recoded."""
+    """The statement that yields a release:
+    column by column where whole columns and groups are recoded.
+    """
     groups = left_out(recoded)
     return (
         by_cell(recoded, collations) if groups is None else by_column(recoded, groups, collations)
@@ -96,7 +100,8 @@ def columns_of(raw: MicrodataQuestion) -> list[str]:
 def left_out(recoded: Recoded) -> dict[str, Integers] | None:
     """The groups that are suppressed, as codes of their labels in each quasi-identifier.
 
-    None where this does not say all: columns are not recoded as a whole, or groups are suppressed in part.
+    None where this does not say all:
+    columns are not recoded as a whole, or groups are suppressed in part.
     """
     if recoded.generalization is None:
         return None
@@ -131,7 +136,9 @@ def levels_of(recoded: Recoded) -> dict[str, Level]:
 
 
 def constant(raw: MicrodataQuestion, name: str, level: Level) -> str | None:
-    """The only label of a column, where all values have the same; not that of a column shown as it is."""
+    """The only label of a column, where all values have the same;
+    not that of a column shown as it is.
+    """
     if shows_values(raw, name, level):
         return None
     used = level.codes if name in raw.base.with_missing else level.codes[:-1]
@@ -202,7 +209,9 @@ def missing_label(level: Level) -> tuple[str | None, int]:
 
 
 def by_cell(recoded: Recoded, collations: Mapping[str, str]) -> Writing:
-    """Each combination by the labels of its group; its rows are dealt at random where it has several groups."""
+    """Each combination by the labels of its group;
+    its rows are dealt at random where it has several groups.
+    """
     raw, rows = recoded.raw, recoded.rows
     names = [name for name in raw.quasi if not keeps_values(recoded, name)]
     sizes = [len(recoded.labels[name]) for name in names]
@@ -249,7 +258,8 @@ def is_divided(recoded: Recoded) -> bool:
 
 
 def places(rows: Integers, counts: Integers) -> tuple[Integers, Integers]:
-    """Which rows of its combination, numbered from 1, each cell has: those after the first, up to the second.
+    """Which rows of its combination, numbered from 1, each cell has:
+    those after the first, up to the second.
 
     >>> after, upto = places(np.array([7, 3, 7]), np.array([2, 1, 4]))
     >>> after.tolist(), upto.tolist()

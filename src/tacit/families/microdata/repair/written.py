@@ -1,4 +1,6 @@
-"""Written: what stands in the output is read back and compared with what was meant, before anyone relies on it."""
+"""Written: what stands in the output is read back and compared with what was meant, before
+anyone relies on it.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import EngineError
+from tacit.families.microdata.counts import ROOM, Counts, count, pack_codes, tally
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.recoded import Recoded
 from tacit.model.schema import Table
-from tacit.tables.counts import ROOM, Counts, count, pack_codes, tally
-from tacit.tables.hierarchy import value_text
-from tacit.tables.recoded import Recoded
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
@@ -44,7 +46,7 @@ def read_back(recoded: Recoded, engine: Engine, output: str) -> Counts:
     if path.suffix.lower() not in FILES:
         engine.attach(Table(output))
         return count(engine, output, [name for name in columns if name in engine.columns(output)])
-    from tacit.engines.duckdb import DuckDB
+    from tacit.engines.duckdb.engine import DuckDB
 
     with DuckDB(folder=path.resolve().parent) as reader:
         reader.attach(Table("written", file=path.name))
@@ -67,7 +69,8 @@ def same_rows(recoded: Recoded, found: Counts) -> bool:
         sizes.append(len(numbers) + 1)
     sides = (meant, recoded.counts), (read, found.occurrences)
     packed = [pack_codes(codes, sizes, len(counts)) for codes, counts in sides]
-    # Where a combination does not fit into one integer the two sides are not numbered alike: then rows are compared.
+    # Where a combination does not fit into one integer the two sides are not numbered alike:
+    # then rows are compared.
     if prod(sizes) > ROOM:
         return slowly(meant, recoded.counts) == slowly(read, found.occurrences)
     one, two = (
@@ -99,7 +102,9 @@ def meant_in(recoded: Recoded, name: str) -> tuple[list[str | None], Any]:
 
 
 def as_meant(base: Counts, name: str, texts: list[str]) -> list[str]:
-    """Where the owner said that some spellings are one value, they are written as they are and count as one."""
+    """Where the owner said that some spellings are one value, they are written as they are and
+    count as one.
+    """
     clean = {
         value_text(raw): value_text(value)
         for value, all_of in base.raw.get(name, {}).items()

@@ -10,24 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.anonymization.aware import is_silent, minimality_stories, not_aware
-from tacit.anonymization.chosen import PICKED, not_at, picked_node
-from tacit.anonymization.impossible import advice, not_possible
-from tacit.anonymization.results import Choice, NotRepaired, Repaired
-from tacit.anonymization.task import Task, task_of
 from tacit.engines.open import open_engine
 from tacit.errors import EngineError, InputError
-from tacit.jobs import Job
+from tacit.families.microdata.lattice import Node
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.repair.costs import cost_by
+from tacit.families.microdata.repair.judging import Judge
+from tacit.families.microdata.repair.search import Found, search
+from tacit.families.microdata.repair.writing import columns_of, write
+from tacit.families.microdata.repair.written import compare
+from tacit.families.microdata.runs.aware import is_silent, minimality_stories, not_aware
+from tacit.families.microdata.runs.beside import beside_what_is_out
+from tacit.families.microdata.runs.chosen import PICKED, not_at, picked_node
+from tacit.families.microdata.runs.impossible import advice, not_possible
+from tacit.families.microdata.runs.results import Choice, NotRepaired, Repaired
+from tacit.families.microdata.runs.task import Task, task_of
+from tacit.families.microdata.utility.describe import describe
+from tacit.model.jobs import Job
 from tacit.plan.owned import owners_files
-from tacit.repairs.costs import cost_by
-from tacit.repairs.judging import Judge
-from tacit.repairs.search import Found, search
-from tacit.repairs.writing import columns_of, write
-from tacit.repairs.written import compare
-from tacit.source import Source
-from tacit.tables.lattice import Node
-from tacit.tables.microdata import MicrodataQuestion
-from tacit.utility.describe import describe
 
 if TYPE_CHECKING:
     from tacit.plan.plan import Plan
@@ -48,15 +49,18 @@ def anonymize(
     seconds: float | None = None,
     levels: Mapping[str, int] | None = None,
     replace_output: bool = False,
+    unjudged: bool = False,
     portrait: bool = False,
     job: Job | None = None,
 ) -> Repaired | NotRepaired:
     """Generalize the table of a release until all checks of that release hold, at the least loss.
 
-    Checks that judge the release as views (gamma-privacy, k-sind, k-rsind) are not asked: the result names them as `not_asked`.
-    `options` override the release's own keys (method, suppress, utility, weights, at_most). Where `levels` are
-    given nothing is searched: the release is made at these, if all checks hold there. Where an `output` is
-    named, the release is written there and read back. `portrait` also looks at it for a picture.
+    Checks that judge the release as views (gamma-privacy, k-sind, k-rsind) are not asked: the
+    result names them as `not_asked`. `options` override the release's own keys (method, suppress,
+    utility, weights, at_most). Where `levels` are given nothing is searched: the release is made at
+    these, if all checks hold there. Where an `output` is named, the release is written there and
+    read back; but where a check cannot judge it together with what is out already only if
+    `unjudged`. `portrait` also looks at it for a picture.
     """
     begun, job = time.perf_counter(), job or Job()
     with open_engine(plan.source, plan.folder) as engine:
@@ -71,10 +75,13 @@ def anonymize(
             # Once more: now the engine knows which files it reads.
             engine.check_target(output, replace=replace_output, keep=keep)
         found = solve(task, job, levels)
-        if isinstance(found, Repaired) and output is not None:
-            write(found.recoded, engine, output, job=job, replace=replace_output, keep=keep)
+        if isinstance(found, Repaired):
+            job.step("asking about what is out already", 0.85)
+            found = replace(beside_what_is_out(found, plan), not_asked=task.not_asked)
+        if isinstance(found, Repaired) and output is not None and (found.is_judged or unjudged):
+            write(found.recoded, source.reader, output, job=job, replace=replace_output, keep=keep)
             job.step("checking what was written", 0.95)
-            compare(found.recoded, engine, output)
+            compare(found.recoded, source.reader, output)
             written = columns_of(task.raw)
             left = tuple(
                 name for name in engine.columns(task.raw.table.name) if name not in written
@@ -87,7 +94,9 @@ def anonymize(
 
 
 def solve(task: Task, job: Job, levels: Mapping[str, int] | None = None) -> Repaired | NotRepaired:
-    """Find the release, by the method that was asked for, or at some levels. The checks' own verdicts have the last word."""
+    """Find the release, by the method that was asked for, or at some levels.
+    The checks' own verdicts have the last word.
+    """
     for one in task.required:
         if one.definition.missing == "error":
             task.raw.groups(
@@ -102,7 +111,7 @@ def solve(task: Task, job: Job, levels: Mapping[str, int] | None = None) -> Repa
             "the release that was found does not meet its checks.",
             hint="Nothing was written. Please report this.",
         )
-    return replace(found, not_asked=task.not_asked) if isinstance(found, Repaired) else found
+    return found
 
 
 def by_lattice(task: Task, job: Job) -> Repaired | NotRepaired:
@@ -162,7 +171,8 @@ def at_levels(task: Task, levels: Mapping[str, int], job: Job) -> Repaired | Not
 def repaired_at(task: Task, judge: Judge, node: Node, unproved: str) -> Repaired:
     """The release at a node where the checks hold, with their verdicts and what it costs."""
     recoded = judge.recoded(node)
-    # Names of people make the story of a small table; in a large one they cost more than the search.
+    # Names of people make the story of a small table;
+    # in a large one they cost more than the search.
     asked = recoded.question() if len(task.raw.base) <= CHART_CELLS else judge.released(node)
     return Repaired(
         task.release,
@@ -179,11 +189,17 @@ def repaired_at(task: Task, judge: Judge, node: Node, unproved: str) -> Repaired
 def why_unproved(task: Task, judge: Judge, found: Found) -> str:
     """Why it is not known that no other levels cost less; nothing where it is."""
     if task.aware:
-        return "only minimal levels were looked at that withstand somebody who knows how they are chosen"
+        return (
+            "only minimal levels were looked at that withstand somebody who knows how they "
+            "are chosen"
+        )
     if not found.proved:
         return "the search ended before all other choices of levels were ruled out"
     if not judge.is_thorough:
-        return "rows are dropped by whole groups, those that fail; other ways to drop rows were not tried"
+        return (
+            "rows are dropped by whole groups, those that fail; other ways to drop rows were "
+            "not tried"
+        )
     if judge.suppress and task.repair.utility == "average-group":
         return (
             "rows are dropped only where a check fails; dropping others may lower the average group"
@@ -245,14 +261,14 @@ def by_groups(task: Task, job: Job) -> Repaired | NotRepaired:
     refuse_for_groups(task)
     common: dict[str, Any] = {"at_most": task.repair.at_most, "suppress": task.suppress, "job": job}
     if task.repair.method == "mondrian":
-        from tacit.repairs.mondrian import mondrian
+        from tacit.families.microdata.repair.mondrian import mondrian
 
         weights = {name: float(weight) for name, weight in task.repair.weights.items()}
         outcome = mondrian(
             task.raw, task.required, strict=not task.relaxed, weights=weights, **common
         )
     else:
-        from tacit.repairs.window import window
+        from tacit.families.microdata.repair.window import window
 
         outcome = window(task.raw, task.required, **common)
     if outcome.recoded is None:
@@ -284,7 +300,8 @@ def refuse_for_groups(task: Task) -> None:
     for column, level in task.repair.at_most.items():
         if 0 < level < task.raw.hierarchies[column].height:
             raise InputError(
-                f"groups of {method} have labels of their own, so {column} cannot be kept at level {level}.",
+                f"groups of {method} have labels of their own, so {column} cannot be kept at "
+                f"level {level}.",
                 hint=f"Use --at-most {column}=0 to leave it as it is, or --method lattice.",
             )
     if task.repair.weights and method == "window":
@@ -292,7 +309,8 @@ def refuse_for_groups(task: Task) -> None:
     for one in task.required:
         if one.definition.looks_up:
             raise InputError(
-                f"{one.definition.check_name} looks up values in a prior or a population, and groups of {method} have labels of their own.",
+                f"{one.definition.check_name} looks up values in a prior or a population, and "
+                f"groups of {method} have labels of their own.",
                 hint="Use --method lattice.",
             )
     if task.repair.utility == "height":

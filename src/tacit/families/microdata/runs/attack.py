@@ -1,4 +1,6 @@
-"""From a plan to stories: open the source, count the table once, let every attack look at the release."""
+"""From a plan to stories: open the source, count the table once, let
+every attack look at the release.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +12,31 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.attacks import ATTACKS
-from tacit.attacks.all_minimal import AllMinimal, all_minimal
-from tacit.attacks.linking import linking
-from tacit.attacks.scene import NINETY_FIVE, Asked, Outside, Scene, Target, rows_with
-from tacit.attacks.stories import Attack, Story
-from tacit.declared_distances import parts_of
-from tacit.definitions.registry import MICRODATA, define
-from tacit.definitions.words import listed, people
-from tacit.engines import shapes
 from tacit.engines.open import open_engine
+from tacit.engines.sql import shapes
 from tacit.errors import DataError, InputError, ParameterError, PlanError, did_you_mean
-from tacit.jobs import Job
+from tacit.families.microdata.attacks import ATTACKS
+from tacit.families.microdata.attacks.all_minimal import AllMinimal, all_minimal
+from tacit.families.microdata.attacks.linking import linking
+from tacit.families.microdata.attacks.scene import (
+    NINETY_FIVE,
+    Asked,
+    Outside,
+    Scene,
+    Target,
+    rows_with,
+)
+from tacit.families.microdata.attacks.stories import Attack, Story
+from tacit.families.microdata.fusing import unfused, value_in
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.reading.declared_distances import parts_of
+from tacit.families.microdata.reading.source import Source
+from tacit.families.registry import MICRODATA, define
+from tacit.families.words import listed, people
+from tacit.model.jobs import Job
 from tacit.model.numbers import exact
 from tacit.model.release import Microdata
 from tacit.model.schema import Table
-from tacit.source import Source
-from tacit.tables.fusing import unfused, value_in
-from tacit.tables.microdata import MicrodataQuestion
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
@@ -48,9 +57,9 @@ def attack(
 ) -> Attack:
     """What somebody who sees a microdata release believes, before and after.
 
-    `target` tells one person's story (the value of the person, key or identifier columns; with several
-    columns, separated by commas). `threshold` is from when on a group counts as nearly of one value,
-    `link` a CSV file that the attacker has, `sensitive` one column instead of all.
+    `target` tells one person's story (the value of the person, key or identifier columns; with
+    several columns, separated by commas). `threshold` is from when on a group counts as nearly of
+    one value, `link` a CSV file that the attacker has, `sensitive` one column instead of all.
     """
     begun = time.perf_counter()
     job = job or Job()
@@ -93,8 +102,10 @@ def attack_all_minimal(
     threshold: Fraction = NINETY_FIVE,
     job: Job | None = None,
 ) -> tuple[AllMinimal, ...]:
-    """Homogeneity in every minimal table that meets the checks of a release, for each sensitive column."""
-    from tacit.anonymization.task import task_of
+    """Homogeneity in every minimal table that meets the checks of a
+    release, for each sensitive column.
+    """
+    from tacit.families.microdata.runs.task import task_of
 
     with open_engine(plan.source, plan.folder) as engine:
         source = Source(plan, engine)
@@ -183,7 +194,7 @@ def read_threshold(text: str) -> Fraction:
     >>> read_threshold("120 %")
     Traceback (most recent call last):
     tacit.errors.ParameterError: the threshold 120 % is no share. Write a share above 0 and up to 100 %, such as 95% or 0.95.
-    """
+    """  # noqa: E501
     written = text.strip()
     hint = "Write a share above 0 and up to 100 %, such as 95% or 0.95."
     try:
@@ -215,7 +226,8 @@ def find_target(
     names = key_columns(table)
     if not names:
         raise InputError(
-            f"--target: table {table.name} has no person, key or identifiers to look somebody up by.",
+            f"--target: table {table.name} has no person, key or identifiers to look somebody "
+            "up by.",
             hint="Name the column under the table: person: [name]",
         )
     wanted = text.split(",") if len(names) > 1 else [text]
@@ -275,8 +287,10 @@ def typed(text: str, kind: str) -> Any:
 
 
 def read_outside(link: Path, question: MicrodataQuestion, engine: Engine) -> Outside:
-    """The people of a CSV file outside, with the quasi-identifiers that it shares with the release."""
-    from tacit.engines.duckdb import DuckDB
+    """The people of a CSV file outside, with the quasi-identifiers
+    that it shares with the release.
+    """
+    from tacit.engines.duckdb.engine import DuckDB
 
     if not link.is_file():
         raise InputError(f"--link: there is no file {link}.", hint="Give the path of a CSV file.")
@@ -289,7 +303,10 @@ def read_outside(link: Path, question: MicrodataQuestion, engine: Engine) -> Out
         if not shared:
             raise DataError(
                 f"--link {link} has none of the quasi-identifiers of table {question.table.name}.",
-                hint=f"It needs a first line with one or more of these names: {', '.join(question.quasi)}.",
+                hint=(
+                    "It needs a first line with one or more of these names: "
+                    f"{', '.join(question.quasi)}."
+                ),
             )
         again = "outside, typed"
         reader.attach(Table(again, file=str(link), columns={one: types[one] for one in shared}))
@@ -305,7 +322,9 @@ def read_outside(link: Path, question: MicrodataQuestion, engine: Engine) -> Out
 def identity_columns(
     question: MicrodataQuestion, header: list[str], shared: tuple[str, ...]
 ) -> list[str]:
-    """The columns of the outside table that say who somebody is: those of the plan, else its first other one."""
+    """The columns of the outside table that say who somebody is:
+    those of the plan, else its first other one.
+    """
     ours = [one for one in key_columns(question.table) if one in header]
     return ours or [one for one in header if one not in (*shared, *question.sensitive)][:1]
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from tacit.anonymization.results import NotRepaired
-from tacit.anonymization.task import Task
-from tacit.attacks.minimality import minimality
-from tacit.attacks.scene import Asked, Scene
-from tacit.attacks.stories import Story
-from tacit.repairs.judging import Judge
-from tacit.tables.lattice import Node
-from tacit.tables.recoded import Recoded
+from tacit.families.microdata.attacks.minimality import minimality
+from tacit.families.microdata.attacks.scene import Asked, Scene
+from tacit.families.microdata.attacks.stories import Story
+from tacit.families.microdata.lattice import Node
+from tacit.families.microdata.recoded import Recoded
+from tacit.families.microdata.repair.judging import Judge
+from tacit.families.microdata.runs.results import NotRepaired
+from tacit.families.microdata.runs.task import Task
 
 
 def minimality_stories(task: Task, recoded: Recoded) -> tuple[Story, ...]:
-    """What somebody learns who knows that these are the least levels that pass, for each sensitive column."""
+    """What somebody learns who knows that these are the least levels
+    that pass, for each sensitive column.
+    """
     if recoded.generalization is None or task.suppress:
         return ()  # where rows may be dropped, other worlds lead to the same levels
     question = recoded.question()
@@ -26,9 +28,11 @@ def minimality_stories(task: Task, recoded: Recoded) -> tuple[Story, ...]:
 
 
 def is_silent(task: Task, judge: Judge, node: Node) -> bool:
-    """Does knowing that no lower level passes change no belief, in any value? Unknown is not silent.
+    """Does knowing that no lower level passes change no belief, in
+    any value? Unknown is not silent.
 
-    Also a belief in a wrong value must not change: else that the levels were accepted would itself tell something.
+    Also a belief in a wrong value must not change:
+    else that the levels were accepted would itself tell something.
     """
     if not task.raw.sensitive:
         return True  # sizes of groups are all that was looked at, and the attacker knows them
@@ -43,8 +47,8 @@ def not_aware(task: Task) -> NotRepaired:
     """There are releases that meet the checks, but none of which this was shown."""
     return NotRepaired(
         task.release,
-        "the checks can be met, but for no minimal solution it was shown that an attacker who knows that no lower level "
-        "passes learns nothing more",
+        "the checks can be met, but for no minimal solution it was shown that an attacker who "
+        "knows that no lower level passes learns nothing more",
         proved=False,
         advice=(
             "leave --aware out and read what such an attacker would learn",

@@ -1,16 +1,18 @@
-"""Chosen: levels that the owner picked instead of those of least cost. The same checks are asked about them."""
+"""Chosen: levels that the owner picked instead of those of least cost.
+The same checks are asked about them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tacit.anonymization.results import NotRepaired
-from tacit.anonymization.task import Task
-from tacit.definitions.words import listed, plural
 from tacit.errors import InputError, ParameterError, did_you_mean
+from tacit.families.microdata.lattice import Node
+from tacit.families.microdata.repair.judging import Judge, Outcome
+from tacit.families.microdata.runs.results import NotRepaired
+from tacit.families.microdata.runs.task import Task
+from tacit.families.words import listed, plural
 from tacit.model.verdict import Verdict
-from tacit.repairs.judging import Judge, Outcome
-from tacit.tables.lattice import Node
 
 PICKED = "these levels were picked, and others may lose less"
 
@@ -75,5 +77,8 @@ def dropping(task: Task, outcome: Outcome) -> str:
     if not task.suppress:
         return ""
     if outcome.suppressed > task.suppress:
-        return f", and more than the {plural('row', task.suppress)} that may be dropped would have to go"
+        return (
+            f", and more than the {plural('row', task.suppress)} that may be dropped would "
+            "have to go"
+        )
     return ", also without the groups that fail"

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from tacit.anonymization.ladders import ladder
-from tacit.anonymization.task import Task, task_of
 from tacit.engines.open import open_engine
 from tacit.errors import InputError
-from tacit.jobs import Job
+from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.repair.costs import cost_by
+from tacit.families.microdata.repair.judging import Judge
+from tacit.families.microdata.repair.required import Required
+from tacit.families.microdata.repair.search import search
+from tacit.families.microdata.runs.ladders import ladder
+from tacit.families.microdata.runs.task import Task, not_asked_beside, task_of
+from tacit.model.jobs import Job
 from tacit.model.numbers import plain
-from tacit.repairs.costs import cost_by
-from tacit.repairs.judging import Judge
-from tacit.repairs.required import Required
-from tacit.repairs.search import search
-from tacit.source import Source
 
 if TYPE_CHECKING:
     from tacit.plan.plan import Plan
@@ -61,7 +61,9 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """What could be met at which loss: each parameter of each check, while all other checks stay as they are."""
+    """What could be met at which loss:
+    each parameter of each check, while all other checks stay as they are.
+    """
 
     release: str
     utility: str
@@ -111,7 +113,11 @@ def explore(
             job.step(f"{label} with {name}={plain(Fraction(value))}", number / len(steps))
             rungs.append(rung(task, place, name, value, required))
     return Explored(
-        release, task.repair.utility, tuple(rungs), time.perf_counter() - begun, task.not_asked
+        release,
+        task.repair.utility,
+        tuple(rungs),
+        time.perf_counter() - begun,
+        (*task.not_asked, *not_asked_beside(plan, release)),
     )
 
 

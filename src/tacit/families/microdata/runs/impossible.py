@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from tacit.anonymization.ladders import ladder
-from tacit.anonymization.results import NotRepaired
-from tacit.anonymization.task import Task
-from tacit.definitions.words import plural
-from tacit.jobs import Job
+from tacit.families.microdata.repair.judging import Judge
+from tacit.families.microdata.repair.search import Clock, Found
+from tacit.families.microdata.runs.ladders import ladder
+from tacit.families.microdata.runs.results import NotRepaired
+from tacit.families.microdata.runs.task import Task
+from tacit.families.words import plural
+from tacit.model.jobs import Job
 from tacit.model.numbers import percent, plain
-from tacit.repairs.judging import Judge
-from tacit.repairs.search import Clock, Found
 
 LARGEST = 20_000  # nodes of a lattice that is looked at for the least suppression
 SECONDS = 5.0  # for that
@@ -26,7 +26,10 @@ def not_possible(task: Task, judge: Judge, found: Found, job: Job) -> NotRepaire
     because = (
         f"even the coarsest release fails {' and '.join(failed)}"
         if failed and judge.is_monotone
-        else f"none of the {len(judge.lattice):,} ways to generalize meets all checks{dropping(judge)}"
+        else (
+            f"none of the {len(judge.lattice):,} ways to generalize meets all "
+            f"checks{dropping(judge)}"
+        )
     )
     if not found.proved:
         because = "nothing was found in the time allowed"
@@ -61,7 +64,9 @@ def advice(task: Task, judge: Judge, job: Job) -> Iterator[str]:
 
 
 def could_be_met(task: Task, judge: Judge) -> Iterator[str]:
-    """For each check that fails at the top of the lattice: the nearest parameter that would be met there."""
+    """For each check that fails at the top of the lattice:
+    the nearest parameter that would be met there.
+    """
     top = judge.recoded_whole(judge.lattice.top).question()
     for place, one in enumerate(task.required):
         if one.ask(top).status == "holds":
@@ -74,11 +79,16 @@ def could_be_met(task: Task, judge: Judge) -> Iterator[str]:
             now = getattr(one.definition, name)
             nearest = min(values, key=lambda value: abs(Fraction(value) - Fraction(now)))
             word = name.replace("_", "-")
-            yield f"{one.definition.check_name} with {word}: {plain(Fraction(nearest))} instead of {plain(Fraction(now))} would be met"
+            yield (
+                f"{one.definition.check_name} with {word}: {plain(Fraction(nearest))} instead "
+                f"of {plain(Fraction(now))} would be met"
+            )
 
 
 def least_suppression(task: Task, judge: Judge) -> str | None:
-    """How many rows would have to go so that some node passes: the least that was found in a few seconds."""
+    """How many rows would have to go so that some node passes:
+    the least that was found in a few seconds.
+    """
     lattice = judge.lattice
     rows = task.raw.base.rows
     if len(lattice) > LARGEST:
@@ -94,4 +104,7 @@ def least_suppression(task: Task, judge: Judge) -> str | None:
         return None
     least = min(gone)
     share = percent(Fraction(-(-least * 100 // rows), 100))
-    return f"allow {plural('row', least)} of {rows:,} to be dropped (suppress: {share.replace(' ', '')})"
+    return (
+        f"allow {plural('row', least)} of {rows:,} to be dropped (suppress: "
+        f"{share.replace(' ', '')})"
+    )

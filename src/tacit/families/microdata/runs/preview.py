@@ -1,4 +1,5 @@
-"""Preview: rows of a table beside what a release would show of them, page by page and before anything is written.
+"""Preview: rows of a table beside what a release would show of them, page by page and before
+anything is written.
 
 For the owner's eyes: the rows stand in the table's own order, in which nobody may get the release.
 """
@@ -12,21 +13,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from tacit.anonymization.chosen import not_at, picked_node
-from tacit.anonymization.task import task_of
-from tacit.declared_distances import parts_of
-from tacit.engines import shapes
+from tacit.engines.sql import shapes
 from tacit.errors import InputError
-from tacit.repairs.judging import Judge
-from tacit.repairs.writing import columns_of, left_out, text
-from tacit.tables.fusing import value_in
+from tacit.families.microdata.fusing import value_in
+from tacit.families.microdata.reading.declared_distances import parts_of
+from tacit.families.microdata.repair.judging import Judge
+from tacit.families.microdata.repair.writing import columns_of, left_out, text
+from tacit.families.microdata.runs.chosen import not_at, picked_node
+from tacit.families.microdata.runs.task import task_of
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
-    from tacit.source import Source
-    from tacit.tables.hierarchy import Level
-    from tacit.tables.microdata import MicrodataQuestion
-    from tacit.tables.recoded import Recoded
+    from tacit.families.microdata.hierarchy import Level
+    from tacit.families.microdata.microdata import MicrodataQuestion
+    from tacit.families.microdata.reading.source import Source
+    from tacit.families.microdata.recoded import Recoded
 
 Cells = tuple[str | None, ...]
 Row = Mapping[str, Any]
@@ -36,7 +37,8 @@ Row = Mapping[str, Any]
 class Line:
     """A row of the table, and what the release shows of it: None where it is dropped.
 
-    `one_of_several`: rows that are alike go to several groups, dealt at random; what one of them gets is shown.
+    `one_of_several`: rows that are alike go to several groups, dealt at random;
+    what one of them gets is shown.
     """
 
     before: Cells
@@ -48,7 +50,9 @@ class Showing(Protocol):
     """What a release shows of rows in its quasi-identifiers."""
 
     def show(self, rows: Sequence[Row]) -> list[tuple[Mapping[str, str | None] | None, bool]]:
-        """For each row its labels by column, None where it is dropped; and whether others of its like get others."""
+        """For each row its labels by column, None where it is dropped;
+        and whether others of its like get others.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +73,9 @@ class Lens:
         return columns_of(self.raw)
 
     def heads(self, engine: Engine) -> list[str]:
-        """The columns of the table: who it is about, then those of the release, then others that are not released."""
+        """The columns of the table: who it is about, then those of the release, then others that
+        are not released.
+        """
         raw, released = self.raw, self.columns
         others = [name for name in engine.columns(raw.table.name) if name not in released]
         first = [name for name in others if name in (*raw.table.identifiers, *raw.table.person)]
@@ -84,18 +90,21 @@ class Lens:
         sort: str | None = None,
         descending: bool = False,
     ) -> list[Line]:
-        """Some rows of the table, in its order or by a column; values stand in the order of `heads`, labels in that of `columns`."""
+        """Some rows of the table, in its order or by a column;
+        values stand in the order of `heads`, labels in that of `columns`.
+        """
         names = self.heads(engine)
         order = [sort] if sort in names else steady(self.raw, engine)
-        query = shapes.columns_of(self.raw.table.name, names)
-        if order:
-            keys = shapes.order_by(order, engine.collations(self.raw.table.name))
-            keys[0].set("desc", descending and sort in names)
-            query = query.order_by(*keys)
-        found = [
-            dict(zip(names, row, strict=True))
-            for row in engine.rows(query.limit(limit).offset(offset))
-        ]
+        query = shapes.page(
+            self.raw.table.name,
+            names,
+            by=order,
+            descending=descending and sort in names,
+            collations=engine.collations(self.raw.table.name),
+            offset=offset,
+            limit=limit,
+        )
+        found = [dict(zip(names, row, strict=True)) for row in engine.rows(query)]
         return [
             self._line(row, labels, several)
             for row, (labels, several) in zip(found, self.showing.show(found), strict=True)
@@ -118,10 +127,12 @@ def lens_at(
     *,
     options: Mapping[str, Any] | None = None,
 ) -> Lens:
-    """The release at some levels; where rows may be dropped, without those that must go for its checks to hold.
+    """The release at some levels; where rows may be dropped, without those that must go for its
+    checks to hold.
 
-    `options` are those of `anonymize`. Levels at which the checks do not hold even so are an InputError: where nothing
-    would be released, it cannot be said what is dropped. Without suppression the checks are not asked.
+    `options` are those of `anonymize`. Levels at which the checks do not hold even so are an
+    InputError: where nothing would be released, it cannot be said what is dropped. Without
+    suppression the checks are not asked.
     """
     task = task_of(
         source.plan, release, source, options or {}, aware=False, relaxed=False, seconds=None
@@ -157,7 +168,9 @@ def lens_of(recoded: Recoded) -> Lens:
 
 @dataclass(frozen=True, eq=False)
 class ByColumn:
-    """Whole columns are recoded: each value has its label; groups in `dropped` (numbers of labels in `names`) are left out."""
+    """Whole columns are recoded: each value has its label;
+    groups in `dropped` (numbers of labels in `names`) are left out.
+    """
 
     raw: MicrodataQuestion
     levels: Mapping[str, Level]
@@ -208,7 +221,9 @@ class ByCell:
 
     @cached_property
     def _codes(self) -> dict[str, dict[Any, int]]:
-        """The code of each value, as it stands in the table; spellings that count as one value have one code."""
+        """The code of each value, as it stands in the table;
+        spellings that count as one value have one code.
+        """
         base, found = self.recoded.raw.base, {}
         for name in self._columns:
             values = base.dictionaries[name]
@@ -283,7 +298,9 @@ class ByCell:
 
 
 def steady(raw: MicrodataQuestion, engine: Engine) -> list[str]:
-    """The columns that keep rows in one order from page to page; none where the engine keeps them in the order of the file."""
+    """The columns that keep rows in one order from page to page;
+    none where the engine keeps them in the order of the file.
+    """
     if engine.dialect == "duckdb":
         return []
     table = raw.table

@@ -7,19 +7,20 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from tacit.attacks.stories import Story
+from tacit.families.microdata.attacks.stories import Story
+from tacit.families.microdata.portrait import Portrait, portraits
+from tacit.families.microdata.recoded import Recoded
 from tacit.model.release import Repair
 from tacit.model.verdict import Audience, Verdict, with_decimals
-from tacit.tables.portrait import Portrait, portraits
-from tacit.tables.recoded import Recoded
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One way to release the table for which all checks hold: what it costs and what it risks.
 
-    `risk` is one over the smallest group: the chance to pick somebody's row out of those that look like it.
-    `belief` is the greatest share of one value in a group, None where nothing is sensitive.
+    `risk` is one over the smallest group: the chance to pick somebody's row out of those that look
+    like it. `belief` is the greatest share of one value in a group, None where nothing is
+    sensitive.
     """
 
     generalization: Mapping[str, int]
@@ -44,13 +45,16 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """A release for which all checks hold, and what else the owner should know.
+    """A release for which all checks hold by itself, and what else the owner should know.
 
-    `proved`: no other release of this kind costs less; `unproved` says why that is not known. `choices` are
-    all minimal solutions where `all_choices`, else those that were seen. `aware` are the stories of an
-    attacker who knows how the levels were chosen, one for each sensitive column. `not_written` are the
-    table's columns that are not released. `not_asked` are checks of the plan about this release that the
-    search cannot ask: whether they hold is not known.
+    Verdicts count with what is out already:
+    where a check cannot judge both together, it is undecided.
+
+    `proved`: no other release of this kind costs less; `unproved` says why that is not known.
+    `choices` are all minimal solutions where `all_choices`, else those that were seen. `aware` are
+    the stories of an attacker who knows how the levels were chosen, one for each sensitive column.
+    `not_written` are the table's columns that are not released. `not_asked` are checks of the plan
+    about this release that the search cannot ask: whether they hold is not known.
     """
 
     release: str
@@ -72,7 +76,19 @@ class Repaired:
     seconds: float = 0.0
     not_asked: tuple[str, ...] = ()
 
-    exit_status = 0
+    @property
+    def is_judged(self) -> bool:
+        """Could all checks be judged together with what is out already? If not, it is written
+        only if somebody insists.
+        """
+        return all(verdict.status == "holds" for verdict in self.verdicts)
+
+    @property
+    def exit_status(self) -> int:
+        """0 found, and written where asked; 3 not written, because a check cannot judge it
+        together with what is out.
+        """
+        return 0 if self.is_judged or self.output is not None else 3
 
     def with_portrait(self) -> Repaired:
         """The same, with what a picture of it needs."""
@@ -97,12 +113,14 @@ class Repaired:
             "all_choices": self.all_choices,
             "aware": [story.to_json(audience) for story in self.aware],
             "not_asked": list(self.not_asked),
+            "unjudged": not self.is_judged,
         }
 
 
 @dataclass(frozen=True, slots=True)
 class NotRepaired:
-    """No release was found. `proved`: there is none; the verdicts are those of the coarsest release.
+    """No release was found. `proved`: there is none;
+    the verdicts are those of the coarsest release.
 
     `advice` says what would have to give.
     """

@@ -1,7 +1,9 @@
-"""Roster: the people of a release a page at a time, the most exposed first, or those whose key contains a text.
+"""Roster: the people of a release a page at a time, the most exposed first, or those whose key
+contains a text.
 
-Who is how exposed is a matter of groups, which are counted already: here the combinations of values are put in order once, and
-the engine is asked for the people of one page only. So a million rows are turned over as fast as a hundred.
+Who is how exposed is a matter of groups, which are counted already: here the combinations of values
+are put in order once, and the engine is asked for the people of one page only. So a million rows
+are turned over as fast as a hundred.
 """
 
 from __future__ import annotations
@@ -12,21 +14,20 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlglot import exp
 
-from tacit.attacks.attack import key_columns
-from tacit.attacks.believing import Believer
-from tacit.attacks.scene import Scene
-from tacit.declared_distances import parts_of
-from tacit.engines import shapes
-from tacit.tables.counts import pack_codes
-from tacit.tables.fusing import apart, unfused, value_in
-from tacit.tables.microdata import Person
+from tacit.engines.sql.shapes_people import containing, is_missing, people_among
+from tacit.families.microdata.attacks.believing import Believer
+from tacit.families.microdata.attacks.scene import Scene
+from tacit.families.microdata.counts import pack_codes
+from tacit.families.microdata.fusing import apart, unfused, value_in
+from tacit.families.microdata.microdata import Person
+from tacit.families.microdata.reading.declared_distances import parts_of
+from tacit.families.microdata.runs.attack import key_columns
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
-    from tacit.source import Source
-    from tacit.tables.counts import Counts, Integers
+    from tacit.families.microdata.counts import Counts, Integers
+    from tacit.families.microdata.reading.source import Source
 
 MOST_ROOMS = 3
 LISTED = 10_000  # people that are listed; others are found by their key
@@ -35,9 +36,11 @@ FOUND = 1_000  # people that a search finds
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Somebody in the list: who, their value, their group, and how sure of that value one can be before and after the release.
+    """Somebody in the list: who, their value, their group, and how sure of that value one can be
+    before and after the release.
 
-    `alike` people are listed as this one, where nobody has a name. `after` is None where the value is missing.
+    `alike` people are listed as this one, where nobody has a name.
+    `after` is None where the value is missing.
     """
 
     person: Person
@@ -50,7 +53,9 @@ class Listed:
 
 
 class Roster:
-    """The people of one release and one sensitive column, in order. `unknown` are values in the data that count as missing."""
+    """The people of one release and one sensitive column, in order.
+    `unknown` are values in the data that count as missing.
+    """
 
     def __init__(self, scene: Scene, engine: Engine, unknown: Sequence[Any] = ()) -> None:
         self.scene, self.question, self.column, self._engine = (
@@ -91,7 +96,9 @@ class Roster:
         return int(self._upto[-1]) if len(self._upto) else 0
 
     def most_exposed(self, offset: int, limit: int) -> list[Listed]:
-        """Some lines from the offset on; the person whose true value one can be surest of is the first."""
+        """Some lines from the offset on; the person whose true value one
+        can be surest of is the first.
+        """
         end = min(offset + limit, self.total)
         if end <= offset:
             return []
@@ -111,7 +118,9 @@ class Roster:
         return [self._listed(cell, who) for cell, who in self._who(spans)]
 
     def search(self, text: str) -> list[Listed]:
-        """Whose key contains a text (where nobody has a key: whose quasi-identifiers do), the shortest keys first; not all where there are many."""
+        """Whose key contains a text (where nobody has a key:
+        whose quasi-identifiers do), the shortest keys first; not all where there are many.
+        """
         columns = unfused(self._names, self._parts)
         keys = self.identity or tuple(unfused(self.question.quasi, self._parts))
         query = containing(
@@ -135,7 +144,9 @@ class Roster:
         return list(found.values())
 
     def some_of(self, group: int, number: int) -> list[Person]:
-        """A few people of a group whose value is known, where people have names; found by one query."""
+        """A few people of a group whose value is known, where people have names;
+        found by one query.
+        """
         inside = np.flatnonzero((self._group == group) & (self._share >= 0))[:number]
         spans = (
             [(cell, 0, min(number, int(self._people[cell]))) for cell in inside.tolist()]
@@ -195,7 +206,9 @@ class Roster:
         return int(found[0]) if len(found := np.flatnonzero(mask)) else None
 
     def _who(self, spans: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The people of some combinations, of each from one place to another: as many queries as there are ways to be missing."""
+        """The people of some combinations, of each from one place to another:
+        as many queries as there are ways to be missing.
+        """
         table = self.question.table.name
         by_missing: dict[tuple[str, ...], list[tuple[dict[str, Any], tuple[int, int, int]]]] = {}
         for place, (cell, after, upto) in enumerate(spans):
@@ -225,7 +238,9 @@ class Roster:
             yield spans[place][0], person
 
     def _spelled(self, cell: int) -> Iterator[dict[str, Any]]:
-        """The values of a combination; the sensitive one may be written in the data in several ways."""
+        """The values of a combination; the sensitive one may be
+        written in the data in several ways.
+        """
         base, row = self.question.base, int(self._first[cell])
         known = {name: base.value(name, row) for name in self.question.quasi}
         value = base.value(self.column, row)
@@ -234,7 +249,9 @@ class Roster:
 
 
 def exposures(scene: Scene, rows: Integers) -> tuple[Integers, Integers, Integers, Any]:
-    """For some combinations of the base: the group, its people with the same value and with any, and the share; -1 where the value is missing."""
+    """For some combinations of the base: the group, its people with the same value and with any,
+    and the share; -1 where the value is missing.
+    """
     base, groups, cells = scene.question.base, scene.groups, scene.cells
     group = np.searchsorted(groups.keys, groups.key_of_row[rows])
     size, code = base.size(scene.column), base.codes(scene.column)[rows]
@@ -264,135 +281,6 @@ def is_packed(sizes: Sequence[int]) -> bool:
     return room <= 2**62
 
 
-def is_missing(columns: Sequence[str], unknown: Sequence[Any] = ()) -> exp.Expr:
-    """Has a row of `t` no value in one of some columns, or one that counts as none?
-
-    >>> print(is_missing(["ill"], ["?"]).sql())
-    "t"."ill" IS NULL OR "t"."ill" IN ('?')
-    """
-    tests: list[exp.Expr] = [shapes.column(name, "t").is_(exp.null()) for name in columns]
-    if unknown:
-        tests.append(
-            exp.In(
-                this=shapes.column(columns[0], "t"),
-                expressions=[shapes.literal(one) for one in unknown],
-            )
-        )
-    return exp.or_(*tests)
-
-
-SPAN = ("place", "after", "upto")
-
-
-def people_among(
-    table: str,
-    identity: Sequence[str],
-    among: Sequence[tuple[Mapping[str, Any], tuple[int, int, int]]],
-    missing: Sequence[exp.Expr],
-    *,
-    once: bool,
-    collations: Mapping[str, str] | None = None,
-) -> exp.Select:
-    """Who has the values of some combinations: of each the people after one place and up to another, in the order of their keys.
-
-    The combinations have the same columns, and `missing` says that others have no value. Each comes with a number; what is returned
-    is that number, the place, and the key. `once`: people may have several rows, and count once.
-
-    >>> print(
-    ...     people_among(
-    ...         "t", ["name"], [({"zip": "1"}, (0, 0, 25))], [is_missing(["age"])], once=False
-    ...     ).sql(dialect="duckdb")
-    ... )
-    SELECT place, n, i0 FROM (SELECT place, after, upto, i0, ROW_NUMBER() OVER (PARTITION BY place ORDER BY "i0") AS n FROM (SELECT v.place, v.after, v.upto, "t"."name" AS i0 FROM "t" AS t INNER JOIN (VALUES ('1', 0, 0, 25)) AS v(c0, place, after, upto) ON "t"."zip" = v.c0 WHERE "t"."age" IS NULL) AS a) AS b WHERE n > after AND n <= upto
-    """
-    given = list(among[0][0])
-    lines = [(*(shapes.literal(values[name]) for name in given), *span) for values, span in among]
-    asked = exp.values(lines, alias="v", columns=[*(f"c{i}" for i in range(len(given))), *SPAN])
-    keys = [f"i{i}" for i in range(len(identity))]
-    rows = exp.select(
-        *(exp.column(name, table="v") for name in SPAN),
-        *(
-            exp.alias_(shapes.column(name, "t"), key)
-            for name, key in zip(identity, keys, strict=True)
-        ),
-    ).from_(exp.alias_(shapes.table_of(table), "t", table=True))
-    same = [
-        shapes.column(name, "t").eq(exp.column(f"c{i}", table="v")) for i, name in enumerate(given)
-    ]
-    rows = rows.join(asked, on=exp.and_(*same) if same else exp.true(), join_type="inner")
-    if missing:
-        rows = rows.where(*missing)
-    if once:
-        rows = rows.distinct()
-    sorted_by = {
-        key: (collations or {})[name]
-        for name, key in zip(identity, keys, strict=True)
-        if name in (collations or {})
-    }
-    place = exp.Window(
-        this=exp.RowNumber(),
-        partition_by=[exp.column("place")],
-        order=exp.Order(expressions=shapes.order_by(keys, sorted_by)),
-    )
-    numbered = exp.select(*map(exp.column, (*SPAN, *keys)), exp.alias_(place, "n")).from_(
-        rows.subquery("a")
-    )
-    within = [
-        exp.GT(this=exp.column("n"), expression=exp.column("after")),
-        exp.LTE(this=exp.column("n"), expression=exp.column("upto")),
-    ]
-    return (
-        exp.select(*map(exp.column, ("place", "n", *keys)))
-        .from_(numbered.subquery("b"))
-        .where(*within)
-    )
-
-
-def containing(
-    table: str,
-    keys: Sequence[str],
-    columns: Sequence[str],
-    text: str,
-    *,
-    limit: int,
-    collations: Mapping[str, str] | None = None,
-) -> exp.Select:
-    """The distinct rows whose keys, written one after the other, contain a text in any case; the shortest first.
-
-    >>> print(containing("t", ["name"], ["name", "zip"], "Bo", limit=5).sql(dialect="duckdb"))
-    SELECT x0, x1 FROM (SELECT DISTINCT "name" AS x0, "zip" AS x1, LENGTH(COALESCE(CAST("name" AS TEXT), '')) AS size FROM "t" WHERE STRPOS(LOWER(COALESCE(CAST("name" AS TEXT), '')), 'bo') > 0) AS f ORDER BY size, "x0", "x1" LIMIT 5
-    """
-    written: exp.Expr = exp.Literal.string("")
-    for number, name in enumerate(keys):
-        one = exp.Coalesce(
-            this=exp.cast(shapes.column(name), "TEXT"), expressions=[exp.Literal.string("")]
-        )
-        spaced = exp.DPipe(this=written, expression=exp.Literal.string(" "), safe=True)
-        written = exp.DPipe(this=spaced, expression=one, safe=True) if number else one
-    place = exp.StrPosition(
-        this=exp.Lower(this=written.copy()), substr=exp.Literal.string(text.lower())
-    )
-    names = {name: f"x{i}" for i, name in enumerate(columns)}
-    found = (
-        exp.select(
-            *(exp.alias_(shapes.column(name), x) for name, x in names.items()),
-            exp.alias_(exp.Length(this=written), "size"),
-        )
-        .distinct()
-        .from_(shapes.table_of(table))
-        .where(exp.GT(this=place, expression=exp.Literal.number(0)))
-    )
-    sorted_by = {
-        x: (collations or {})[name] for name, x in names.items() if name in (collations or {})
-    }
-    return (
-        exp.select(*map(exp.column, names.values()))
-        .from_(found.subquery("f"))
-        .order_by(exp.column("size"), *shapes.order_by(list(names.values()), sorted_by))
-        .limit(limit)
-    )
-
-
 def roster_of(source: Source, release: str, column: str) -> Roster:
     """The people of a release, by the reading of its values that trusts least."""
     given = source.question(release)
@@ -414,11 +302,12 @@ class Room:
 
 
 def room_of(source: Source, release: str, column: str) -> Room:
-    """The same room for the same question, as long as the source is open: to look at a million rows again takes seconds.
+    """The same room for the same question, as long as the source is open:
+    to look at a million rows again takes seconds.
 
     Only the last few are kept, for each holds the groups of a whole release.
     """
-    rooms: dict[tuple[str, str], Room] = vars(source).setdefault("rooms", {})
+    rooms: dict[tuple[str, str], Room] = source.rooms
     found = rooms.pop((release, column), None)
     if found is None:
         while len(rooms) >= MOST_ROOMS:

@@ -7,21 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.definitions.microdata import MicrodataDefinition
-from tacit.definitions.registry import MICRODATA, define
-from tacit.definitions.words import listed
-from tacit.errors import PlanError, did_you_mean, raise_all
-from tacit.holdings.concerning import concerns, out_already
-from tacit.holdings.ledgers import is_begun
+from tacit.checking.concerning import out_already
+from tacit.errors import DataError, PlanError, did_you_mean, raise_all
+from tacit.families.microdata.definitions.asking import undecidable
+from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.lattice import Lattice
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.repair.required import Required
+from tacit.families.microdata.utility.levels import read_limits
+from tacit.families.registry import MICRODATA, define
+from tacit.families.words import listed
 from tacit.model.release import Microdata, Repair, Synthetic
 from tacit.model.verdict import Verdict
-from tacit.plan.load import not_built
-from tacit.plan.references import LEDGER
-from tacit.repairs.required import Required
-from tacit.source import Source
-from tacit.tables.lattice import Lattice
-from tacit.tables.microdata import MicrodataQuestion
-from tacit.utility.levels import read_limits
+from tacit.plan.read.load import not_built
 
 if TYPE_CHECKING:
     from tacit.plan.plan import Check, Plan
@@ -41,6 +40,15 @@ class Task:
     seconds: float | None = None
     choices: bool = True  # also look for other solutions
     not_asked: tuple[str, ...] = ()  # what a search cannot ask of this release, in words
+
+    def __post_init__(self) -> None:
+        for one in self.required:
+            if (reason := undecidable(one.definition, self.raw)) is not None:
+                raise DataError(
+                    f"no release can be shown to meet {one.label}: the values can be read in too "
+                    "many ways.",
+                    hint=reason.text,
+                )
 
     @property
     def suppress(self) -> int:
@@ -101,9 +109,13 @@ def task_of(
     checks = [check for check in checks if check.kind in MICRODATA]
     if not checks:
         raise PlanError(
-            f"the search for levels cannot ask {listed(left)}, and the plan has no other check of release {release!r}.",
+            f"the search for levels cannot ask {listed(left)}, and the plan has no other check of "
+            f"release {release!r}.",
             mark=plan.mark("releases", release),
-            hint=f"Add one that it can, for example - k-anonymity: {{release: {release}, k: 5}}, and ask the others afterwards with tacit check.",
+            hint=(
+                f"Add one that it can, for example - k-anonymity: {{release: {release}, k: "
+                f"5}}, and ask the others afterwards with tacit check."
+            ),
         )
     required = tuple(
         Required(microdata_definition(check.kind, check.parameters, source), check.sensitive)
@@ -125,26 +137,31 @@ def task_of(
 
 
 def not_asked(plan: Plan, release: str) -> tuple[str, ...]:
-    """What a search for levels cannot ask of a release, in words: checks that judge it as views, and all of them beside what is out.
+    """The checks of a release that a search for levels cannot ask, in words:
+    those that judge it as views.
 
-    The search counts groups; these questions need the whole table and every other release, again for each choice of levels.
+    The search counts groups; these questions need the whole table and every other release, again
+    for each choice of levels.
     """
-    checks = [check for check in plan.checks if release in check.releases]
-    as_views = [called(check) for check in checks if check.kind not in MICRODATA]
-    return (
-        *as_views,
-        *(
-            f"{called(check)} beside what is out already"
-            for check in checks
-            if check.kind in MICRODATA and has_beside(check, plan)
-        ),
+    return tuple(
+        called(check)
+        for check in plan.checks
+        if release in check.releases and check.kind not in MICRODATA
     )
 
 
-def has_beside(check: Check, plan: Plan) -> bool:
-    """Is a check judged together with what is out, by the ledger or by its `given`?"""
-    out = out_already(check, plan)
-    return concerns(check, plan) and bool(out) and (set(out) != {LEDGER} or is_begun(plan))
+def not_asked_beside(plan: Plan, release: str) -> tuple[str, ...]:
+    """The checks of a release that a search asks about it alone, where something is out that may
+    be about the same people.
+    """
+    checks = [
+        check for check in plan.checks if release in check.releases and check.kind in MICRODATA
+    ]
+    return tuple(
+        f"{called(check)} beside what is out already"
+        for check in checks
+        if set(out_already(check, plan)) - {release}
+    )
 
 
 def called(check: Check) -> str:

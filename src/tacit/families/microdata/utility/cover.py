@@ -1,9 +1,9 @@
 """Cover: which values of a column a label of the release may stand for.
 
-The values of a column (its leaves) are those that the table has; a missing value is one more where it
-occurs. Where whole columns are recoded, the level says what a label covers. In a local recoding a
-reader has the label only: it stands for every value that some level of the hierarchy calls so; a range
-for all values between its ends; anything else for the values that are shown so.
+The values of a column (its leaves) are those that the table has; a missing value is one more where
+it occurs. Where whole columns are recoded, the level says what a label covers. In a local recoding
+a reader has the label only: it stands for every value that some level of the hierarchy calls so; a
+range for all values between its ends; anything else for the values that are shown so.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.tables.counts import run_starts
-from tacit.tables.hierarchy import SUPPRESSED, Hierarchy, Labels, Level
+from tacit.families.microdata.counts import run_starts
+from tacit.families.microdata.hierarchy import SUPPRESSED, Hierarchy, Labels, Level
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
-    from tacit.tables.groups import Mask
-    from tacit.tables.microdata import MicrodataQuestion
-    from tacit.tables.recoded import Recoded
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.groups import Mask
+    from tacit.families.microdata.microdata import MicrodataQuestion
+    from tacit.families.microdata.recoded import Recoded
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -35,7 +35,9 @@ BAND = re.compile(rf"({NUMBER})-({NUMBER})|\[({NUMBER}), ({NUMBER})([)\]])")
 
 
 def leaves_of(raw: MicrodataQuestion, column: str) -> int:
-    """How many different values a column has in the table; missing counts as one where it occurs."""
+    """How many different values a column has in the table;
+    missing counts as one where it occurs.
+    """
     return len(raw.base.dictionaries[column]) + (column in raw.base.with_missing)
 
 
@@ -99,7 +101,8 @@ class Cover:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A column of a release: the label of every cell, what the labels cover, how many released rows show each.
+    """A column of a release: the label of every cell, what the labels
+    cover, how many released rows show each.
 
     Labels are numbered, each once, however often the recoding lists it.
     """
@@ -232,7 +235,9 @@ def in_order(values: Labels) -> bool:
 
 
 def called_so(tree: Hierarchy | None, leaves: int, labels: set[Any]) -> dict[Any, set[int]]:
-    """For each label, the values that some level of the hierarchy calls so; `*` may be any value."""
+    """For each label, the values that some level of the hierarchy calls so;
+    `*` may be any value.
+    """
     found: dict[Any, set[int]] = {SUPPRESSED: set(range(leaves))} if SUPPRESSED in labels else {}
     for level in tree.levels if tree is not None else ():
         for leaf, label in enumerate(level.by_value()[:leaves]):
@@ -242,7 +247,8 @@ def called_so(tree: Hierarchy | None, leaves: int, labels: set[Any]) -> dict[Any
 
 
 def inside_band(label: Any, order: Sequence[Any]) -> tuple[int, int]:
-    """The places of the values in a range such as 30-34 or [30, 35); none where the label is no range.
+    """The places of the values in a range such as 30-34 or [30, 35);
+    none where the label is no range.
 
     >>> (
     ...     inside_band("20-30", (10, 20, 30)),

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.model.verdict import as_json, with_decimals
-from tacit.utility.cover import Shown, shown_columns
-from tacit.utility.divergence import divergence
-from tacit.utility.marginals import marginals
-from tacit.utility.measures import (
+from tacit.families.microdata.utility.cover import Shown, shown_columns
+from tacit.families.microdata.utility.divergence import divergence
+from tacit.families.microdata.utility.marginals import marginals
+from tacit.families.microdata.utility.measures import (
     AverageGroup,
     Discernibility,
     Weights,
@@ -20,14 +19,15 @@ from tacit.utility.measures import (
     measure,
     table_group_sizes,
 )
-from tacit.utility.shares import column_shares, loss_text, rounded_up
-from tacit.utility.weights import read_weights, whole_weights
-from tacit.utility.workload import QUERIES, range_query_error
+from tacit.families.microdata.utility.shares import column_shares, loss_text, rounded_up
+from tacit.families.microdata.utility.weights import read_weights, whole_weights
+from tacit.families.microdata.utility.workload import QUERIES, range_query_error
+from tacit.model.verdict import as_json, with_decimals
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
-    from tacit.tables.microdata import MicrodataQuestion
-    from tacit.tables.recoded import Recoded
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.microdata import MicrodataQuestion
+    from tacit.families.microdata.recoded import Recoded
 
 REPORT_DIGITS = 4
 
@@ -40,11 +40,12 @@ def describe(
     seed: int = 0,
     queries: int = QUERIES,
 ) -> Mapping[str, Any]:
-    """What the release is still good for: every measure before and after, each column, random range queries.
+    """What the release is still good for:
+    every measure before and after, each column, random range queries.
 
-    Fractions are strings with the number `x_decimal` beside them; what is irrational or estimated is a decimal
-    string, rounded up (a cost is never more than it says). `measure` names the one that was chosen by.
-    The random queries are the same for the same `seed`.
+    Fractions are strings with the number `x_decimal` beside them; what is irrational or estimated
+    is a decimal string, rounded up (a cost is never more than it says). `measure` names the one
+    that was chosen by. The random queries are the same for the same `seed`.
     """
     raw = recoded.raw
     shows = shown_columns(recoded)
@@ -97,7 +98,9 @@ def costs(
 
 
 def costs_of_groups(sizes: Integers, rows: int, suppressed: int) -> dict[str, Any]:
-    """The measures that need the sizes of the groups only, which are counted once for all of them."""
+    """The measures that need the sizes of the groups only, which
+    are counted once for all of them.
+    """
     return {
         "discernibility": Discernibility.cost_of_groups(sizes, rows, suppressed),
         "average_group": whole(AverageGroup.cost_of_groups(sizes, rows, suppressed)),

@@ -1,14 +1,15 @@
-"""Divergence: how far the table is from what a reader of the release would guess (dissertation, section 3.6).
+"""Divergence: how far the table is from what a reader of the release
+would guess (dissertation, section 3.6).
 
-The table gives each combination x of quasi-identifiers and sensitive values the share F(x) = c(x) / n. The
-release shows a row as t*; a reader spreads the rows that are shown so evenly over the combinations that t*
-may stand for: F*(x) = |t*| / (n * area(t*)). The area is the product over the quasi-identifiers of the
-number of values of the table that the label covers; sensitive values are shown as they are. The
-divergence is the sum of F(x) log(F(x) / F*(x)).
+The table gives each combination x of quasi-identifiers and sensitive values the share F(x) = c(x) /
+n. The release shows a row as t*; a reader spreads the rows that are shown so evenly over the
+combinations that t* may stand for: F*(x) = |t*| / (n * area(t*)). The area is the product over the
+quasi-identifiers of the number of values of the table that the label covers; sensitive values are
+shown as they are. The divergence is the sum of F(x) log(F(x) / F*(x)).
 
-Rows that are not released are taken as shown by a row that may stand for anything, its sensitive values
-too. In a local recoding t* is what that very row shows, although other cells may cover x as well: the
-number is then an upper bound on the divergence from the mixture of all cells, never less.
+Rows that are not released are taken as shown by a row that may stand for anything, its sensitive
+values too. In a local recoding t* is what that very row shows, although other cells may cover x as
+well: the number is then an upper bound on the divergence from the mixture of all cells, never less.
 """
 
 from __future__ import annotations
@@ -18,13 +19,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.tables.counts import pack_codes, tally
-from tacit.utility.cover import Shown, leaves_by_label, leaves_of, rows_by_leaf, shown_columns
+from tacit.families.microdata.counts import pack_codes, tally
+from tacit.families.microdata.utility.cover import (
+    Shown,
+    leaves_by_label,
+    leaves_of,
+    rows_by_leaf,
+    shown_columns,
+)
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
-    from tacit.tables.microdata import MicrodataQuestion
-    from tacit.tables.recoded import Recoded
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.microdata import MicrodataQuestion
+    from tacit.families.microdata.recoded import Recoded
 
 
 def divergence(recoded: Recoded, columns: Mapping[str, Shown] | None = None) -> float:
@@ -48,10 +55,11 @@ def divergence_of_cells(
 ) -> float:
     """The divergence from the sizes of the cells, for a search over many nodes.
 
-    With n rows it is (sum of c log c - sum of m log m + sum over the rows of log area) / n, c running over
-    the combinations of the table and m over the `cells` of the release (group and sensitive values).
-    `own` is `log_counts(raw)` and `domain` is `log_domain(raw)`, the same for all nodes; `area` is the sum over
-    the released rows of the logarithm of their area (for a whole release, the `level_areas` of its levels added up).
+    With n rows it is (sum of c log c - sum of m log m + sum over the rows of log area) / n, c
+    running over the combinations of the table and m over the `cells` of the release (group and
+    sensitive values). `own` is `log_counts(raw)` and `domain` is `log_domain(raw)`, the same for
+    all nodes; `area` is the sum over the released rows of the logarithm of their area (for a whole
+    release, the `level_areas` of its levels added up).
     """
     if not rows:
         return 0.0
@@ -60,7 +68,9 @@ def divergence_of_cells(
 
 
 def cell_sizes(recoded: Recoded, columns: Mapping[str, Shown]) -> Integers:
-    """How many released rows each cell has: rows that show the same labels and have the same sensitive values."""
+    """How many released rows each cell has:
+    rows that show the same labels and have the same sensitive values.
+    """
     base, sensitive = recoded.raw.base, recoded.raw.sensitive
     codes = [one.codes for one in columns.values()] + [
         base.codes(name)[recoded.rows] for name in sensitive
@@ -71,7 +81,9 @@ def cell_sizes(recoded: Recoded, columns: Mapping[str, Shown]) -> Integers:
 
 
 def log_area(columns: Mapping[str, Shown]) -> float:
-    """The sum over the released rows of the logarithm of how many combinations each may stand for."""
+    """The sum over the released rows of the logarithm of how many
+    combinations each may stand for.
+    """
     return sum(
         float((one.rows * np.log(np.maximum(one.cover.sizes, 1))).sum()) for one in columns.values()
     )
@@ -109,7 +121,9 @@ def log_domain(raw: MicrodataQuestion) -> float:
 
 
 def combination_counts(raw: MicrodataQuestion) -> Integers:
-    """For each entry of the base, how many rows have its values; entries of several people may have the same."""
+    """For each entry of the base, how many rows have its values;
+    entries of several people may have the same.
+    """
     base = raw.base
     if (
         len(base.keys) == 1

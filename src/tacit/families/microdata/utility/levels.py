@@ -2,7 +2,8 @@
 would cost, before any of them is counted.
 
 Loss and height depend on the levels only (as long as all rows are released): the costs of the whole
-lattice are one outer sum over the columns. Floats put the nodes into order, exact numbers decide ties.
+lattice are one outer sum over the columns. Floats put the nodes into order, exact numbers decide
+ties.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import ParameterError, did_you_mean
-from tacit.utility.cover import leaves_by_label, leaves_of, rows_by_leaf
-from tacit.utility.shares import loss_of, loss_product
-from tacit.utility.weights import read_weights, whole_weights
+from tacit.families.microdata.utility.cover import leaves_by_label, leaves_of, rows_by_leaf
+from tacit.families.microdata.utility.shares import loss_of, loss_product
+from tacit.families.microdata.utility.weights import read_weights, whole_weights
 
 if TYPE_CHECKING:
-    from tacit.tables.microdata import MicrodataQuestion
-    from tacit.utility.cover import Floats
+    from tacit.families.microdata.microdata import MicrodataQuestion
+    from tacit.families.microdata.utility.cover import Floats
 
 Node = tuple[int, ...]  # a level for each quasi-identifier, in the order of the question
 NEAR = 1e-9
@@ -48,7 +49,8 @@ def level_shares(raw: MicrodataQuestion, column: str) -> tuple[Fraction, ...]:
 
 @dataclass(frozen=True, slots=True)
 class NodeCosts:
-    """The costs of all nodes by loss or height. `shares[c][level]` is what column c loses at a level.
+    """The costs of all nodes by loss or height.
+    `shares[c][level]` is what column c loses at a level.
 
     For height the share of a level is the level itself.
     """
@@ -75,7 +77,9 @@ class NodeCosts:
         return loss_of(self._at(node), [int(weight) for weight in self.weights])
 
     def key(self, node: Sequence[int]) -> Fraction:
-        """An exact number that is larger for the node that costs more: for loss the product of 1 + share."""
+        """An exact number that is larger for the node that costs more:
+        for loss the product of 1 + share.
+        """
         if self.utility == "height":
             return sum(
                 (w * share for w, share in zip(self.weights, self._at(node), strict=True)),
@@ -106,7 +110,9 @@ class NodeCosts:
         return found
 
     def rank(self) -> Callable[[Node], int]:
-        """A whole number in the order of the keys: each column's numbers are brought to one denominator."""
+        """A whole number in the order of the keys:
+        each column's numbers are brought to one denominator.
+        """
         height = self.utility == "height"
         costs = [
             [w * share if height else 1 + share for share in shares]
@@ -139,10 +145,11 @@ def lattice_costs(
     weights: Mapping[str, Any] | None = None,
     utility: str = "loss",
 ) -> NodeCosts:
-    """What the nodes of the lattice cost by `loss` or `height`; `at_most` gives the highest level of a column.
+    """What the nodes of the lattice cost by `loss` or `height`;
+    `at_most` gives the highest level of a column.
 
     Costs are for releases of all rows. A node that drops rows costs by loss what
-    `tacit.utility.measures.LOSS` says of it, which is never less.
+    `tacit.families.microdata.utility.measures.LOSS` says of it, which is never less.
     """
     limits = read_limits(raw, at_most or {})
     if utility == "height":
@@ -185,12 +192,16 @@ def node_costs(
     weights: Mapping[str, Any] | None = None,
     utility: str = "loss",
 ) -> Floats:
-    """The costs of `lattice_costs` as one array over the lattice; axis c is the level of quasi-identifier c."""
+    """The costs of `lattice_costs` as one array over the lattice;
+    axis c is the level of quasi-identifier c.
+    """
     return lattice_costs(raw, at_most, weights, utility).grid()
 
 
 def loss_key(
     raw: MicrodataQuestion, levels: Mapping[str, int], weights: Mapping[str, Any] | None = None
 ) -> Fraction:
-    """The exact number by which the loss of one choice of levels is compared with that of others."""
+    """The exact number by which the loss of one choice of levels
+    is compared with that of others.
+    """
     return lattice_costs(raw, weights=weights).key([levels.get(column, 0) for column in raw.quasi])

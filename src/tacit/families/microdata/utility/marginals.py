@@ -1,8 +1,8 @@
 """Marginals: how far the distribution of each column has moved.
 
-For each quasi-identifier: the total variation distance between the column in the table and the column
-of the release with every row spread evenly over the values that its label covers. It is the largest
-error of any "what share of people has one of these values" question about the column alone.
+For each quasi-identifier: the total variation distance between the column in the table and the
+column of the release with every row spread evenly over the values that its label covers. It is the
+largest error of any "what share of people has one of these values" question about the column alone.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.utility.cover import Shown, leaves_of, rows_by_leaf, shown_columns
+from tacit.families.microdata.utility.cover import Shown, leaves_of, rows_by_leaf, shown_columns
 
 if TYPE_CHECKING:
-    from tacit.tables.recoded import Recoded
+    from tacit.families.microdata.recoded import Recoded
 
 
 def marginals(recoded: Recoded, columns: Mapping[str, Shown] | None = None) -> dict[str, float]:
-    """The distance of each quasi-identifier, from 0 (the same) to 1; where nothing is released it is 1."""
+    """The distance of each quasi-identifier, from 0 (the same) to 1;
+    where nothing is released it is 1.
+    """
     known = shown_columns(recoded) if columns is None else columns
     return {column: moved(recoded, column, one) for column, one in known.items()}
 

@@ -1,8 +1,8 @@
 """Measures: how much a release has lost, in one number. The smaller, the better.
 
-Each says as data whether it is monotone: whether recoding whole columns further, with all rows released,
-never costs less. A search may then stop below a node. Only height stays so where rows may be dropped,
-because a coarser release may drop fewer.
+Each says as data whether it is monotone: whether recoding whole columns further, with all rows
+released, never costs less. A search may then stop below a node. Only height stays so where rows may
+be dropped, because a coarser release may drop fewer.
 """
 
 from __future__ import annotations
@@ -14,16 +14,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from tacit.errors import ParameterError, did_you_mean
-from tacit.tables.counts import ROOM, pack_codes, tally
-from tacit.utility.cover import Shown, shown_columns
-from tacit.utility.divergence import divergence
-from tacit.utility.shares import column_shares, loss_of, loss_product, loss_text, rounded_up
-from tacit.utility.weights import read_weights, refuse_weights, whole_weights
+from tacit.families.microdata.counts import ROOM, pack_codes, tally
+from tacit.families.microdata.utility.cover import Shown, shown_columns
+from tacit.families.microdata.utility.divergence import divergence
+from tacit.families.microdata.utility.shares import (
+    column_shares,
+    loss_of,
+    loss_product,
+    loss_text,
+    rounded_up,
+)
+from tacit.families.microdata.utility.weights import read_weights, refuse_weights, whole_weights
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
-    from tacit.tables.microdata import MicrodataQuestion
-    from tacit.tables.recoded import Recoded
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.microdata import MicrodataQuestion
+    from tacit.families.microdata.recoded import Recoded
 
 Cost = int | Fraction | float
 Weights = Mapping[str, Any] | None
@@ -52,9 +58,9 @@ class Measure(Protocol):
 class Loss:
     """How much of the columns' detail is gone: from 0 (nothing) to 1 (all).
 
-    Each column's share is the mean over the rows of (values under the label - 1) / (values - 1); a row
-    that is dropped counts as 1. The loss is the geometric mean of 1 + share over the columns, less 1
-    (the loss of ARX); weights are exponents: (prod (1 + share)^w)^(1 / sum of w) - 1.
+    Each column's share is the mean over the rows of (values under the label - 1) / (values - 1); a
+    row that is dropped counts as 1. The loss is the geometric mean of 1 + share over the columns,
+    less 1 (the loss of ARX); weights are exponents: (prod (1 + share)^w)^(1 / sum of w) - 1.
     """
 
     name: ClassVar[str] = "loss"
@@ -81,7 +87,8 @@ class Loss:
 
 
 class Height:
-    """How many steps of generalization were taken: the levels added up, each times its column's weight.
+    """How many steps of generalization were taken:
+    the levels added up, each times its column's weight.
 
     A local recoding has no levels, so it has no height.
     """
@@ -96,7 +103,8 @@ class Height:
         """The levels added up."""
         if recoded.generalization is None:
             raise ParameterError(
-                "height adds up levels, and this release has none: its groups are recoded one by one.",
+                "height adds up levels, and this release has none: its groups are recoded one "
+                "by one.",
                 parameter="utility",
                 hint="Use loss, discernibility, average-group or kl for a local recoding.",
             )
@@ -110,7 +118,9 @@ class Height:
 
 
 class Discernibility:
-    """How many rows look alike: each row costs the size of its group, a dropped row as much as the table has rows."""
+    """How many rows look alike: each row costs the size of its group, a dropped row as much as
+    the table has rows.
+    """
 
     name: ClassVar[str] = "discernibility"
     says: ClassVar[str] = "pairs of rows that look alike"
@@ -119,7 +129,9 @@ class Discernibility:
     weighted: ClassVar[bool] = False
 
     def cost(self, recoded: Recoded, weights: Weights = None) -> Fraction:
-        """The squares of the group sizes, added up, and the table's rows for every row that is dropped."""
+        """The squares of the group sizes, added up, and the table's rows
+        for every row that is dropped.
+        """
         refuse_weights(self.name, weights)
         return Fraction(
             self.cost_of_groups(group_sizes(recoded), recoded.raw.base.rows, recoded.suppressed)
@@ -143,7 +155,9 @@ class Discernibility:
 
 
 class AverageGroup:
-    """How large a group is on average: released rows per group. Where nothing is released, all rows of the table."""
+    """How large a group is on average: released rows per group.
+    Where nothing is released, all rows of the table.
+    """
 
     name: ClassVar[str] = "average-group"
     says: ClassVar[str] = "rows per group"
@@ -169,10 +183,12 @@ class AverageGroup:
 
 
 class KL:
-    """How far the table's distribution is from what a reader of the release would guess (dissertation, 3.6).
+    """How far the table's distribution is from what a reader of the
+    release would guess (dissertation, 3.6).
 
     The Kullback-Leibler divergence, in nats, of the table's distribution over quasi-identifiers and
-    sensitive columns from the release with every row spread evenly over the values that it may stand for.
+    sensitive columns from the release with every row spread evenly over the values that it may
+    stand for.
     """
 
     name: ClassVar[str] = "kl"
@@ -205,7 +221,7 @@ def measure(name: str) -> Measure:
     >>> measure("discernability")
     Traceback (most recent call last):
     tacit.errors.ParameterError: there is no utility 'discernability'. Did you mean 'discernibility'?
-    """
+    """  # noqa: E501
     known = {one.name: one for one in MEASURES}
     if name not in known:
         raise ParameterError(

@@ -1,8 +1,8 @@
 """Shares: how much of a column a release has lost, and the loss of all columns together.
 
-The share of a column is the mean over the rows of (values under the label - 1) / (values - 1): 0 where
-every value is shown as it is, 1 where nothing is shown. The loss is the geometric mean of 1 + share,
-less 1; it is compared exactly through the product, and never as a rounded root.
+The share of a column is the mean over the rows of (values under the label - 1) / (values - 1): 0
+where every value is shown as it is, 1 where nothing is shown. The loss is the geometric mean of 1 +
+share, less 1; it is compared exactly through the product, and never as a rounded root.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tacit.utility.cover import Shown, leaves_of, shown_columns
+from tacit.families.microdata.utility.cover import Shown, leaves_of, shown_columns
 
 if TYPE_CHECKING:
-    from tacit.tables.recoded import Recoded
+    from tacit.families.microdata.recoded import Recoded
 
 DIGITS = 6
 
@@ -66,7 +66,8 @@ def loss_of(shares: Sequence[Fraction], weights: Sequence[int]) -> float:
 
 
 def loss_text(shares: Sequence[Fraction], weights: Sequence[int], digits: int = DIGITS) -> str:
-    """The loss as a decimal, rounded up by whole-number arithmetic: it is never more than this says.
+    """The loss as a decimal, rounded up by whole-number arithmetic:
+    it is never more than this says.
 
     >>> loss_text([Fraction(1), Fraction(0)], [1, 1]), loss_text([Fraction(1, 4)], [1])
     ('0.414214', '0.25')
@@ -92,7 +93,8 @@ def decimal_text(number: int, digits: int) -> str:
 
 
 def rounded_up(value: float, digits: int = DIGITS) -> str:
-    """A float as a decimal, rounded up; what floats cannot tell from a shorter decimal is that decimal.
+    """A float as a decimal, rounded up;
+    what floats cannot tell from a shorter decimal is that decimal.
 
     >>> rounded_up(0.1234561), rounded_up(0.5 + 1e-12), rounded_up(math.inf)
     ('0.123457', '0.5', 'inf')

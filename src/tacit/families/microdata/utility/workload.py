@@ -1,11 +1,12 @@
 """Workload: how well the release answers random counting questions.
 
 A question is "how many rows have these values?": conditions on one to three columns, at least one a
-quasi-identifier. Each is made around a row of the table, drawn at random, so that its true answer is
-at least 1: a range around the row's value where the column has numbers or dates, else a set of values
-with the row's among them. A missing value is asked for by itself where values have an order, else it is one more value.
-The release answers with each row spread evenly over the values that its labels cover; rows that were
-dropped are not in it. The error of an answer is |answer - truth| / truth.
+quasi-identifier. Each is made around a row of the table, drawn at random, so that its true answer
+is at least 1: a range around the row's value where the column has numbers or dates, else a set of
+values with the row's among them. A missing value is asked for by itself where values have an order,
+else it is one more value. The release answers with each row spread evenly over the values that its
+labels cover; rows that were dropped are not in it. The error of an answer is |answer - truth| /
+truth.
 """
 
 from __future__ import annotations
@@ -17,14 +18,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.errors import ParameterError
-from tacit.tables.counts import pack_codes
-from tacit.utility.cover import Cover, Shown, in_order, leaves_of, places, shown_columns
+from tacit.families.microdata.counts import pack_codes
+from tacit.families.microdata.utility.cover import (
+    Cover,
+    Shown,
+    in_order,
+    leaves_of,
+    places,
+    shown_columns,
+)
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
-    from tacit.tables.groups import Mask
-    from tacit.tables.recoded import Recoded
-    from tacit.utility.cover import Floats
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.groups import Mask
+    from tacit.families.microdata.recoded import Recoded
+    from tacit.families.microdata.utility.cover import Floats
 
 COLUMNS = 3  # conditions in one question, at most
 QUERIES = 400
@@ -33,7 +41,9 @@ SAMPLE = 50_000  # combinations that are looked at, at most
 
 @dataclass(frozen=True, slots=True)
 class RangeQueryError:
-    """The errors of a random workload. `sampled` is how many combinations were looked at, where not all."""
+    """The errors of a random workload.
+    `sampled` is how many combinations were looked at, where not all.
+    """
 
     queries: int
     median: float
@@ -43,7 +53,9 @@ class RangeQueryError:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as the questions see it: the values of the table and what the release makes of them."""
+    """A column as the questions see it:
+    the values of the table and what the release makes of them.
+    """
 
     truth: Integers  # the value of each combination
     place: Integers
@@ -113,9 +125,11 @@ def range_query_error(
     sample: int = SAMPLE,
     columns: Mapping[str, Shown] | None = None,
 ) -> RangeQueryError:
-    """How wrong the release answers random counting questions: median and ninth decile of the relative error.
+    """How wrong the release answers random counting questions:
+    median and ninth decile of the relative error.
 
-    Where the table has more than `sample` combinations, a random sample of that many is asked instead of all.
+    Where the table has more than `sample` combinations, a random sample of that many is asked
+    instead of all.
     """
     if queries < 1 or sample < 1:
         raise ParameterError(

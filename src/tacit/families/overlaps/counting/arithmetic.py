@@ -1,4 +1,6 @@
-"""What counting with arrays needs to know of its numbers, be they rounded (`enclosing`) or residues (`residues`)."""
+"""What counting with arrays needs to know of its numbers, be they rounded
+(`enclosing`) or residues (`residues`).
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tacit.overlap.clock import look
-from tacit.overlap.setting import Integers
-from tacit.overlap.shared import Factor
+from tacit.families.overlaps.clock import look
+from tacit.families.overlaps.counting.shared import Factor
+from tacit.families.overlaps.setting import Integers
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 AT_ONCE = 2e9  # multiplications between two looks at the clock
@@ -31,7 +33,9 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marginal:
-    """The weight of all tables by some detail of theirs, and how many people each of some cells has there."""
+    """The weight of all tables by some detail of theirs, and how many
+    people each of some cells has there.
+    """
 
     weight: Numbers
     cells: tuple[tuple[int, Integers], ...]
@@ -44,17 +48,22 @@ class Arithmetic(Protocol):
         """The matrix product, perhaps into an array that is there."""
 
     def tidy(self, raw: Array) -> Array:
-        """Sums of products, or products of two tidy numbers, made fit for further products; may change its argument."""
+        """Sums of products, or products of two tidy numbers, made fit for further products;
+        may change its argument.
+        """
 
     def made(self, raw: Array, of: Sequence[Numbers], terms: int, roundings: int) -> Numbers:
-        """What was calculated from some numbers: each a sum of so many products of one of each, after so many roundings."""
+        """What was calculated from some numbers: each a sum of so many products of one of each,
+        after so many roundings.
+        """
 
     def weights(self, factor: Factor) -> Numbers:
         """The weights of a factor on its box."""
 
 
 def multiplied(one: Array, other: Array, out: Array | None = None) -> Array:
-    """The matrix product, some rows at a time where it takes long, and a look at the clock before each.
+    """The matrix product, some rows at a time where it takes long, and
+    a look at the clock before each.
 
     >>> multiplied(np.eye(2), np.array([[1.0], [2.0]])).tolist()
     [[1.0], [2.0]]

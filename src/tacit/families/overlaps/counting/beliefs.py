@@ -1,4 +1,6 @@
-"""Beliefs: the share of fitting tables in which a person has a value, part by part, each by the cheapest way that fits."""
+"""Beliefs: the share of fitting tables in which a person has a value, part by part, each by the
+cheapest way that fits.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,14 @@ from functools import cached_property
 from math import log2, log10
 from types import ModuleType
 
-from tacit.jobs import Job
-from tacit.overlap import chain, layers, products
-from tacit.overlap.clock import begin, look
-from tacit.overlap.expected import MOST_STEPS, Cost, Expected
-from tacit.overlap.layers import TooManyStates
-from tacit.overlap.setting import Overlap
-from tacit.overlap.system import Part, System, system_of
-from tacit.worlds.solving import OutOfTime
+from tacit.families.overlaps.clock import begin, look
+from tacit.families.overlaps.counting import chain, layers, products
+from tacit.families.overlaps.counting.expected import MOST_STEPS, Cost, Expected
+from tacit.families.overlaps.counting.layers import TooManyStates
+from tacit.families.overlaps.setting import Overlap
+from tacit.families.overlaps.system import Part, System, system_of
+from tacit.model.deadline import OutOfTime
+from tacit.model.jobs import Job
 
 WAYS: tuple[ModuleType, ...] = (layers, products, chain)
 EXACT_STEPS = 2e10  # up to so many steps integers are counted at once; beyond that, bounds first
@@ -31,8 +33,8 @@ Interval = tuple[Fraction, Fraction]
 class Beliefs:
     """What an adversary believes for whom all fitting tables are equally likely.
 
-    `found` has one entry for each part of the system, None for a part that was too large to count. `is_late`: there was no time
-    to count some of them.
+    `found` has one entry for each part of the system, None for a part that was too large to count.
+    `is_late`: there was no time to count some of them.
     """
 
     system: System
@@ -56,7 +58,9 @@ class Beliefs:
 
     @cached_property
     def digits(self) -> int | None:
-        """About how many digits that number has, where integers were counted; it takes no long numbers."""
+        """About how many digits that number has, where integers were counted;
+        it takes no long numbers.
+        """
         if any(one is None or one.tables is None for one in self.found):
             return None
         known = sum(log2(one.tables) for one in self.found if one is not None and one.tables)
@@ -64,12 +68,16 @@ class Beliefs:
 
     @cached_property
     def tables_told(self) -> int | None:
-        """How many tables fit, where they were counted and the number is not too long to be of any use."""
+        """How many tables fit, where they were counted and the number is
+        not too long to be of any use.
+        """
         return self.tables if self.digits is not None and self.digits <= MOST_DIGITS else None
 
     @cached_property
     def cells(self) -> dict[int, Interval]:
-        """The average number of people in each cell that is not settled, between two bounds; without parts that were not counted."""
+        """The average number of people in each cell that is not settled, between two bounds;
+        without parts that were not counted.
+        """
         same: dict[int, Interval] = {}
         for part, one in zip(self.system.parts, self.found, strict=True):
             look()
@@ -82,7 +90,9 @@ class Beliefs:
         return same
 
     def share(self, class_: int, value: int) -> Interval | None:
-        """The share of tables in which a person of a class has a value, between two bounds; None where it was not counted."""
+        """The share of tables in which a person of a class has a value, between two bounds;
+        None where it was not counted.
+        """
         at, size = self.system.cell(class_, value), int(self.system.overlap.sizes[class_])
         if self.system.low[at] == self.system.high[at]:
             share = Fraction(int(self.system.low[at]), size)
@@ -100,9 +110,10 @@ class Beliefs:
 
 
 def beliefs(overlap: Overlap, job: Job | None = None) -> Beliefs:
-    """What follows from some views about everybody, as far as there is time. Raises NoTable where no table fits.
+    """What follows from some views about everybody, as far as there is time.
+    Raises NoTable where no table fits.
 
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> males, older = ["Heart", "SARS", "SARS", "Viral"], ["Flu", "SARS", "SARS", "Viral"]
     >>> views = overlap_of(
     ...     ["Flu", "Heart", "SARS", "Viral"],
@@ -137,7 +148,9 @@ def all_averaged(system: System, count: Callable[[Part], Expected | None]) -> Be
 def averaged(
     part: Part, job: Job | None = None, *, exact_steps: float = EXACT_STEPS
 ) -> Expected | None:
-    """The averages of a part: in integers where that is cheap, else between bounds; None where neither is affordable."""
+    """The averages of a part: in integers where that is cheap, else between bounds;
+    None where neither is affordable.
+    """
     try:
         found = counted(part, job, exact_steps)
     except OutOfTime:
@@ -160,7 +173,9 @@ def counted(part: Part, job: Job | None = None, most: float = MOST_STEPS) -> Exp
 def _first(
     part: Part, price: str, ask: Callable[[ModuleType], Expected], most: float
 ) -> Expected | None:
-    """The answer of the cheapest way that has one. Raises OutOfTime where there was no time for one that might have had it."""
+    """The answer of the cheapest way that has one.
+    Raises OutOfTime where there was no time for one that might have had it.
+    """
     if getattr(layers, price)(part).steps < FEW_STEPS[price]:
         return ask(layers)  # what others would cost takes longer to find out
     costs = [

@@ -1,8 +1,10 @@
-"""Counting class by class: where each view joins two shared classes at most, and no views close a ring.
+"""Counting class by class: where each view joins two shared classes
+at most, and no views close a ring.
 
-A state of a class is how many of its people have each value. What one side of a class says about its state is passed on
-to the next class through the view that joins them, as in any tree: the weight of a state x here and y there is a
-product over the values, so the values are converted piece by piece and a pass is a few products of matrices.
+A state of a class is how many of its people have each value. What one side of a class says about
+its state is passed on to the next class through the view that joins them, as in any tree: the
+weight of a state x here and y there is a product over the values, so the values are converted piece
+by piece and a pass is a few products of matrices.
 """
 
 from __future__ import annotations
@@ -12,14 +14,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
 
-from tacit.jobs import Job
-from tacit.overlap.arithmetic import Arithmetic, Marginal, Numbers
-from tacit.overlap.clock import look
-from tacit.overlap.cores import CORES, one_core_each
-from tacit.overlap.enclosing import Rounded, averages, following
-from tacit.overlap.enclosing import enclosed as all_enclosed
-from tacit.overlap.expected import MOST_BYTES, Cost, Expected
-from tacit.overlap.passing import (
+from tacit.families.overlaps.clock import look
+from tacit.families.overlaps.cores import CORES, one_core_each
+from tacit.families.overlaps.counting.arithmetic import Arithmetic, Marginal, Numbers
+from tacit.families.overlaps.counting.enclosing import Rounded, averages, following
+from tacit.families.overlaps.counting.enclosing import enclosed as all_enclosed
+from tacit.families.overlaps.counting.expected import MOST_BYTES, Cost, Expected
+from tacit.families.overlaps.counting.passing import (
     Layout,
     Pieces,
     kernels,
@@ -30,10 +31,19 @@ from tacit.overlap.passing import (
     state_counts,
     unary,
 )
-from tacit.overlap.residues import counted, needed
-from tacit.overlap.setting import Integers
-from tacit.overlap.shared import Column, Factor, Linear, Shared, common, factor, smallest
-from tacit.overlap.system import NoTable, Part
+from tacit.families.overlaps.counting.residues import counted, needed
+from tacit.families.overlaps.counting.shared import (
+    Column,
+    Factor,
+    Linear,
+    Shared,
+    common,
+    factor,
+    smallest,
+)
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import NoTable, Part
+from tacit.model.jobs import Job
 
 MOST_PIECES = 6
 MOST_STATES = 1e9
@@ -80,7 +90,9 @@ def _can_be_listed(shared: Shared) -> bool:
 
 
 def _rooms(shared: Shared) -> list[tuple[int, tuple[int, ...]]]:
-    """For each axis: its people beyond the least number of each value, and how many more of each value there may be."""
+    """For each axis: its people beyond the least number of each value, and how many more of each
+    value there may be.
+    """
     bounds = [shared.bounds(column) for column in shared.columns]
     return [
         (
@@ -92,7 +104,8 @@ def _rooms(shared: Shared) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def _order(shared: Shared) -> tuple[Edge, ...] | None:
-    """All edges, from the leaves to the root and back; None where three axes hang together, there is a ring, or there are several trees.
+    """All edges, from the leaves to the root and back;
+    None where three axes hang together, there is a ring, or there are several trees.
 
     What is passed on in one tree says nothing of how many ways there are in another.
     """
@@ -127,13 +140,17 @@ def _linears(column: Column) -> list[Linear]:
 
 
 def _rare_first(shared: Shared) -> list[int]:
-    """The values, those first of which few people can have each: in this order passes were measured to take least."""
+    """The values, those first of which few people can have each:
+    in this order passes were measured to take least.
+    """
     many = [sum(wide[value] for _, wide in _rooms(shared)) for value in range(len(shared.columns))]
     return sorted(range(len(many)), key=lambda value: (many[value], value))
 
 
 def _cuts(values: Sequence[int]) -> Iterator[Pieces]:
-    """Ways to cut some values into pieces: into three with about equal ends, and evenly into any number."""
+    """Ways to cut some values into pieces:
+    into three with about equal ends, and evenly into any number.
+    """
     many = len(values)
     ends = [
         [round(many * number / count) for number in range(1, count)]
@@ -193,7 +210,9 @@ def enclosed(part: Part, job: Job | None = None) -> Expected:
 
 
 def count(part: Part, job: Job | None = None) -> Expected:
-    """The number of tables of a part, and the averages as fractions; only where `exact_cost` is not None."""
+    """The number of tables of a part, and the averages as fractions;
+    only where `exact_cost` is not None.
+    """
     tree = _tree(part)
     price = exact_cost(part)
     return counted(
@@ -211,7 +230,9 @@ def _tree(part: Part) -> Tree:
 
 
 def marginals(tree: Tree, arithmetic: Arithmetic, job: Job | None = None) -> Iterator[Marginal]:
-    """For each axis and each piece of the values: the weight of all tables by how many people of it have which value."""
+    """For each axis and each piece of the values:
+    the weight of all tables by how many people of it have which value.
+    """
     own = [
         unary(_own_weights(tree.shared, node, arithmetic), layout, arithmetic)
         for node, layout in enumerate(tree.layouts)
@@ -253,12 +274,16 @@ def _together(numbers: Sequence[Numbers], arithmetic: Arithmetic) -> Numbers:
 
 
 def _own_weights(shared: Shared, node: int, arithmetic: Arithmetic) -> list[Numbers]:
-    """For each value: the weight of the number of people who have it in an axis, by what hangs on that alone."""
+    """For each value: the weight of the number of people who have it in an axis, by what hangs
+    on that alone.
+    """
     return [arithmetic.weights(one) for one in _factors(shared, (node,))]
 
 
 def _pair_weights(shared: Shared, edge: Edge, arithmetic: Arithmetic) -> list[Numbers]:
-    """For each value: the weight of the numbers of people who have it in two axes, by what hangs on both."""
+    """For each value: the weight of the numbers of people who have it in
+    two axes, by what hangs on both.
+    """
     return [arithmetic.weights(one) for one in _factors(shared, edge)]
 
 
@@ -278,7 +303,9 @@ def _factors(shared: Shared, nodes: tuple[int, ...]) -> Iterator[Factor]:
 
 
 def _moved(linear: Linear, nodes: tuple[int, ...]) -> Linear | None:
-    """In terms of these axes, where it hangs on just them; what hangs on none is given to the first axis."""
+    """In terms of these axes, where it hangs on just them;
+    what hangs on none is given to the first axis.
+    """
     if set(linear.axes or (0,)) != set(nodes):
         return None
     return Linear(

@@ -1,4 +1,6 @@
-"""Digits: the numbers of people of several classes, packed so that they are added and compared all at once."""
+"""Digits: the numbers of people of several classes, packed so that they are added and compared
+all at once.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import Flags
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import Flags
 
 WORD = 62  # bits
 
@@ -15,9 +17,10 @@ WORD = 62  # bits
 class Digits:
     """One digit for each class, in as few words of 62 bits as hold them.
 
-    What is left of the classes has one bit more in front of each digit, a guard. It is 1 until more is taken away than
-    there is. So whether some people fit into what is left of all classes is one subtraction and one comparison per
-    word. `most` is what may be taken away of each class at a time.
+    What is left of the classes has one bit more in front of each digit, a guard. It is 1 until more
+    is taken away than there is. So whether some people fit into what is left of all classes is one
+    subtraction and one comparison per word. `most` is what may be taken away of each class at a
+    time.
 
     >>> two = Digits([3, 5], [3, 5])
     >>> fits, left = two.without(two.whole, two.packed(np.array([[3, 2], [1, 6]])))
@@ -66,7 +69,9 @@ class Digits:
     def without(
         self, left: Sequence[Integers | int], taken: Sequence[Integers]
     ) -> tuple[Flags, list[Integers]]:
-        """Whether it can be taken away from what is left, and what is left then; that means nothing where it cannot."""
+        """Whether it can be taken away from what is left, and what is left then;
+        that means nothing where it cannot.
+        """
         found: list[Integers] = [one - other for one, other in zip(left, taken, strict=True)]
         fits: Flags = (found[0] & self.guard[0]) == self.guard[0]
         for one, guard in zip(found[1:], self.guard[1:], strict=True):

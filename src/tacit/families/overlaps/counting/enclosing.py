@@ -1,4 +1,6 @@
-"""Averages between bounds that are certain: rounded numbers with a count of roundings, and what became too small to keep."""
+"""Averages between bounds that are certain: rounded numbers with a count of roundings, and what
+became too small to keep.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,12 @@ from math import frexp, ldexp
 
 import numpy as np
 
-from tacit.overlap.arithmetic import Array, Marginal, Numbers, multiplied
-from tacit.overlap.clock import look
-from tacit.overlap.expected import Expected
-from tacit.overlap.setting import Integers
-from tacit.overlap.shared import Factor, Shared
-from tacit.overlap.system import Part, Sum
+from tacit.families.overlaps.clock import look
+from tacit.families.overlaps.counting.arithmetic import Array, Marginal, Numbers, multiplied
+from tacit.families.overlaps.counting.expected import Expected
+from tacit.families.overlaps.counting.shared import Factor, Shared
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import Part, Sum
 
 SWEEPS = 60  # a tilt need not be good: bounds are right with any
 TILT_BITS = 12  # short, so that a product of tilts is exact
@@ -28,11 +30,12 @@ Interval = tuple[Fraction, Fraction]
 
 @lru_cache(maxsize=64)
 def tilts(part: Part) -> tuple[tuple[Sum, Fraction], ...]:
-    """A factor for each sum such that independent Poisson numbers, with the product of its sums' factors for the
-    average of a cell, would give each sum about its total.
+    """A factor for each sum such that independent Poisson numbers, with the product of its sums'
+    factors for the average of a cell, would give each sum about its total.
 
-    Multiplying the weight of a table by prod(factor ** x) over the cells of a sum multiplies all tables alike, for x
-    adds up to the total. With these factors the tables that count are where the weights are large.
+    Multiplying the weight of a table by prod(factor ** x) over the cells of a sum multiplies all
+    tables alike, for x adds up to the total. With these factors the tables that count are where the
+    weights are large.
     """
     sums = (*part.classes, *part.rows)
     factors, now = np.ones(len(sums)), np.ones(len(part.place))
@@ -71,9 +74,11 @@ def cell_tilts(part: Part) -> list[Fraction]:
 
 
 def powers(ratio: Fraction, low: int, high: int) -> tuple[Array, Integers]:
-    """ratio^x / x! for x from low to high, up to a common factor, as numbers from 1/2 to 1 and powers of two.
+    """ratio^x / x! for x from low to high, up to a common factor, as numbers from 1/2 to 1 and
+    powers of two.
 
-    The numbers are off by less than two roundings: integers of 128 digits are cut at each step, and rounded at the end.
+    The numbers are off by less than two roundings:
+    integers of 128 digits are cut at each step, and rounded at the end.
 
     >>> powers(Fraction(3), 0, 3)[0].tolist(), powers(Fraction(3), 0, 3)[1].tolist()
     ([0.5, 0.75, 0.5625, 0.5625], [1, 2, 3, 3])
@@ -104,10 +109,11 @@ def _tables(part: Part) -> list[tuple[Array, Integers]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rounded:
-    """Rounded arithmetic of non-negative numbers: what is below `floor` is set to 0 and remembered as lost.
+    """Rounded arithmetic of non-negative numbers: what is below `floor`
+    is set to 0 and remembered as lost.
 
-    The floor is such that a product of as many tidy numbers as are multiplied before the next `tidy` does not
-    underflow: at least 2^-500 for two.
+    The floor is such that a product of as many tidy numbers as are multiplied before the next
+    `tidy` does not underflow: at least 2^-500 for two.
     """
 
     part: Part
@@ -125,8 +131,9 @@ class Rounded:
     def made(self, raw: Array, of: Sequence[Numbers], terms: int, roundings: int) -> Numbers:
         """Scaled by a power of two so that the largest is between 1/2 and 1.
 
-        A true number of `of` is at most 1.01 + lost. So one product of one of each misses at most 2 * sum(lost), if
-        there are few of them and lost is small; once it is not, nothing is known any more.
+        A true number of `of` is at most 1.01 + lost. So one product of one of each misses at most 2
+        * sum(lost), if there are few of them and lost is small; once it is not, nothing is known
+        any more.
         """
         look()
         roundings += sum(one.roundings for one in of)
@@ -136,7 +143,8 @@ class Rounded:
         if lost > MOST_LOST or roundings > MOST_ROUNDINGS:
             lost = float("inf")
         else:
-            # 3 for 2: this sum is rounded too. The floor twice, for the true number may be a little above it.
+            # 3 for 2: this sum is rounded too.
+            # The floor twice, for the true number may be a little above it.
             lost = ldexp(3.0 * terms * len(of) * lost, up) + 2 * self.floor
         return Numbers(self.tidy(np.ldexp(raw, up)), roundings, lost)
 
@@ -151,7 +159,8 @@ class Rounded:
             mantissa = mantissa * tables[cell][0][above]
             exponent = exponent + tables[cell][1][above]
         exponent = exponent - exponent[factor.allowed].max(initial=-(1 << 40))
-        # 2^-1000 of the largest is far below the floor, also when it grows by a digit for each cell.
+        # 2^-1000 of the largest is far below the floor, also when it
+        # grows by a digit for each cell.
         kept = factor.allowed & (exponent > -1000)
         raw = np.ldexp(np.where(kept, mantissa, 0.0), np.where(kept, exponent, 0).astype(np.int32))
         return self.made(raw, [Numbers(raw, 3 * len(factor.cells))], 1, 0)

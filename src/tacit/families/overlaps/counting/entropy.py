@@ -1,4 +1,6 @@
-"""Maximum entropy: about how many people each cell of a part has, in milliseconds, where tables cannot be counted."""
+"""Maximum entropy: about how many people each cell of a part has, in milliseconds, where tables
+cannot be counted.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import Part
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import Part
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -16,16 +18,17 @@ DENSE = 800  # up to so many sums Newton's method is used: its matrix has so man
 STEPS = 40
 SWEEPS = 300
 CLOSE = 1e-6  # people by which a sum may be missed
-FARTHEST = 40.0  # what a multiplier's logarithm may be: a cell that must be empty would drive it on for ever
+# what a multiplier's logarithm may be: a cell that must be empty would drive it on for ever
+FARTHEST = 40.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
     """Cells that are independent Poisson variables given their expectations: `people`.
 
-    log(people[j]) is the sum of the multipliers of the sums that hold cell j: one of `classes`, any of `rows`. Of all
-    such products it is the one that has the sums of the part on average, as far as `off` says: by how many people a sum
-    is missed at most.
+    log(people[j]) is the sum of the multipliers of the sums that hold cell j: one of `classes`, any
+    of `rows`. Of all such products it is the one that has the sums of the part on average, as far
+    as `off` says: by how many people a sum is missed at most.
     """
 
     people: Floats
@@ -37,13 +40,14 @@ class Fitted:
 def fitted(part: Part) -> Fitted:
     """The maximum-entropy expectations of all cells of a part.
 
-    The uniform law over tables gives a solution x the weight prod 1/x!, which is the law of independent Poisson
-    variables, given their sums. Without the condition, the multipliers that make the sums right on average minimise a
-    convex function, sum(people) - sum(total * multiplier); Newton's method finds them, or scaling sum after sum where
-    there are very many. Beliefs that are read off it are approximate: they rank, and never decide.
+    The uniform law over tables gives a solution x the weight prod 1/x!, which is the law of
+    independent Poisson variables, given their sums. Without the condition, the multipliers that
+    make the sums right on average minimise a convex function, sum(people) - sum(total *
+    multiplier); Newton's method finds them, or scaling sum after sum where there are very many.
+    Beliefs that are read off it are approximate: they rank, and never decide.
 
-    >>> from tacit.overlap.setting import overlap_of
-    >>> from tacit.overlap.system import system_of
+    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.system import system_of
     >>> [part] = system_of(overlap_of("xy", ["xxy"], [[0], [0], [0]])).parts
     >>> fitted(part).people.round(4).tolist()
     [0.6667, 0.3333, 0.6667, 0.3333, 0.6667, 0.3333]
@@ -70,7 +74,9 @@ def fitted(part: Part) -> Fitted:
 
 
 def _by_newton(matrix: Floats, totals: Floats, multipliers: Floats) -> Floats:
-    """Newton's method with a step that is halved until it helps; a little weight on the diagonal, for sums that repeat."""
+    """Newton's method with a step that is halved until it helps;
+    a little weight on the diagonal, for sums that repeat.
+    """
 
     def cost(at: Floats) -> float:
         return float(np.exp(np.minimum(at @ matrix, 500.0)).sum() - totals @ at)

@@ -1,4 +1,6 @@
-"""What a way of counting finds: how many people each cell has on average, and how many tables there are."""
+"""What a way of counting finds: how many people each cell has on
+average, and how many tables there are.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tacit.overlap.clock import look
+from tacit.families.overlaps.clock import look
 
 MOST_BYTES = 2 << 30  # what a count may hold in memory
 MOST_STEPS = 4e11  # multiplications after which a count is not begun
@@ -14,7 +16,8 @@ MOST_STEPS = 4e11  # multiplications after which a count is not begun
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The average number of people in each cell of a part over all its tables: between `low` and `high`, equal where exact.
+    """The average number of people in each cell of a part over all its tables:
+    between `low` and `high`, equal where exact.
 
     `tables` is how many tables the part has, where that was counted.
     """

@@ -1,4 +1,6 @@
-"""Factorials: quotients of products of them, and how long they are, without multiplying any of them out."""
+"""Factorials: quotients of products of them, and how long they are,
+without multiplying any of them out.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,15 @@ from math import lgamma, log
 
 import numpy as np
 
-from tacit.overlap.clock import look
-from tacit.overlap.setting import Integers
+from tacit.families.overlaps.clock import look
+from tacit.families.overlaps.setting import Integers
 
 
 def quotient(above: Sequence[int], below: Sequence[int]) -> tuple[int, int]:
     """prod(n! over `above`) / prod(m! over `below`) in lowest terms.
 
-    Nearly everything cancels. So it is found prime by prime (Legendre): dividing the products would take minutes for some
-    hundred thousand people.
+    Nearly everything cancels. So it is found prime by prime (Legendre):
+    dividing the products would take minutes for some hundred thousand people.
 
     >>> quotient([5, 3], [4, 4])
     (5, 4)
@@ -28,7 +30,8 @@ def quotient(above: Sequence[int], below: Sequence[int]) -> tuple[int, int]:
 
 
 def bits(numbers: Sequence[int]) -> float:
-    """The logarithm to base 2 of prod(n! over `numbers`), nearly: for any number of people it is off by far less than 1.
+    """The logarithm to base 2 of prod(n! over `numbers`), nearly:
+    for any number of people it is off by far less than 1.
 
     >>> round(bits([4, 3]), 6)
     7.169925

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.overlap.linear import Program, certainly_empty, proves_empty
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import Flags, Part
-from tacit.worlds.solving import Deadline, OutOfTime, module, solve
+from tacit.families.overlaps.counting.linear import Program, certainly_empty, proves_empty
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import Flags, Part
+from tacit.families.solving import module, solve
+from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.jobs import Job
 
 EXCHANGE_SECONDS = 1.0  # for one exchange of two values: nearly all take some milliseconds
 WORKERS = min(8, os.cpu_count() or 1)
@@ -30,7 +31,9 @@ MOST_TERMS = 20_000_000  # of exchanges that are remembered
 
 @cache
 def new_model() -> type[Any]:
-    """A model of CP-SAT without its old names for methods: to attach these takes longer than most programs here."""
+    """A model of CP-SAT without its old names for methods:
+    to attach these takes longer than most programs here.
+    """
 
     class Model(module().CpModel):  # type: ignore[misc]
         def _add_pre_pep8_methods(self) -> None:
@@ -42,10 +45,11 @@ def new_model() -> type[Any]:
 def solution(
     part: Part, deadline: Deadline, *, some: Flags | None = None, like: Integers | None = None
 ) -> Integers | None:
-    """A table of a part in which one of some cells has somebody; None if there is none. Raises OutOfTime.
+    """A table of a part in which one of some cells has somebody; None if there is none.
+    Raises OutOfTime.
 
-    >>> from tacit.overlap.setting import overlap_of
-    >>> from tacit.overlap.system import system_of
+    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.system import system_of
     >>> (part,) = system_of(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])).parts
     >>> solution(
     ...     part, Deadline(9), some=np.array([False, False, True, False, False, False])
@@ -112,8 +116,8 @@ class _Sums:
 class _Exchange:
     """What keeps all sums when people of some classes change from one value to another.
 
-    Class n has the cells `into[n]` and `out[n]`. If d[n] of its people change, each of `sums` (classes, signs) must
-    come to nothing: the sum of sign * d over these classes is 0.
+    Class n has the cells `into[n]` and `out[n]`. If d[n] of its people change, each of `sums`
+    (classes, signs) must come to nothing: the sum of sign * d over these classes is 0.
     """
 
     into: Integers
@@ -128,14 +132,14 @@ class _Exchange:
 class Filling:
     """Finds tables of a part, one after the other, in which some cells have somebody.
 
-    Three ways, the cheapest first. From the table at hand people *exchange two values*, at most one in each class:
-    that leaves a small integer program in one number per class, which CP-SAT solves in milliseconds where the whole
-    part would take minutes. *Linear programming* proves that cells are empty in every table. What is left is asked
-    of CP-SAT, first near the table at hand, then for the whole part. `is_explored`: exchanges have been tried already,
-    so it begins with proofs.
+    Three ways, the cheapest first. From the table at hand people *exchange two values*, at most one
+    in each class: that leaves a small integer program in one number per class, which CP-SAT solves
+    in milliseconds where the whole part would take minutes. *Linear programming* proves that cells
+    are empty in every table. What is left is asked of CP-SAT, first near the table at hand, then
+    for the whole part. `is_explored`: exchanges have been tried already, so it begins with proofs.
 
-    >>> from tacit.overlap.setting import overlap_of
-    >>> from tacit.overlap.system import system_of
+    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.system import system_of
     >>> (part,) = system_of(overlap_of("xy", ["xy"], [[0], [0]])).parts
     >>> filling = Filling(part, np.array([1, 0, 0, 1]))
     >>> filling.more(np.array([False, True, True, False]), Deadline(9)).tolist()
@@ -164,7 +168,9 @@ class Filling:
         self._rng = random.Random(1)
 
     def more(self, wanted: Flags, deadline: Deadline, job: Job | None = None) -> Integers | None:
-        """A table in which some of these cells have somebody; None where there is none. Raises OutOfTime."""
+        """A table in which some of these cells have somebody; None where there is none.
+        Raises OutOfTime.
+        """
         wanted = wanted & ~self.empty
         while wanted.any():
             tries = None if self._is_proved else self._tries_before_proof
@@ -186,9 +192,11 @@ class Filling:
     def exchanged(
         self, wanted: Flags, deadline: Deadline, job: Job | None = None, tries: int | None = None
     ) -> Integers | None:
-        """A table in which some of these cells have somebody, if exchanges of two values lead to one.
+        """A table in which some of these cells have somebody, if
+        exchanges of two values lead to one.
 
-        None proves nothing. `tries` is how many exchanges are tried since other cells were asked for.
+        None proves nothing. `tries` is how many exchanges are tried
+        since other cells were asked for.
         """
         wanted = wanted & ~self.empty
         if (wanted & ~self._asked).any():
@@ -229,7 +237,9 @@ class Filling:
         return (one, other) if gain[one, other] > 0 else None
 
     def _exchange(self, pair: tuple[int, int], wanted: Flags, seconds: float) -> bool:
-        """Let people change between two values so that as many wanted cells as possible have somebody."""
+        """Let people change between two values so that as many wanted
+        cells as possible have somebody.
+        """
         self._tries += 1
         exchange = self._exchange_of(pair)
         change = _best_change(self.part, exchange, self.table, wanted, seconds)
@@ -255,7 +265,9 @@ class Filling:
         return found
 
     def _bound(self, cell: int, deadline: Deadline) -> None:
-        """Prove by the most people that a cell can have in real numbers that it has none, or find a table that way."""
+        """Prove by the most people that a cell can have in real numbers that it has none, or
+        find a table that way.
+        """
         self._is_bounded[cell] = True
         if self._program is None:
             self._program = Program(self.part)
@@ -272,7 +284,9 @@ class Filling:
             self._move_to(rounded)
 
     def _near(self, wanted: Flags, deadline: Deadline) -> bool:
-        """Look for a table that differs from the one at hand in a few values, and by a few people in each cell."""
+        """Look for a table that differs from the one at hand in a few values, and by a few
+        people in each cell.
+        """
         cells = np.nonzero(wanted)[0]
         for turn in range(NEAR_TURNS):
             cell = int(cells[turn % len(cells)])
@@ -330,7 +344,9 @@ def _rows_of(part: Part) -> list[set[int]]:
 
 
 def _exchange_between(first: Integers, second: Integers, rows_of: Sequence[set[int]]) -> _Exchange:
-    """The exchange between two values, from the cells of each class for the one and for the other (-1: settled)."""
+    """The exchange between two values, from the cells of each class for the one and for the
+    other (-1: settled).
+    """
     both = (first >= 0) & (second >= 0)
     into, out = first[both], second[both]
     sums: dict[int, dict[int, int]] = {}
@@ -357,7 +373,8 @@ def _signed(terms: dict[int, int]) -> frozenset[tuple[int, int]]:
 def _best_change(
     part: Part, exchange: _Exchange, table: Integers, wanted: Flags, seconds: float
 ) -> Integers | None:
-    """How many people of each class change, at most one, so that most wanted cells have somebody; None if not found.
+    """How many people of each class change, at most one, so that most wanted cells have somebody;
+    None if not found.
 
     A wanted cell has nobody, so one more person there counts once.
     """

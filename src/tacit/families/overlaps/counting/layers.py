@@ -1,7 +1,8 @@
-"""Counting cell by cell: a layer holds what is left of the open sums, and in how many ways one comes to it.
+"""Counting cell by cell: a layer holds what is left of the open sums, and in how many ways one
+comes to it.
 
-It fits every part. Cells are taken in an order that keeps few sums open. The number of ways to fill a cell with x of
-the r people that its class has left is C(r, x), so all weights are whole numbers.
+It fits every part. Cells are taken in an order that keeps few sums open. The number of ways to fill
+a cell with x of the r people that its class has left is C(r, x), so all weights are whole numbers.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.overlap.clock import begin, look
-from tacit.overlap.expected import MOST_BYTES, Cost, Expected, exactly
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import NoTable, Part, Sum
+from tacit.families.overlaps.clock import begin, look
+from tacit.families.overlaps.counting.expected import MOST_BYTES, Cost, Expected, exactly
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import NoTable, Part, Sum
+from tacit.model.jobs import Job
 
 Array = np.ndarray[Any, np.dtype[Any]]
 MOST_STEPS_HELD = 24_000_000  # ways from state to state that are kept for the way back
@@ -39,7 +40,9 @@ class TooManyStates(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """From each state to the next ones: `source` and `target` are places in this layer and the next, `x` fills the cell."""
+    """From each state to the next ones: `source` and `target` are places in this layer and the
+    next, `x` fills the cell.
+    """
 
     cell: int
     source: Integers
@@ -63,15 +66,17 @@ def exact_cost(part: Part) -> Cost:
 
 
 def _most_bits(part: Part) -> float:
-    """A bound on the number of tables, as a power of two: everybody has any value that somebody of the class can have."""
+    """A bound on the number of tables, as a power of two:
+    everybody has any value that somebody of the class can have.
+    """
     return sum(one.total * log2(max(len(one.cells), 1)) for one in part.classes)
 
 
 def count(part: Part, job: Job | None = None, most: int = MOST_EXACT) -> Expected:
     """The number of tables and the average of every cell, exactly.
 
-    >>> from tacit.overlap.setting import overlap_of
-    >>> from tacit.overlap.system import system_of
+    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.system import system_of
     >>> males, older = ["Heart", "SARS", "SARS", "Viral"], ["Flu", "SARS", "SARS", "Viral"]
     >>> views = overlap_of(
     ...     ["Flu", "Heart", "SARS", "Viral"],
@@ -100,8 +105,8 @@ def count(part: Part, job: Job | None = None, most: int = MOST_EXACT) -> Expecte
 def enclosed(part: Part, job: Job | None = None) -> Expected:
     """The average of every cell between two bounds, with floats whose rounding errors are counted.
 
-    All terms are positive, so relative errors only add up; a sum of n terms has at most n of them. What is too small for
-    a float is lost: `lost` bounds it.
+    All terms are positive, so relative errors only add up; a sum of n terms has at most n of them.
+    What is too small for a float is lost: `lost` bounds it.
     """
     if max(one.total for one in part.classes) > LARGEST_CLASS:
         raise TooManyStates
@@ -142,7 +147,9 @@ def enclosed(part: Part, job: Job | None = None) -> Expected:
 
 
 def tables_of(part: Part, draws: int, rng: np.random.Generator, most: int = MOST_EXACT) -> Integers:
-    """Uniform tables: how many people each cell has, in each draw. They are drawn from the counted ways, so none is favoured."""
+    """Uniform tables: how many people each cell has, in each draw.
+    They are drawn from the counted ways, so none is favoured.
+    """
     layers = laid_out(part, most, None)
     ahead = _ahead(layers, [_chosen(layer, object) for layer in layers])
     if not ahead[0][0]:
@@ -178,7 +185,7 @@ def _picked(weights: Sequence[int], many: int, rng: np.random.Generator) -> Inte
     return np.searchsorted(sums, np.array(at, dtype=object), side="right").astype(np.int64)
 
 
-# -- the order of the cells -----------------------------------------------------------------------------
+# -- the order of the cells ------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=64)
@@ -201,7 +208,8 @@ def _line(part: Part) -> Integers:
     waiting, opened = set(rows_of), set[int]()
     place: dict[int, int] = {}
     while waiting:
-        # Next comes the class that opens the fewest rows, and of those the one that has the most in common with what is open.
+        # Next comes the class that opens the fewest rows, and of those the one that has the most in
+        # common with what is open.
         look()
         best = min(
             waiting, key=lambda one: (len(rows_of[one] - opened), -len(rows_of[one] & opened), one)
@@ -269,7 +277,7 @@ def _widths(part: Part, order: Sequence[int]) -> Iterator[tuple[float, float]]:
             open_bits[number] = log2(max(ranging, 0) + 1)
 
 
-# -- the layers -----------------------------------------------------------------------------------------
+# -- the layers ------------------------------------------------------------------------------------
 
 
 def laid_out(part: Part, most: int, job: Job | None) -> list[Layer]:
@@ -402,7 +410,8 @@ def _chosen(layer: Layer, kind: type) -> Array:
 
 
 def _combinations(pairs: Iterable[tuple[int, int]]) -> Iterator[int]:
-    """C(n, x) for some pairs in increasing order; the next x costs one short multiplication and division.
+    """C(n, x) for some pairs in increasing order;
+    the next x costs one short multiplication and division.
 
     >>> list(_combinations([(4, 1), (4, 2), (4, 4), (6, 3)]))
     [4, 6, 1, 20]
@@ -458,7 +467,9 @@ def _ahead(layers: Sequence[Layer], chosen: Sequence[Array]) -> list[Array]:
 def _ahead_scaled(
     layers: Sequence[Layer], chosen: Sequence[Array]
 ) -> tuple[list[Array], list[float], int]:
-    """The same with floats, each layer scaled by a power of two; what may be lost of a value, and how many roundings it has seen."""
+    """The same with floats, each layer scaled by a power of two;
+    what may be lost of a value, and how many roundings it has seen.
+    """
     last = int(layers[-1].target.max(initial=-1)) + 1
     if not last:
         raise NoTable

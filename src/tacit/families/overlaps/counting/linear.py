@@ -1,4 +1,6 @@
-"""Linear programs over the sums of a part: solved in floating point, they prove in integers that cells are empty."""
+"""Linear programs over the sums of a part:
+solved in floating point, they prove in integers that cells are empty.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import Flags, Part
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import Flags, Part
 
 CERTIFICATE = 1 << 32  # the multipliers of a proof are whole numbers of this part of one
 
@@ -16,12 +18,14 @@ Reals = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def certainly_empty(part: Part, wanted: Flags, seconds: float) -> Flags:
-    """Those of some cells that linear programming proves empty in every table; none where it does not finish.
+    """Those of some cells that linear programming proves empty in every table;
+    none where it does not finish.
 
-    A linear program (solved in floating point) finds the cells that are empty in every solution of the sums in real
-    numbers, and a multiplier for each sum. The multipliers, rounded, are then checked in integers: if, added up over
-    the sums of a cell, they come to at least 1 for the cells in question and to at least 0 for all others, then the
-    people in the cells in question are at most the sum of multiplier * total, and fewer than one is none.
+    A linear program (solved in floating point) finds the cells that are empty in every solution of
+    the sums in real numbers, and a multiplier for each sum. The multipliers, rounded, are then
+    checked in integers: if, added up over the sums of a cell, they come to at least 1 for the cells
+    in question and to at least 0 for all others, then the people in the cells in question are at
+    most the sum of multiplier * total, and fewer than one is none.
     """
     empty = np.zeros(len(part.place), dtype=bool)
     found = _support(part, wanted, seconds)
@@ -35,10 +39,11 @@ def certainly_empty(part: Part, wanted: Flags, seconds: float) -> Flags:
 
 
 def _support(part: Part, wanted: Flags, seconds: float) -> tuple[Reals, Reals] | None:
-    """For each cell 1 if it can have somebody and 0 if not, and a multiplier for each sum; in floating point.
+    """For each cell 1 if it can have somebody and 0 if not, and a multiplier for each sum;
+    in floating point.
 
-    The program: x >= 0 with every sum t times its total, t >= 1; as many wanted cells as possible have x >= 1. As t
-    may be as large as need be, all that can be positive are so at once.
+    The program: x >= 0 with every sum t times its total, t >= 1; as many wanted cells as possible
+    have x >= 1. As t may be as large as need be, all that can be positive are so at once.
     """
     from ortools.linear_solver import pywraplp
 
@@ -69,7 +74,9 @@ def _support(part: Part, wanted: Flags, seconds: float) -> tuple[Reals, Reals] |
 
 
 class Program:
-    """The sums in real numbers, beyond the least of each cell; asked again and again for the most of one cell."""
+    """The sums in real numbers, beyond the least of each cell;
+    asked again and again for the most of one cell.
+    """
 
     def __init__(self, part: Part) -> None:
         from ortools.linear_solver import pywraplp
@@ -85,7 +92,9 @@ class Program:
             self._sums.append(row)
 
     def most(self, cell: int, seconds: float) -> tuple[Reals, Reals] | None:
-        """A solution with as many people in a cell as can be, and a multiplier for each sum; in floating point."""
+        """A solution with as many people in a cell as can be, and a multiplier for each sum;
+        in floating point.
+        """
         self._solver.SetTimeLimit(int(seconds * 1000) + 1)
         objective = self._solver.Objective()
         objective.Clear()
@@ -104,7 +113,9 @@ def _shifted(part: Part) -> Iterable[tuple[Integers, int]]:
 
 
 def proves_empty(part: Part, suspects: Flags, multipliers: Reals) -> bool:
-    """Do the multipliers prove that nobody is in these cells, beyond the least of each? In integers."""
+    """Do the multipliers prove that nobody is in these cells, beyond
+    the least of each? In integers.
+    """
     if (
         not np.isfinite(multipliers).all()
         or np.abs(multipliers).max(initial=0) > 1000

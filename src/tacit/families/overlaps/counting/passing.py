@@ -1,12 +1,14 @@
-"""Passing a weight of states from one class to the next: states in pieces, and products of matrices piece by piece.
+"""Passing a weight of states from one class to the next:
+states in pieces, and products of matrices piece by piece.
 
-A state gives each value a number of people, and all of them together a total. Values are cut into *pieces*; the states of
-a piece (how many people has each of its values) are listed by their total. With the pieces P, Q, R the states of a class
-are the triples of states of P, Q and R with the right total, listed by the total of P, within that by its state, and then
-the same for Q and R.
+A state gives each value a number of people, and all of them together a total. Values are cut into
+*pieces*; the states of a piece (how many people has each of its values) are listed by their total.
+With the pieces P, Q, R the states of a class are the triples of states of P, Q and R with the right
+total, listed by the total of P, within that by its state, and then the same for Q and R.
 
-To pass a weight on, the states of P are converted into those of the next class, then those of Q, then those of R: with
-the number of people left to the others on either side known, each is a product with a matrix.
+To pass a weight on, the states of P are converted into those of the next class, then those of Q,
+then those of R: with the number of people left to the others on either side known, each is a
+product with a matrix.
 """
 
 from __future__ import annotations
@@ -18,13 +20,14 @@ from math import prod
 
 import numpy as np
 
-from tacit.overlap.arithmetic import Arithmetic, Array, Numbers
-from tacit.overlap.clock import look
-from tacit.overlap.cores import CORES, each
-from tacit.overlap.expected import Cost
-from tacit.overlap.setting import Integers
+from tacit.families.overlaps.clock import look
+from tacit.families.overlaps.cores import CORES, each
+from tacit.families.overlaps.counting.arithmetic import Arithmetic, Array, Numbers
+from tacit.families.overlaps.counting.expected import Cost
+from tacit.families.overlaps.setting import Integers
 
-# What takes as long as so many multiplications of a matrix product: an entry of a matrix, a number moved, a state, a call.
+# What takes as long as so many multiplications of a matrix product:
+# an entry of a matrix, a number moved, a state, a call.
 MATRIX, COPY, STATE, CALL = 100.0, 25.0, 1000.0, 1e5
 LARGE = 2000  # states of a class whose passes are divided among cores
 Pieces = tuple[tuple[int, ...], ...]  # the values of each piece
@@ -44,7 +47,8 @@ def with_value(many: Array, wide: int) -> Array:
 def state_counts(wide: Sequence[int], total: int) -> Array:
     """How many states some values have, by total, if value v has from 0 to wide[v] people.
 
-    In floats, which are exact where there are fewer than 2^52 in all, and beyond that good enough to see that there are not.
+    In floats, which are exact where there are fewer than 2^52 in all, and beyond that good enough
+    to see that there are not.
     """
     many = np.zeros(total + 1)
     many[0] = 1.0
@@ -57,7 +61,9 @@ def state_counts(wide: Sequence[int], total: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The states of a class: `total` people, from 0 to wide[v] of them with value v (what they have at least is taken off)."""
+    """The states of a class: `total` people, from 0 to wide[v] of them with value v (what they
+    have at least is taken off).
+    """
 
     total: int
     wide: tuple[int, ...]
@@ -65,7 +71,9 @@ class Layout:
 
     @cached_property
     def states(self) -> list[Integers]:
-        """The states of each piece, by their total, one row each; of a single piece only those with the right total."""
+        """The states of each piece, by their total, one row each;
+        of a single piece only those with the right total.
+        """
         found = []
         for piece in self.pieces:
             rows = np.zeros((1, 0), dtype=np.int64)
@@ -107,7 +115,9 @@ class Layout:
 
     @cached_property
     def rest(self) -> list[Array]:
-        """How many states each piece has together with all later ones, by total; a last entry for no piece."""
+        """How many states each piece has together with all later ones, by total;
+        a last entry for no piece.
+        """
         later = [
             tuple(value for piece in self.pieces[first:] for value in piece)
             for first in range(len(self.pieces) + 1)
@@ -121,7 +131,9 @@ class Layout:
 
     @cached_property
     def blocks(self) -> list[tuple[int, slice]]:
-        """The totals of the first piece, each with the place of its states: a matrix of states of it and of the rest."""
+        """The totals of the first piece, each with the place of its states:
+        a matrix of states of it and of the rest.
+        """
         return self.cut(0, self.total)
 
     def cut(self, piece: int, total: int) -> list[tuple[int, slice]]:
@@ -143,7 +155,9 @@ class Layout:
 
     @cached_property
     def rest_starts(self) -> list[Array]:
-        """Where the states of a piece and all later ones with a total begin, in a list of all of them by total."""
+        """Where the states of a piece and all later ones with a total begin, in a list of all of
+        them by total.
+        """
         return [np.concatenate([[0], np.cumsum(one)]) for one in self.rest]
 
     def later(self, piece: int, total: int) -> slice:
@@ -151,7 +165,9 @@ class Layout:
         return slice(int(self.rest_starts[piece][total]), int(self.rest_starts[piece][total + 1]))
 
     def grouped(self, piece: int) -> Integers:
-        """That list in the order by the total of the later pieces, then by the state of this one."""
+        """That list in the order by the total of the later pieces,
+        then by the state of this one.
+        """
         if piece not in self._grouped:
             blocks: list[list[Integers]] = [[] for _ in range(self.total + 1)]
             start = 0
@@ -221,13 +237,17 @@ def kernels(
 
 
 def state_cost(layout: Layout) -> Cost:
-    """What it takes to weigh the states of a class, and to add up the weights of those of each piece."""
+    """What it takes to weigh the states of a class, and to add up the
+    weights of those of each piece.
+    """
     many = len(layout.blocks) + len(layout.pieces[2:]) * layout.total**2 / 2
     return Cost(STATE * layout.size + CALL * many, 32.0 * layout.size)
 
 
 def pass_cost(source: Layout, target: Layout) -> Cost:
-    """What it takes to build the matrices and to pass a weight on. See `_Pass` for what is added up."""
+    """What it takes to build the matrices and to pass a weight on.
+    See `_Pass` for what is added up.
+    """
     last = len(source.pieces) - 1
     listed = [float(one[-1]) for one in source.rest_starts]
     matrices = sum(
@@ -289,9 +309,11 @@ class _Pass:
         return self.later(rest, 1, target.total - own).T.reshape(-1)
 
     def later(self, state: Array, piece: int, total: int) -> Array:
-        """From rows for all states of the later pieces of the source, by total, to those of the target with one total.
+        """From rows for all states of the later pieces of the source, by total, to those of the
+        target with one total.
 
-        Columns are what does not concern these pieces: states of the earlier ones, already converted.
+        Columns are what does not concern these pieces:
+        states of the earlier ones, already converted.
         """
         if piece == len(self.kernels):
             return state
@@ -348,7 +370,8 @@ def passed(
         for own, place in some:
             raw[place] = here.block(state.part, own)
 
-    # Neighbours take about as long as each other, so every core gets every second of them, or every fourth.
+    # Neighbours take about as long as each other, so every core gets
+    # every second of them, or every fourth.
     list(
         each(
             work,

@@ -1,4 +1,6 @@
-"""Possible or not: which values somebody of a class can have in some table, with a table as proof for each that can."""
+"""Possible or not: which values somebody of a class can have in some table, with a table as
+proof for each that can.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.overlap.filling import Filling, solution
-from tacit.overlap.setting import NOTHING, Integers, Overlap, merged
-from tacit.overlap.system import Flags, NoTable, Part, Sum, System, system_of
-from tacit.worlds.solving import Deadline, OutOfTime
+from tacit.families.overlaps.counting.filling import Filling, solution
+from tacit.families.overlaps.setting import NOTHING, Integers, Overlap, merged
+from tacit.families.overlaps.system import Flags, NoTable, Part, Sum, System, system_of
+from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.jobs import Job
 
 TOGETHER = 1500  # small parts are searched together, up to so many cells
 MOST_BYTES = 1 << 29  # of tables that are kept
@@ -33,7 +35,9 @@ class Piece:
     tables: list[Table]
 
     def keep(self, table: Integers) -> None:
-        """Remember a table; where they take too much room, only those that show what no later one shows."""
+        """Remember a table; where they take too much room, only those
+        that show what no later one shows.
+        """
         self.tables.append(table.astype(np.min_scalar_type(int(self.part.high.max()))))
         if sum(one.nbytes for one in self.tables) > MOST_BYTES:
             self._thin()
@@ -83,7 +87,8 @@ class Possible:
     def together(
         self, class_: int, value: int, others: Flags, deadline: Deadline, job: Job | None = None
     ) -> Flags:
-        """Which of some cells can have somebody in a table in which somebody of the class has the value.
+        """Which of some cells can have somebody in a table in which
+        somebody of the class has the value.
 
         The tables found on the way are kept: they may answer the next question. Raises OutOfTime.
         """
@@ -107,7 +112,9 @@ class Possible:
         return apart
 
     def tables_with(self, class_: int, value: int) -> Iterator[Integers]:
-        """The tables found so far in which somebody of a class has a value; other parts are as in the first one."""
+        """The tables found so far in which somebody of a class has a value;
+        other parts are as in the first one.
+        """
         cell = self.system.cell(class_, value)
         number, spot = int(self._piece[cell]), int(self._spot[cell])
         if number >= 0:
@@ -122,10 +129,12 @@ class Possible:
         deadline: Deadline,
         job: Job | None = None,
     ) -> Iterator[Integers]:
-        """New tables in which somebody of a class has a value, and somebody is in one of the wanted cells.
+        """New tables in which somebody of a class has a value, and
+        somebody is in one of the wanted cells.
 
-        What is wanted, all in the same part, is asked for again after each table. It ends where there is no such
-        table: the cells that are still wanted are not possible together with the value. Raises OutOfTime.
+        What is wanted, all in the same part, is asked for again after each table. It ends where
+        there is no such table: the cells that are still wanted are not possible together with the
+        value. Raises OutOfTime.
         """
         cell = self.system.cell(class_, value)
         number, spot = int(self._piece[cell]), int(self._spot[cell])
@@ -149,7 +158,8 @@ class Possible:
         )
 
     def jointly(self, one: Cell, other: Cell, deadline: Deadline, job: Job | None = None) -> bool:
-        """Is there a table where somebody of a class has a value, and somebody else of a class a value?
+        """Is there a table where somebody of a class has a value, and
+        somebody else of a class a value?
 
         The cells may be the same one: then it needs two people. Raises OutOfTime.
         """
@@ -210,12 +220,12 @@ def possible(
 ) -> Possible:
     """Which values can somebody of each class have, in some table that fits the views?
 
-    Deciding one cell is NP-hard (Yao and others, Theorem 1). A table found proves many cells at once; `Filling` says
-    how they are found; `tables` are some that fit and are known already, as the `system` may be. Where only some cells
-    are asked for, the others are possible as far as a table has shown it. Raises NoTable where no table fits,
-    OutOfTime at the deadline.
+    Deciding one cell is NP-hard (Yao and others, Theorem 1). A table found proves many cells at
+    once; `Filling` says how they are found; `tables` are some that fit and are known already, as
+    the `system` may be. Where only some cells are asked for, the others are possible as far as a
+    table has shown it. Raises NoTable where no table fits, OutOfTime at the deadline.
 
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> found = possible(overlap_of("xyz", ["xy", "xy"], [[0], [0, 1], [1]]), Deadline(9))
     >>> found.can.tolist()
     [[True, True, False], [True, True, False], [True, True, False]]
@@ -252,9 +262,10 @@ def possible(
 
 
 def jointly(overlap: Overlap, one: Cell, other: Cell, deadline: Deadline) -> bool:
-    """Is there a table where somebody of class one[0] has value one[1], and somebody else of other[0] has other[1]?
+    """Is there a table where somebody of class one[0] has value one[1], and somebody else of
+    other[0] has other[1]?
 
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> chain = overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])
     >>> jointly(chain, (0, 0), (2, 0), Deadline(9)), jointly(chain, (0, 0), (2, 1), Deadline(9))
     (True, False)
@@ -265,9 +276,10 @@ def jointly(overlap: Overlap, one: Cell, other: Cell, deadline: Deadline) -> boo
 
 
 def first_table(overlap: Overlap, deadline: Deadline) -> Integers | None:
-    """A table that fits the views, the people of each class with each value; None if there is none. Raises OutOfTime.
+    """A table that fits the views, the people of each class with each value; None if there is none.
+    Raises OutOfTime.
 
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> first_table(overlap_of("xyz", ["xy", "yz"], [[0], [0, 1], [1]]), Deadline(9)).tolist()
     [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     >>> first_table(overlap_of("xy", ["xy", "xy", "xy"], [[0, 2], [0, 1], [1, 2]]), Deadline(9))
@@ -287,7 +299,7 @@ def first_table(overlap: Overlap, deadline: Deadline) -> Integers | None:
 def fits(overlap: Overlap, table: Integers) -> bool:
     """Does a table give every class its people and every view its answer?
 
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> views = overlap_of("xy", ["xy"], [[0], [0]])
     >>> fits(views, np.array([[1, 0], [0, 1]])), fits(views, np.array([[1, 0], [1, 0]]))
     (True, False)
@@ -307,11 +319,12 @@ def contradiction(
 ) -> tuple[str, ...]:
     """Views whose answers contradict each other, where no table fits them all.
 
-    One view if there is such a one, else two, else a set of which none can be left out. Empty where some table fits.
-    At the deadline all are named, which contradict each other too. `first` is the number of the first row of each
-    view; without it, a row that nobody can put into a view is taken to follow those of its view.
+    One view if there is such a one, else two, else a set of which none can be left out. Empty where
+    some table fits. At the deadline all are named, which contradict each other too. `first` is the
+    number of the first row of each view; without it, a row that nobody can put into a view is taken
+    to follow those of its view.
 
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> contradiction(
     ...     overlap_of("xyz", ["xy", "zz", "xx"], [[0], [0, 1], [1], [2], [2]]), Deadline(9)
     ... )

@@ -1,8 +1,10 @@
-"""Counting value by value: a polynomial for each value, with one variable for each class that views share.
+"""Counting value by value: a polynomial for each value, with one
+variable for each class that views share.
 
-The coefficient of a value's polynomial at (x, y, ...) is the weight of x people with the value in the first axis, y in the
-second, and so on. The tables are the coefficient at the sizes of the axes in the product of all values; the average of a
-cell is the same with the value's own polynomial weighted by the number of people.
+The coefficient of a value's polynomial at (x, y, ...) is the weight of x people with the value in
+the first axis, y in the second, and so on. The tables are the coefficient at the sizes of the axes
+in the product of all values; the average of a cell is the same with the value's own polynomial
+weighted by the number of people.
 """
 
 from __future__ import annotations
@@ -14,17 +16,17 @@ from math import prod
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.overlap.arithmetic import Arithmetic, Array, Marginal, Numbers
-from tacit.overlap.clock import look
-from tacit.overlap.cores import CORES, each, one_core_each
-from tacit.overlap.enclosing import Rounded, averages
-from tacit.overlap.enclosing import enclosed as all_enclosed
-from tacit.overlap.expected import Cost, Expected
-from tacit.overlap.residues import counted, needed
-from tacit.overlap.setting import Integers
-from tacit.overlap.shared import Shared, smallest, whole
-from tacit.overlap.system import NoTable, Part
+from tacit.families.overlaps.clock import look
+from tacit.families.overlaps.cores import CORES, each, one_core_each
+from tacit.families.overlaps.counting.arithmetic import Arithmetic, Array, Marginal, Numbers
+from tacit.families.overlaps.counting.enclosing import Rounded, averages
+from tacit.families.overlaps.counting.enclosing import enclosed as all_enclosed
+from tacit.families.overlaps.counting.expected import Cost, Expected
+from tacit.families.overlaps.counting.residues import counted, needed
+from tacit.families.overlaps.counting.shared import Shared, smallest, whole
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import NoTable, Part
+from tacit.model.jobs import Job
 
 MOST_AXES = 12
 BAND, LEFT = (
@@ -60,7 +62,9 @@ class Polynomial:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The windows of one count: those of the values, and what is needed of the products before and after each."""
+    """The windows of one count: those of the values, and what is needed of the products before
+    and after each.
+    """
 
     own: tuple[Window, ...]
     before: tuple[Window, ...]
@@ -112,7 +116,9 @@ def enclosed(part: Part, job: Job | None = None) -> Expected:
 
 
 def count(part: Part, job: Job | None = None) -> Expected:
-    """The number of tables of a part, and the averages as fractions; only where `exact_cost` is not None."""
+    """The number of tables of a part, and the averages as fractions;
+    only where `exact_cost` is not None.
+    """
     found = _shared(part)
     assert found is not None
     price = exact_cost(part)
@@ -142,7 +148,8 @@ def marginals(shared: Shared, arithmetic: Arithmetic, job: Job | None = None) ->
     for number, factor in enumerate(factors):
         _tell(job, number, (1 + 2 * number / len(own)) / 3)
         others = product(before, after.pop(), plan.others[number], arithmetic).numbers
-        # Where this value has x people in an axis, the others have the rest of it: the same window, the other way round.
+        # Where this value has x people in an axis, the others have the rest of it:
+        # the same window, the other way round.
         facing = others.part[(slice(None, None, -1),) * len(shared.axes)]
         weight = arithmetic.made(
             own[number].numbers.part * facing, [own[number].numbers, others], 1, 1
@@ -161,7 +168,9 @@ def _tell(job: Job | None, number: int, share: float) -> None:
 
 
 def _plan(shared: Shared) -> Plan:
-    """Only powers that can still become the sizes of the axes are kept. Raises NoTable where there are none."""
+    """Only powers that can still become the sizes of the axes are kept.
+    Raises NoTable where there are none.
+    """
     bounds = [shared.bounds(column) for column in shared.columns]
     low = np.array([[pair[0] for pair in one] for one in bounds])
     high = np.array([[pair[1] for pair in one] for one in bounds])
@@ -201,10 +210,12 @@ def _window(low: Integers, high: Integers, least: Integers, most: Integers) -> W
 
 
 def product(one: Polynomial, other: Polynomial, kept: Window, arithmetic: Arithmetic) -> Polynomial:
-    """The coefficients of a product in a window, by matrix products: never by transforms, which would drown small ones.
+    """The coefficients of a product in a window, by matrix products:
+    never by transforms, which would drown small ones.
 
-    For each place of the sparser one in all variables but the last, its coefficients along the last one are a band
-    matrix that is multiplied to all coefficients of the other. Many are done at once, side by side.
+    For each place of the sparser one in all variables but the last, its coefficients along the last
+    one are a band matrix that is multiplied to all coefficients of the other. Many are done at
+    once, side by side.
     """
     few, many = sorted((one, other), key=lambda poly: prod(poly.window.shape[:-1]))
     # A coefficient is the sum of so many products at most; adding zeros does not round.
@@ -251,7 +262,9 @@ def product(one: Polynomial, other: Polynomial, kept: Window, arithmetic: Arithm
 
 
 def _in_one_variable(one: Polynomial, other: Polynomial, kept: Window) -> Array:
-    """The same for one variable, product by product: there is too little to do for a matrix to be worth its making."""
+    """The same for one variable, product by product:
+    there is too little to do for a matrix to be worth its making.
+    """
     look()
     whole = np.convolve(one.numbers.part, other.numbers.part)
     start = one.window.start[0] + other.window.start[0]
@@ -264,7 +277,9 @@ def _in_one_variable(one: Polynomial, other: Polynomial, kept: Window) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """A place in all variables but the last; the coefficients that are moved by it, and where they go."""
+    """A place in all variables but the last;
+    the coefficients that are moved by it, and where they go.
+    """
 
     lead: Place
     source: tuple[slice, ...]
@@ -302,7 +317,8 @@ def _hull(boxes: Sequence[tuple[slice, ...]]) -> tuple[slice, ...]:
 
 
 def _band(row: Array, cut: slice, narrow: int, shift: int) -> Array:
-    """Some rows of the matrix that multiplies by a polynomial in one variable: entry (a, o) is row[o - a + shift].
+    """Some rows of the matrix that multiplies by a polynomial in one variable:
+    entry (a, o) is row[o - a + shift].
 
     >>> _band(np.array([1.0, 2.0]), slice(0, 2), 3, 0).tolist()
     [[1.0, 2.0, 0.0], [0.0, 1.0, 2.0]]

@@ -1,4 +1,6 @@
-"""Exact counts: arithmetic modulo many primes in floating-point arrays, and the Chinese remainder theorem."""
+"""Exact counts: arithmetic modulo many primes in floating-point arrays,
+and the Chinese remainder theorem.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,19 @@ from math import ceil, log2, prod
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.overlap.arithmetic import Array, Marginal, Numbers, multiplied
-from tacit.overlap.clock import look
-from tacit.overlap.cores import each
-from tacit.overlap.enclosing import cell_tilts, tilts
-from tacit.overlap.expected import Expected
-from tacit.overlap.factorials import bits, quotient
-from tacit.overlap.shared import Column, Factor, Shared
-from tacit.overlap.system import NoTable, Part
+from tacit.families.overlaps.clock import look
+from tacit.families.overlaps.cores import each
+from tacit.families.overlaps.counting.arithmetic import Array, Marginal, Numbers, multiplied
+from tacit.families.overlaps.counting.enclosing import cell_tilts, tilts
+from tacit.families.overlaps.counting.expected import Expected
+from tacit.families.overlaps.counting.factorials import bits, quotient
+from tacit.families.overlaps.counting.shared import Column, Factor, Shared
+from tacit.families.overlaps.system import NoTable, Part
+from tacit.model.jobs import Job
 
 BITS = 22  # of a prime
-LONGEST = 2000  # products of residues up to 2^21 whose sum a float holds exactly: 2000 * (2^21 + 8)^2 + 2^22 < 2^53
+# products of residues up to 2^21 whose sum a float holds exactly: 2000 * (2^21 + 8)^2 + 2^22 < 2^53
+LONGEST = 2000
 MOST_PRIMES = 18_000  # so many are between 2^21.9 and 2^22
 
 
@@ -57,7 +60,9 @@ class Modulo:
         return found
 
     def tidy(self, raw: Array) -> Array:
-        """The residues nearest to 0, but for a few units where the quotient is near a half: see LONGEST."""
+        """The residues nearest to 0, but for a few units where the quotient is near a half:
+        see LONGEST.
+        """
         quotient = raw * (1.0 / self.prime)
         np.rint(quotient, out=quotient)
         quotient *= self.prime
@@ -81,9 +86,11 @@ Run = Callable[[Modulo], Iterable[Marginal]]  # a count modulo a prime
 
 
 def counted(shared: Shared, run: Run, job: Job | None = None, *, is_long: bool = True) -> Expected:
-    """The number of tables and all averages, from as many counts modulo primes as it takes, several at once if it is long.
+    """The number of tables and all averages, from as many counts modulo primes as it takes, several
+    at once if it is long.
 
-    `run` gives marginals of prod(high! / x! over all cells). Raises NoTable where there is no table.
+    `run` gives marginals of prod(high! / x! over all cells).
+    Raises NoTable where there is no table.
     """
     part, divisor = shared.part, list(_divisor(shared))
     many = needed(shared)
@@ -105,14 +112,16 @@ def counted(shared: Shared, run: Run, job: Job | None = None, *, is_long: bool =
     above, below = quotient([one.total for one in part.classes], divisor)
     tables, left = divmod(all_ * above, below)
     assert not left, "tables are whole"
-    # The weighted numbers have few digits beside those of tables, so the averages are taken from them.
+    # The weighted numbers have few digits beside those of tables, so
+    # the averages are taken from them.
     averages = tuple(_share(one, all_) for one in _with_following(shared, all_, cells))
     return Expected(averages, averages, tables)
 
 
 @lru_cache(maxsize=64)
 def needed(shared: Shared) -> int | None:
-    """How many primes tell the weighted number of tables, and that of people in a cell, from all smaller numbers.
+    """How many primes tell the weighted number of tables, and that of people
+    in a cell, from all smaller numbers.
 
     None where there are not so many primes, or more people than the least of them.
     """
@@ -129,8 +138,9 @@ def needed(shared: Shared) -> int | None:
 def _most_tables(part: Part) -> int:
     """A bound on the number of tables, as a power of two.
 
-    With a factor for each sum, every table has the weight prod(factor ** total), and all tables that only keep the
-    sizes of the classes together have prod((sum of the weights of its cells) ** size).
+    With a factor for each sum, every table has the weight prod(factor ** total), and all tables
+    that only keep the sizes of the classes together have prod((sum of the weights of its cells) **
+    size).
     """
     own = cell_tilts(part)
     own_bits = sum(
@@ -151,13 +161,17 @@ def _share(some: int, all_: int) -> Fraction:
 
 
 def _divisor(shared: Shared) -> Iterator[int]:
-    """Numbers whose factorials have a product that prod(x! over all cells) divides for all tables, whatever they are."""
+    """Numbers whose factorials have a product that prod(x! over all cells) divides for all
+    tables, whatever they are.
+    """
     for column in shared.columns:
         yield from _divisor_of(shared, column)
 
 
 def _divisor_of(shared: Shared, column: Column) -> Iterator[int]:
-    """The same for the cells of one value: x! y! divides (x + y)!, so cells are put together where their sum is bounded."""
+    """The same for the cells of one value: x! y! divides (x + y)!, so cells are put together
+    where their sum is bounded.
+    """
     high = shared.part.high
     left = {axis: int(high[cell]) for axis, cell in enumerate(column.axes) if cell is not None}
     for cell, linear in column.following:
@@ -196,7 +210,9 @@ def _falling(low: int, high: int, own: Sequence[int]) -> Array:
 
 
 def _sums(part: Part, prime: int, marginals: Iterable[Marginal]) -> list[int]:
-    """The weight of all tables, and that of the people in each cell (0 where no marginal tells), modulo a prime."""
+    """The weight of all tables, and that of the people in each cell (0 where no marginal tells),
+    modulo a prime.
+    """
     found = [0] * (len(part.place) + 1)
     seen = set()
     for one in marginals:

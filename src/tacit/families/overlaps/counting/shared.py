@@ -1,4 +1,6 @@
-"""Parts whose rows are each about one value: a few classes, the *axes*, settle how many people all the others have."""
+"""Parts whose rows are each about one value:
+a few classes, the *axes*, settle how many people all the others have.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from tacit.overlap.clock import look
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import Flags, NoTable, Part
+from tacit.families.overlaps.clock import look
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import Flags, NoTable, Part
 
 MOST_WORK = 2e7  # classes * classes * cells: what looking for axes may take
 TOTAL = -1  # where an equation keeps its right side; other keys are cells
@@ -20,7 +22,9 @@ Equation = dict[int, int | Fraction]
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A number of people of one value that hangs on those in some axes: constant + sum(factor * people in the axis)."""
+    """A number of people of one value that hangs on those in some axes:
+    constant + sum(factor * people in the axis).
+    """
 
     constant: int
     factors: tuple[tuple[int, int], ...]
@@ -33,7 +37,9 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The cells of one value: those in the axes (None where an axis has no such cell), those that follow, and what must be 0."""
+    """The cells of one value: those in the axes (None where an axis has no such cell), those
+    that follow, and what must be 0.
+    """
 
     axes: tuple[int | None, ...]
     following: tuple[tuple[int, Linear], ...]
@@ -42,10 +48,12 @@ class Column:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shared:
-    """A part with `axes` (places in `part.classes`) whose sums imply those of all other classes, value by value.
+    """A part with `axes` (places in `part.classes`) whose sums imply those of all other classes,
+    value by value.
 
-    The tables of the part are prod(class.total!) times the sum, over all numbers of people in the cells of the axes
-    that give every axis its total and every column its zeros, of prod(1 / x! over all cells).
+    The tables of the part are prod(class.total!) times the sum, over all numbers of people in the
+    cells of the axes that give every axis its total and every column its zeros, of prod(1 / x! over
+    all cells).
     """
 
     part: Part
@@ -66,20 +74,23 @@ class Shared:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Factor:
-    """A weight on a box of numbers of people: where it is `allowed`, prod(1 / x! over `cells`), given as x - low."""
+    """A weight on a box of numbers of people:
+    where it is `allowed`, prod(1 / x! over `cells`), given as x - low.
+    """
 
     allowed: Flags
     cells: tuple[tuple[int, Integers], ...]
 
 
 def shared(part: Part, order: Sequence[int]) -> Shared | None:
-    """The part with axes chosen among its classes in this order; None where its rows are not such that there are any.
+    """The part with axes chosen among its classes in this order;
+    None where its rows are not such that there are any.
 
-    A class is an axis unless its sum follows from the rows and the sums of the axes before it. Raises NoTable where
-    the sums contradict each other.
+    A class is an axis unless its sum follows from the rows and the sums of the axes before it.
+    Raises NoTable where the sums contradict each other.
 
-    >>> from tacit.overlap.setting import merged, overlap_of
-    >>> from tacit.overlap.system import system_of
+    >>> from tacit.families.overlaps.setting import merged, overlap_of
+    >>> from tacit.families.overlaps.system import system_of
     >>> views = [["x", "x", "y", "z"], ["x", "y", "z", "z"]]
     >>> (part,) = system_of(
     ...     merged(overlap_of("xyz", views, [[0], [0], [0, 1], [0, 1], [1], [1]]))
@@ -103,7 +114,9 @@ def shared(part: Part, order: Sequence[int]) -> Shared | None:
 
 @lru_cache(maxsize=64)
 def smallest(part: Part) -> Shared | None:
-    """The part with small classes for axes: no other axes have fewer points, for what follows from what is a matroid."""
+    """The part with small classes for axes: no other axes have fewer points, for what follows
+    from what is a matroid.
+    """
     return shared(
         part,
         sorted(range(len(part.classes)), key=lambda number: (part.classes[number].total, number)),
@@ -199,7 +212,9 @@ def _axes(part: Part, order: Sequence[int]) -> tuple[int, ...]:
 
 
 def _column(part: Part, axes: Sequence[int], value: int) -> Column | None:
-    """The cells of one value in terms of those in the axes; None where that takes more than whole numbers."""
+    """The cells of one value in terms of those in the axes;
+    None where that takes more than whole numbers.
+    """
     number = {class_: axis for axis, class_ in enumerate(axes)}
     axis_of = [number.get(class_) for class_ in part.class_of.tolist()]
     own = np.nonzero(part.value == value)[0].tolist()
@@ -250,7 +265,9 @@ def factor(
     cells: Sequence[tuple[int, Linear]],
     zero: Sequence[Linear],
 ) -> Factor:
-    """The weight of some cells on the box of all numbers of people within some bounds of the axes."""
+    """The weight of some cells on the box of all numbers of people
+    within some bounds of the axes.
+    """
     allowed = np.ones([high - low + 1 for low, high in bounds], dtype=bool)
     for one in zero:
         allowed &= _spread(one, bounds) == 0
@@ -264,7 +281,9 @@ def factor(
 
 
 def _spread(linear: Linear, bounds: Sequence[tuple[int, int]]) -> Integers:
-    """The number of people at every point of a box (an axis that it does not hang on has length 1)."""
+    """The number of people at every point of a box (an axis that it
+    does not hang on has length 1).
+    """
     found = np.full([1] * len(bounds), linear.constant, dtype=np.int64)
     for axis, times in linear.factors:
         low, high = bounds[axis]

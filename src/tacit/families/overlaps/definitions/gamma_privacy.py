@@ -1,4 +1,6 @@
-"""gamma-privacy: in at most a share gamma of the tables that fit all views does a person have a value. (Zhang et al., Definition 2)"""
+"""gamma-privacy: in at most a share gamma of the tables that fit all views does a person have a
+value. (Zhang et al., Definition 2)
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.definitions.base import MISSING_UNKNOWN, Place, check_seconds
-from tacit.definitions.overlapping import (
+from tacit.errors import ParameterError
+from tacit.families.definition import MISSING_UNKNOWN, Place, check_seconds
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.overlaps.clock import until
+from tacit.families.overlaps.counting.beliefs import Beliefs, beliefs, counted, least_cost
+from tacit.families.overlaps.counting.expected import MOST_STEPS
+from tacit.families.overlaps.definitions.overlapping import (
     MOST_NAMED,
     SECONDS,
     OverlapDefinition,
@@ -26,21 +33,16 @@ from tacit.definitions.overlapping import (
     shared_tables,
     views,
 )
-from tacit.definitions.words import listed, people
-from tacit.errors import ParameterError
-from tacit.jobs import Job
+from tacit.families.overlaps.question import OverlapQuestion
+from tacit.families.overlaps.sampling.certified import forecast, statistical
+from tacit.families.overlaps.sampling.columns import CannotSample
+from tacit.families.overlaps.system import NoTable, System
+from tacit.families.words import listed, people
+from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.jobs import Job
 from tacit.model.numbers import exact, plain
+from tacit.model.text import folded
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
-from tacit.overlap.certified import forecast, statistical
-from tacit.overlap.clock import until
-from tacit.overlap.columns import CannotSample
-from tacit.overlap.counting import Beliefs, beliefs, counted, least_cost
-from tacit.overlap.expected import MOST_STEPS
-from tacit.overlap.question import OverlapQuestion
-from tacit.overlap.system import NoTable, System
-from tacit.tables.cleaning import folded
-from tacit.tables.hierarchy import value_text
-from tacit.worlds.solving import Deadline, OutOfTime
 
 UNIFORM = Assumption("uniform-worlds", "all fitting tables are equally likely", "cannot")
 DRAWN = Assumption(
@@ -53,7 +55,9 @@ DIGITS = 12  # of a belief that is known between bounds
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """How much is believed, at least and at most, that a person of a class has a value, however it is written."""
+    """How much is believed, at least and at most, that a person of a class has a value, however
+    it is written.
+    """
 
     class_: int
     value: int
@@ -73,9 +77,10 @@ class Belief:
 class GammaPrivacy(OverlapDefinition):
     """Nobody has any value in more than a share gamma of the tables that fit all the views.
 
-    People whom no view could show are left out. Where the tables cannot be counted, `epsilon` and `theta` allow a statistical
-    answer: then "holds" means that every belief is at most gamma + epsilon, with confidence theta. `seconds` is for counting and
-    drawing together; with `epsilon`, counting has half of it, and drawing all that is left.
+    People whom no view could show are left out. Where the tables cannot be counted, `epsilon` and
+    `theta` allow a statistical answer: then "holds" means that every belief is at most gamma +
+    epsilon, with confidence theta. `seconds` is for counting and drawing together; with `epsilon`,
+    counting has half of it, and drawing all that is left.
 
     >>> GammaPrivacy(gamma="1/2").label
     '0.5-privacy'
@@ -92,7 +97,10 @@ class GammaPrivacy(OverlapDefinition):
     check_name: ClassVar[str] = "gamma-privacy"
     place: ClassVar[Place] = Place(
         protects="each person's sensitive value",
-        against="who sees all the views, knows everybody's public columns, and thinks all fitting tables equally likely",
+        against=(
+            "who sees all the views, knows everybody's public columns, and thinks all fitting "
+            "tables equally likely"
+        ),
         measured="the share of fitting tables in which a person has a value",
         risks=("inference",),
         disclosures=("attribute",),
@@ -164,7 +172,8 @@ class GammaPrivacy(OverlapDefinition):
             return unsettled(
                 base,
                 "time",
-                f"The time was up while the {len(question.overlap.sizes):,} kinds of people were compared. {self._more_time()}",
+                f"The time was up while the {len(question.overlap.sizes):,} kinds of people were "
+                f"compared. {self._more_time()}",
             )
 
     def _judged(
@@ -185,9 +194,14 @@ class GammaPrivacy(OverlapDefinition):
                 return unsettled(
                     base,
                     "time",
-                    f"The largest belief is {between}, and the time was up before integers told on which side of {plain(self.gamma)}. {self._more_time()}",
+                    f"The largest belief is {between}, and the time was up before integers told on "
+                    f"which side of {plain(self.gamma)}. {self._more_time()}",
                 )
-            text = f"The largest belief is between {float(greatest.low):.15g} and {float(greatest.high):.15g}, too close to {plain(self.gamma)} for floats, and too large for integers. Ask for a slightly larger gamma."
+            text = (
+                f"The largest belief is between {float(greatest.low):.15g} and "
+                f"{float(greatest.high):.15g}, too close to {plain(self.gamma)} for floats, "
+                "and too large for integers. Ask for a slightly larger gamma."
+            )
             return unsettled(base, "too-close", text)
         return held(base, question, found, greatest)
 
@@ -264,7 +278,8 @@ class GammaPrivacy(OverlapDefinition):
             return unsettled(
                 base,
                 "time",
-                f"{drawn.because[:1].upper()}{drawn.because[1:]}. Allow more with seconds:, or a larger epsilon.",
+                f"{drawn.because[:1].upper()}{drawn.because[1:]}. Allow more with seconds:, or a "
+                "larger epsilon.",
             )
         return replace(verdict, measured={**verdict.measured, **facts})
 
@@ -274,7 +289,11 @@ class GammaPrivacy(OverlapDefinition):
             for part, one in zip(found.system.parts, found.found, strict=True)
             if one is None
         )
-        return f"To count the tables that fit would take about 10^{max(len(str(int(steps))) - 1, 12)} steps, and up to 10^{len(str(int(MOST_STEPS))) - 1} are taken."
+        return (
+            "To count the tables that fit would take about "
+            f"10^{max(len(str(int(steps))) - 1, 12)} steps, and up to "
+            f"10^{len(str(int(MOST_STEPS))) - 1} are taken."
+        )
 
     def _more_time(self) -> str:
         """What to do where the time was up."""
@@ -283,7 +302,10 @@ class GammaPrivacy(OverlapDefinition):
             if self.epsilon
             else ", or tables to be drawn at random with epsilon: 0.02, theta: 0.95"
         )
-        return f"Allow more than {float(self.seconds):g} with seconds:{drawn}, or ask about fewer views."
+        return (
+            f"Allow more than {float(self.seconds):g} with seconds:{drawn}, or ask about "
+            "fewer views."
+        )
 
     def _forecast(self, found: Beliefs, deadline: Deadline, job: Job) -> str:
         """What sampling would give, and about how long it would take."""
@@ -300,9 +322,16 @@ class GammaPrivacy(OverlapDefinition):
         except CannotSample as error:
             return f"Nor can tables be drawn: {error}. Ask about fewer views."
         except OutOfTime:
-            return f"Tables may perhaps be drawn with {ask}, but how long that takes was not found out in time."
+            return (
+                f"Tables may perhaps be drawn with {ask}, but how long that takes was not "
+                "found out in time."
+            )
         time = f"about {seconds:,.0f} seconds" if seconds >= 2 else "a second or two"
-        return f"With {ask} at most {many:,} tables would be drawn, in {time}, and every belief be known to be at most gamma + 0.02 with 95 % confidence, or one to be above gamma."
+        return (
+            f"With {ask} at most {many:,} tables would be drawn, in {time}, and every belief "
+            "be known to be at most gamma + 0.02 with 95 % confidence, or one to be "
+            "above gamma."
+        )
 
 
 def share(name: str, value: Any, example: str = "0.5") -> Fraction:
@@ -346,7 +375,9 @@ def believed(found: Beliefs, meanings: Sequence[Sequence[int]]) -> Iterator[Beli
 def _settled(
     system: System, meanings: Sequence[Sequence[int]]
 ) -> Iterator[tuple[int, list[Fraction]]]:
-    """The shares of classes of which every table says the same, as of most where there are many: nothing is added up in fractions."""
+    """The shares of classes of which every table says the same, as of most where there are many:
+    nothing is added up in fractions.
+    """
     low, high = (
         bounds.reshape(len(system.overlap.sizes), -1) for bounds in (system.low, system.high)
     )
@@ -367,12 +398,18 @@ def unsettled(base: Verdict, code: str, text: str) -> Verdict:
 def late(found: Beliefs) -> str:
     """How far counting came."""
     done, many = sum(one is not None for one in found.found), len(found.found)
-    return f"The time was up before the tables that fit were counted{f': {done:,} of {many:,} parts were' if many > 1 else ''}."
+    return (
+        "The time was up before the tables that fit were "
+        f"counted{f': {done:,} of {many:,} parts were' if many > 1 else ''}."
+    )
 
 
 def held(base: Verdict, question: OverlapQuestion, found: Beliefs, greatest: Belief) -> Verdict:
     """Nobody is believed to have a value with more than gamma."""
-    because = f"nobody has any value in more than {told(greatest.most())} of the tables that fit {views(question)}"
+    because = (
+        f"nobody has any value in more than {told(greatest.most())} of the tables that fit "
+        f"{views(question)}"
+    )
     facts = {"people": question.overlap.people, "classes": len(question.overlap.sizes)}
     return replace(
         base,
@@ -396,7 +433,10 @@ def breached(
     value = question.overlap.values[worst.value]
     tables = shared_tables(worst.low, found.tables_told, is_exact=worst.low == worst.high)
     fit = "fits" if found.tables_told == 1 else "fit"
-    story = f"{tables} that {fit} {views(question)} {called(key)} {has(question, value)}{beside(question, worst)}."
+    story = (
+        f"{tables} that {fit} {views(question)} {called(key)} "
+        f"{has(question, value)}{beside(question, worst)}."
+    )
     least = "" if found.is_complete else "at least "
     of = f"{least}{people(many)} of {question.overlap.people:,} {'has' if many == 1 else 'have'}"
     because = f"{of} a value in more than {plain(gamma)} of the tables that fit {views(question)}"
@@ -444,7 +484,9 @@ def named(question: OverlapQuestion, above: Sequence[Belief]) -> list[dict[str, 
 def measured(
     question: OverlapQuestion, found: Beliefs, gamma: Fraction | Decimal
 ) -> Mapping[str, Any]:
-    """The largest belief, how many tables fit (or how many digits that has), and how many people the smallest crowd has."""
+    """The largest belief, how many tables fit (or how many digits that has), and how many people
+    the smallest crowd has.
+    """
     digits = {} if found.digits is None else {"worlds_digits": found.digits}
     tables = digits if found.tables_told is None else {"worlds": found.tables_told}
     return {"gamma": gamma, **tables, "smallest_crowd": int(question.overlap.sizes.min())}

@@ -1,12 +1,15 @@
-"""k-RSIND: can the people be divided into crowds of k who could swap the values they have? (Yao et al., Definition 4)"""
+"""k-RSIND: can the people be divided into crowds of k who could swap the values they have? (Yao
+et al., Definition 4)
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, get_args
 
-from tacit.definitions.base import Place, check_seconds
-from tacit.definitions.overlapping import (
+from tacit.errors import DataError, ParameterError
+from tacit.families.definition import Place, check_seconds
+from tacit.families.overlaps.definitions.overlapping import (
     MOST_NAMED,
     MOST_SAID,
     SECONDS,
@@ -19,24 +22,24 @@ from tacit.definitions.overlapping import (
     known_for_certain,
     no_table,
 )
-from tacit.definitions.parameters import whole
-from tacit.definitions.words import listed, people
-from tacit.errors import DataError, ParameterError
+from tacit.families.overlaps.meanings import surely
+from tacit.families.overlaps.question import OverlapQuestion
+from tacit.families.overlaps.swapping.rsind import RestrictedCrowds, Variant, rsind_level
+from tacit.families.overlaps.system import NoTable
+from tacit.families.parameters import whole
+from tacit.families.words import listed, people
+from tacit.model.deadline import Deadline
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
-from tacit.overlap.meanings import surely
-from tacit.overlap.question import OverlapQuestion
-from tacit.overlap.rsind import RestrictedCrowds, Variant, rsind_level
-from tacit.overlap.system import NoTable
-from tacit.worlds.solving import Deadline
 
 
 @dataclass(frozen=True, slots=True)
 class KRsind(OverlapDefinition):
-    """The people can be divided into crowds of at least `k`, each of whom can swap the values that the crowd has now.
+    """The people can be divided into crowds of at least `k`, each of whom can swap the values that
+    the crowd has now.
 
-    `variant` diverse asks that each crowd has at least two different values. Definition 4 as printed (literal) does not:
-    then a crowd of people who all have the same value counts, and releasing the whole table is 2-RSIND where every
-    value occurs twice.
+    `variant` diverse asks that each crowd has at least two different values. Definition 4 as
+    printed (literal) does not: then a crowd of people who all have the same value counts, and
+    releasing the whole table is 2-RSIND where every value occurs twice.
 
     >>> KRsind(k=3).label, KRsind(k=3, variant="literal").label
     ('3-RSIND', '3-RSIND (literal)')
@@ -114,16 +117,25 @@ class KRsind(OverlapDefinition):
             base = replace(base, certainty="conservative")
         values = "" if self.variant == "literal" else ", each with two different values at least"
         if found.level >= self.k:
-            because = f"the people can be divided into {crowds_of(len(sizes), found.level)} who can swap the values that they have{values}"
+            because = (
+                f"the people can be divided into {crowds_of(len(sizes), found.level)} who can "
+                f"swap the values that they have{values}"
+            )
             return replace(
                 base, because=because, evidence=Certificate("crowds", {"smallest": found.level})
             )
         if found.most >= self.k:
             return self._undecided(base, found.level)
         size = f"at least {people(found.level)} each" if found.level else "any size"
-        because = f"no division into crowds of {self.k} who can swap the values that they have{values}; the best has {size}"
+        because = (
+            f"no division into crowds of {self.k} who can swap the values that they "
+            f"have{values}; the best has {size}"
+        )
         if not found.level:
-            because = f"the people cannot be divided into crowds who can swap the values that they have{values}"
+            because = (
+                "the people cannot be divided into crowds who can swap the values that they "
+                f"have{values}"
+            )
         evidence, story = self._smallest(question, found)
         return replace(base, status="breached", because=because, story=story, evidence=evidence)
 
@@ -153,8 +165,9 @@ class KRsind(OverlapDefinition):
 
     def _undecided(self, base: Verdict, level: int) -> Verdict:
         text = (
-            f"A division into crowds of {level:,} was found; whether there is one with {self.k:,} was not settled in {float(self.seconds):g} seconds. "
-            "Allow more with seconds:, or ask for a smaller k."
+            f"A division into crowds of {level:,} was found; whether there is one with {self.k:,} "
+            f"was not settled in {float(self.seconds):g} seconds. Allow more with seconds:, or ask "
+            "for a smaller k."
         )
         return replace(
             base,

@@ -1,4 +1,6 @@
-"""k-SIND: is everybody in a crowd of k people who could swap their values without anybody noticing? (Yao et al., Definition 2)"""
+"""k-SIND: is everybody in a crowd of k people who could swap their values without anybody
+noticing? (Yao et al., Definition 2)
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from tacit.definitions.base import Place, check_seconds
-from tacit.definitions.overlapping import (
+from tacit.errors import DataError, MissingExtra
+from tacit.families.definition import Place, check_seconds
+from tacit.families.overlaps.definitions.overlapping import (
     SECONDS,
     OverlapDefinition,
     counted_sizes,
@@ -18,30 +21,30 @@ from tacit.definitions.overlapping import (
     no_table,
     views,
 )
-from tacit.definitions.parameters import whole
-from tacit.definitions.words import people
-from tacit.errors import DataError, MissingExtra
+from tacit.families.overlaps.question import OverlapQuestion
+from tacit.families.overlaps.swapping.sind import conservative_partition, sind_partition
+from tacit.families.overlaps.system import NoTable
+from tacit.families.parameters import whole
+from tacit.families.words import people
+from tacit.model.deadline import Deadline, OutOfTime
 from tacit.model.verdict import Certainty, Certificate, Verdict, Witness
-from tacit.overlap.question import OverlapQuestion
-from tacit.overlap.sind import conservative_partition, sind_partition
-from tacit.overlap.system import NoTable
-from tacit.worlds.solving import Deadline, OutOfTime
 
 
 @dataclass(frozen=True, slots=True)
 class KSind(OverlapDefinition):
-    """Everybody is in a crowd of at least `k` people who can swap their values in every table that fits the views.
+    """Everybody is in a crowd of at least `k` people who can swap their values in every table that
+    fits the views.
 
-    People who would look the same in every view whatever their value are always in one crowd. If these crowds are large
-    enough it holds; whether others can join them is asked of a solver for `seconds`, and where that does not end the
-    verdict is conservative.
+    People who would look the same in every view whatever their value are always in one crowd. If
+    these crowds are large enough it holds; whether others can join them is asked of a solver for
+    `seconds`, and where that does not end the verdict is conservative.
 
     >>> KSind(k=3).label
     '3-SIND'
     >>> KSind(k=1)
     Traceback (most recent call last):
     tacit.errors.ParameterError: k=1 protects nobody: everybody is alone in a crowd of one. Use k >= 2.
-    """
+    """  # noqa: E501
 
     k: int
     seconds: Any = SECONDS
@@ -87,7 +90,10 @@ class KSind(OverlapDefinition):
         )
         base = replace(base, warnings=(*base.warnings, *warnings, *known_for_certain(question)))
         if sizes[at] >= self.k:
-            because = f"everybody can swap values with at least {people(sizes[at] - 1)} in every table that fits {views(question)}"
+            because = (
+                f"everybody can swap values with at least {people(sizes[at] - 1)} in every "
+                f"table that fits {views(question)}"
+            )
             return replace(
                 base, because=because, evidence=Certificate("crowds", {"smallest": sizes[at]})
             )
@@ -117,14 +123,18 @@ class KSind(OverlapDefinition):
         except OutOfTime:
             if question.overlap.current is None:  # perhaps no table fits at all
                 raise DataError(
-                    f"whether any table fits these answers was not settled in {float(self.seconds):g} seconds.",
+                    "whether any table fits these answers was not settled in "
+                    f"{float(self.seconds):g} seconds.",
                     hint="Allow more with seconds:, or ask about fewer views.",
                 ) from None
             return (
                 alike.sets,
                 "conservative",
                 (
-                    f"whether crowds can be joined was not settled in {float(self.seconds):g} seconds",
+                    (
+                        "whether crowds can be joined was not settled in "
+                        f"{float(self.seconds):g} seconds"
+                    ),
                 ),
             )
         except MissingExtra:

@@ -1,4 +1,6 @@
-"""What gamma-privacy, k-SIND and k-RSIND have in common: who is protected from whom, and how people and tables are told."""
+"""What gamma-privacy, k-SIND and k-RSIND have in common:
+who is protected from whom, and how people and tables are told.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +11,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.definitions.base import Definition
-from tacit.definitions.words import listed, people, saying, spoken
 from tacit.errors import DataError, MissingExtra
-from tacit.overlap.question import OverlapQuestion
-from tacit.overlap.system import NoTable, system_of
-from tacit.tables.hierarchy import value_text
-from tacit.worlds.solving import Deadline, OutOfTime
+from tacit.families.definition import Definition
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.overlaps.question import OverlapQuestion
+from tacit.families.overlaps.system import NoTable, system_of
+from tacit.families.words import listed, people, saying, spoken
+from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.numbers import percent, percent_exactly
 
 SECONDS = 60
 MOST_NAMED = 1000  # people named in a verdict
 MOST_SAID = 5  # people named in a sentence
 MOST_LISTED = 100_000  # people up to whom all crowds are listed
 
-# Some people of a crowd: their class, the value that they have now (None: any), and how many of these (None: all).
+# Some people of a crowd: their class, the value that they have now (None:
+# any), and how many of these (None: all).
 Members = tuple[int, int | None, int | None]
 
 
@@ -83,7 +87,9 @@ def has(question: OverlapQuestion, value: Any) -> str:
 
 
 def having(question: OverlapQuestion) -> str:
-    """That somebody has some value, in words: `has a value`, or `has a value of ward` where people do not say it shorter."""
+    """That somebody has some value, in words: `has a value`, or `has a value of ward` where
+    people do not say it shorter.
+    """
     told, column = has(question, "..."), spoken(question.sensitive)
     return (
         f"has a value of {column}"
@@ -131,7 +137,9 @@ def counted_sizes(sizes: Sequence[int]) -> dict[int, int]:
 
 
 def known_for_certain(question: OverlapQuestion) -> list[str]:
-    """A crowd hides who somebody is, and not what they have: a warning where the sums alone show that."""
+    """A crowd hides who somebody is, and not what they have:
+    a warning where the sums alone show that.
+    """
     try:
         system = system_of(question.overlap)
     except NoTable:
@@ -142,7 +150,10 @@ def known_for_certain(question: OverlapQuestion) -> list[str]:
     if not many:
         return []
     return [
-        f"the {spoken(question.sensitive)} of {people(many)} follows from the views, whatever their crowd: ask gamma-privacy too"
+        (
+            f"the {spoken(question.sensitive)} of {people(many)} follows from the views, "
+            "whatever their crowd: ask gamma-privacy too"
+        )
     ]
 
 
@@ -156,7 +167,10 @@ def crowd_story(
     if size == 1:
         story = f"Nobody could swap values with {listed(names)} in every table that fits."
     else:
-        story = f"{listed(names)} could swap values with each other, and with nobody else, in every table that fits."
+        story = (
+            f"{listed(names)} could swap values with each other, and with nobody else, in "
+            "every table that fits."
+        )
     return {
         "people": [key_json(key) for key in members],
         **may_have(question, crowd[0], deadline),
@@ -165,7 +179,7 @@ def crowd_story(
 
 def may_have(question: OverlapQuestion, class_: int, deadline: Deadline) -> dict[str, Any]:
     """The values that people of a class have in some table, where that is found in time."""
-    from tacit.overlap.possible import possible
+    from tacit.families.overlaps.counting.possible import possible
 
     asked = np.zeros((len(question.overlap.sizes), len(question.overlap.values)), dtype=bool)
     asked[class_] = True
@@ -184,7 +198,7 @@ def may_have(question: OverlapQuestion, class_: int, deadline: Deadline) -> dict
 
 def no_table(question: OverlapQuestion) -> DataError:
     """The answers contradict each other: which of them."""
-    from tacit.overlap.possible import contradiction
+    from tacit.families.overlaps.counting.possible import contradiction
 
     try:
         names = contradiction(
@@ -195,7 +209,10 @@ def no_table(question: OverlapQuestion) -> DataError:
     if len(names) == 1:
         message = f"no table gives {names[0]!r} this answer."
     else:
-        message = f"the answers of {listed([repr(name) for name in names])} contradict each other: no table gives all of them."
+        message = (
+            f"the answers of {listed([repr(name) for name in names])} contradict each other: "
+            "no table gives all of them."
+        )
     return DataError(message, hint="Correct the answer files, or leave one of the releases out.")
 
 
@@ -203,7 +220,7 @@ def shared_tables(share: Fraction, tables: int | None, *, is_exact: bool = True)
     """How many tables a share is, or is at least.
 
     >>> shared_tables(Fraction(4, 5), 45), shared_tables(Fraction(2, 3), None, is_exact=False)
-    ('In 36 of the 45 tables', 'In at least 66.66 % of the tables')
+    ('In 36 of the 45 tables', 'In at least 66 % of the tables')
     """
     if tables is not None and tables < 10**9:
         if tables == 1:
@@ -213,12 +230,8 @@ def shared_tables(share: Fraction, tables: int | None, *, is_exact: bool = True)
             if share < 1
             else f"In all {tables:,} tables"
         )
-    hundredths = int(share * 10_000)  # rounded down
-    least = (
-        ""
-        if is_exact and share * 10_000 == hundredths
-        else "at least "
-        if not is_exact
-        else "more than "
-    )
-    return f"In {least}{hundredths / 100:g} % of the tables" if share < 1 else "In all tables"
+    if share == 1:
+        return "In all tables"
+    if is_exact and (share * 10_000).denominator == 1:
+        return f"In {percent_exactly(share)} of the tables"
+    return f"In {'more than' if is_exact else 'at least'} {percent(share, down=True)} of the tables"

@@ -11,23 +11,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.engines import shapes
 from tacit.engines.attach import CONVERSIONS
+from tacit.engines.files import csv_shape
+from tacit.engines.sql import shapes
 from tacit.errors import DataError
-from tacit.files import csv_shape
 from tacit.model.schema import Table
 
 if TYPE_CHECKING:
-    from tacit.overlap.question import Answer
-    from tacit.overlap.setting import Integers
-    from tacit.overlap_asking.views import OverlapView
+    from tacit.families.overlaps.question import Answer
+    from tacit.families.overlaps.reading.views import OverlapView
+    from tacit.families.overlaps.setting import Integers
 
 Cells = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The rows of a file as they are written, each with how often it is there; an empty cell is None."""
+    """The rows of a file as they are written, each with how often it is there;
+    an empty cell is None.
+    """
 
     file: str
     header: tuple[str, ...]
@@ -55,7 +57,7 @@ class Given:
 
 def read_answer(folder: Path, file: str) -> Given:
     """The rows of a CSV file, counted where they are read: there may be millions."""
-    from tacit.engines.duckdb import DuckDB
+    from tacit.engines.duckdb.engine import DuckDB
 
     header = csv_shape(folder / file, file).header
     with DuckDB(folder=folder) as engine:
@@ -65,7 +67,9 @@ def read_answer(folder: Path, file: str) -> Given:
 
 
 def arranged(given: Given, view: OverlapView) -> Given:
-    """The same with the columns as the view has them: told by their names where these are all there, else by their order."""
+    """The same with the columns as the view has them:
+    told by their names where these are all there, else by their order.
+    """
     wanted = [one.name.lower() for one in view.columns]
     header = [name.lower() for name in given.header]
     if len(header) != len(wanted):
@@ -77,8 +81,12 @@ def arranged(given: Given, view: OverlapView) -> Given:
         moved = [name for at, name in enumerate(header) if name in wanted and wanted[at] != name]
         if moved:
             raise DataError(
-                f"{given.file} has the column {moved[0]!r} in another place than {view.name!r}, and others by other names.",
-                hint=f"Write the columns as the view has them: {', '.join(one.name for one in view.columns)}.",
+                f"{given.file} has the column {moved[0]!r} in another place than {view.name!r}, "
+                "and others by other names.",
+                hint=(
+                    "Write the columns as the view has them: "
+                    f"{', '.join(one.name for one in view.columns)}."
+                ),
             )
         return given
     if header == wanted:
@@ -113,7 +121,8 @@ def cell_key(cell: str | None, kind: str | None) -> Any:
 
 
 def finder(shown: Sequence[Cells], kinds: Sequence[str | None]) -> Callable[[Cells], int | None]:
-    """Finds the place of some cells among those that an engine wrote: as written, or else as what they say.
+    """Finds the place of some cells among those that an engine wrote:
+    as written, or else as what they say.
 
     >>> find = finder([("1.50", "x"), ("2.00", "x")], ["decimal", "text"])
     >>> find(("1.5", "x")), find(("3", "x"))
@@ -140,7 +149,9 @@ def keys(cells: Cells, kinds: Sequence[str | None]) -> Cells:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An answer from a file by the numbers of the view's rows, counted from its first; `strange` are rows that it cannot have."""
+    """An answer from a file by the numbers of the view's rows, counted from its first;
+    `strange` are rows that it cannot have.
+    """
 
     given: Given
     counts: Integers
@@ -177,7 +188,9 @@ def others(row: tuple[Any, ...], private: int | None) -> Cells:
 def checked_with_data(
     told: Told, view: OverlapView, shown: Integers, answer: Answer, values: Sequence[Any]
 ) -> None:
-    """An answer from elsewhere is what the data give, or the first row in which they differ is an error."""
+    """An answer from elsewhere is what the data give, or the first row
+    in which they differ is an error.
+    """
     if told.strange:
         row = told.strange[0]
         in_file, in_data = told.given.cells[row], 0
@@ -191,8 +204,8 @@ def checked_with_data(
     else:
         return
     raise DataError(
-        f"{told.given.file} is not what the data give for {view.name!r}: the row {written(row)} stands {times(in_file)} in the file "
-        f"and {times(in_data)} in the data.",
+        f"{told.given.file} is not what the data give for {view.name!r}: the row {written(row)} "
+        f"stands {times(in_file)} in the file and {times(in_data)} in the data.",
         hint="Correct the file, or leave it out.",
     )
 
@@ -200,16 +213,18 @@ def checked_with_data(
 def people_fit(
     told: Told, view: OverlapView, answer: Answer, people: Integers, values: int
 ) -> None:
-    """An answer from elsewhere has a row for everybody whom the view selects, with what it shows of them.
+    """An answer from elsewhere has a row for everybody whom the view
+    selects, with what it shows of them.
 
-    `people` is how many have each combination that the view shows. Where the private column decides who is selected, there may be
-    fewer rows.
+    `people` is how many have each combination that the view shows.
+    Where the private column decides who is selected, there may be fewer rows.
     """
     file = told.given.file
     if told.strange:
         row = told.strange[0]
         raise DataError(
-            f"{file} has the row {written(row)}, and nobody whom {view.name!r} selects can give it.",
+            f"{file} has the row {written(row)}, and nobody whom {view.name!r} selects can "
+            "give it.",
             hint="Correct the file, the query or the table; a private value must be in the domain.",
         )
     rows, selected = told.given.rows, int(people.sum())
@@ -224,7 +239,8 @@ def people_fit(
     if len(wrong):
         at = int(wrong[0])
         raise DataError(
-            f"{file} has {int(found[at]):,} rows that show {written(answer.shown[at])}, and {view.name!r} selects {int(people[at]):,} such people.",
+            f"{file} has {int(found[at]):,} rows that show {written(answer.shown[at])}, and "
+            f"{view.name!r} selects {int(people[at]):,} such people.",
             hint="Correct the file, the query or the table.",
         )
 

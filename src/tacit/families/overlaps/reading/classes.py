@@ -1,8 +1,10 @@
-"""Classes of people, told apart where the rows live: one GROUP BY over what each value would put into each view.
+"""Classes of people, told apart where the rows live:
+one GROUP BY over what each value would put into each view.
 
-A condition that does not look at the private column is one bit, one that does a bit for each value. What a view shows of a person
-is text, and nothing where it could never show that person. So only classes and their sizes leave the engine, and people are looked
-up there when somebody asks for them.
+A condition that does not look at the private column is one bit, one that does a bit for each value.
+What a view shows of a person is text, and nothing where it could never show that person. So only
+classes and their sizes leave the engine, and people are looked up there when somebody asks for
+them.
 """
 
 from __future__ import annotations
@@ -16,22 +18,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlglot import exp
 
-from tacit.definitions.words import plural
-from tacit.engines import shapes, shapes_stored
+from tacit.engines.sql import shapes, shapes_stored
+from tacit.engines.sql.shapes_conditions import BITS, any_of, in_words
 from tacit.errors import DataError, EngineError, InputError
-from tacit.overlap.question import Answer
-from tacit.overlap.setting import NOTHING
-from tacit.tables.counts import pack_codes
+from tacit.families.microdata.counts import pack_codes
+from tacit.families.overlaps.question import Answer
+from tacit.families.overlaps.setting import NOTHING
+from tacit.families.words import plural
 
 if TYPE_CHECKING:
-    from tacit.overlap.question import Key
-    from tacit.overlap.setting import Integers
-    from tacit.overlap_asking.tables import KeyedTable
-    from tacit.overlap_asking.views import OverlapView
+    from tacit.families.overlaps.question import Key
+    from tacit.families.overlaps.reading.tables import KeyedTable
+    from tacit.families.overlaps.reading.views import OverlapView
+    from tacit.families.overlaps.setting import Integers
 
     Booleans = np.ndarray[Any, np.dtype[np.bool_]]
 
-BITS = 60  # in one integer
 MOST_BITS = 6_000  # in all conditions, for all values that they are tried with
 FEW_VALUES = 16  # are tried on everybody
 MOST_COMBINATIONS = 100_000  # of public values, on which more are tried first
@@ -41,7 +43,9 @@ BATCH = 100_000
 
 
 class Telling:
-    """The SQL that tells people apart by some views. `values` are tried in conditions that look at the private column."""
+    """The SQL that tells people apart by some views.
+    `values` are tried in conditions that look at the private column.
+    """
 
     def __init__(
         self, people: KeyedTable, views: Sequence[OverlapView], values: Sequence[Any]
@@ -56,7 +60,8 @@ class Telling:
         self.alike = [alike_in(people, view, values) for view in views]
         self.truths: list[
             int | None
-        ] = []  # the bit that says whether a view that tests the private column does select a person
+            # the bit that says whether a view that tests the private column does select a person
+        ] = []
         truths: list[exp.Expr] = []
         self.columns: list[range] = []  # of each view
         check_few(people, sum(len(np.unique(one)) for one in self.alike), len(values))
@@ -132,12 +137,14 @@ class Telling:
         )
 
     def _check_size(self) -> None:
-        """Many rows may be few classes with many values, or too many classes: the engine counts them."""
-        query = self.rows(self.words, self.shown).distinct().subquery("c")
-        many = self.people.engine.value(exp.select(exp.Count(this=exp.Star())).from_(query))
+        """Many rows may be few classes with many values, or too many classes:
+        the engine counts them.
+        """
+        many = self.people.engine.value(shapes.different_rows(self.rows(self.words, self.shown)))
         if many > MOST_CLASSES:
             raise DataError(
-                f"the views tell {many:,} classes of people apart, and up to {MOST_CLASSES:,} are judged.",
+                f"the views tell {many:,} classes of people apart, and up to {MOST_CLASSES:,} "
+                "are judged.",
                 hint="Show fewer columns, or coarser ones: who is alone in a class has no crowd.",
             )
 
@@ -146,16 +153,21 @@ def check_few(people: KeyedTable, conditions: int, values: int) -> None:
     """Conditions are tried with all values, and there is an end to that."""
     if conditions > MOST_BITS:
         raise DataError(
-            f"{people.sensitive} has {values:,} values, and the conditions would be tried with each of them: {conditions:,} conditions.",
-            hint=f"Up to {MOST_BITS:,} are tried. Leave views that test {people.sensitive} out, or show it instead of testing it.",
+            f"{people.sensitive} has {values:,} values, and the conditions would be tried with "
+            f"each of them: {conditions:,} conditions.",
+            hint=(
+                f"Up to {MOST_BITS:,} are tried. Leave views that test {people.sensitive} "
+                "out, or show it instead of testing it."
+            ),
         )
 
 
 def alike_in(people: KeyedTable, view: OverlapView, values: Sequence[Any]) -> Integers:
-    """For each value the place of the first with which a view selects the same people, whoever they are.
+    """For each value the place of the first with which a view selects
+    the same people, whoever they are.
 
-    With few values each may stand for itself. With many the condition is tried on the combinations of public values that it looks
-    at, of which there are fewer than people.
+    With few values each may stand for itself. With many the condition is tried on the combinations
+    of public values that it looks at, of which there are fewer than people.
     """
     if not view.tests:
         return np.zeros(1, dtype=np.int64)
@@ -163,13 +175,10 @@ def alike_in(people: KeyedTable, view: OverlapView, values: Sequence[Any]) -> In
     if len(values) <= FEW_VALUES:
         return every
     check_few(people, len(values), len(values))
-    own = shapes.column(people.sensitive, "t")
     names = {one.name for one in view.condition.find_all(exp.Column)} - {people.sensitive}
     over: dict[str, exp.Expr] = {name: shapes.column(name, "t") for name in sorted(names)}
     if people.is_known:
-        over[people.sensitive] = exp.Nullif(
-            this=own, expression=own.copy()
-        )  # nothing, of the column's type
+        over[people.sensitive] = shapes_stored.nothing_like(people.sensitive)
     if not over:
         return every
     words = in_words("b", [view.selects(people, value) for value in values])
@@ -192,8 +201,9 @@ def alike_in(people: KeyedTable, view: OverlapView, values: Sequence[Any]) -> In
 class Counted:
     """Combinations of a class and a value, with how many people each has.
 
-    `words` are the bits of what views could do, `does` of what they do, and `shown` the codes of the texts, by column; `texts` are the texts themselves, sorted. `value` is the
-    place of the value in `found`, -1 where it is not known.
+    `words` are the bits of what views could do, `does` of what they do, and `shown` the codes of
+    the texts, by column; `texts` are the texts themselves, sorted. `value` is the place of the
+    value in `found`, -1 where it is not known.
     """
 
     words: list[Integers]
@@ -229,26 +239,6 @@ def bit(words: Sequence[Integers], place: int, rows: Integers) -> Booleans:
     return found
 
 
-def any_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
-    """Is one of them true? Not by OR: engines limit how deep an expression goes, not how wide."""
-    return (
-        exp.Case(
-            ifs=[exp.If(this=one.copy(), true=exp.true()) for one in conditions],
-            default=exp.false(),
-        )
-        if conditions
-        else exp.false()
-    )
-
-
-def in_words(name: str, conditions: Sequence[exp.Expr]) -> dict[str, exp.Expr]:
-    """Conditions as the bits of a few integers."""
-    return {
-        f"{name}{at // BITS}": shapes_stored.bits(conditions[at : at + BITS])
-        for at in range(0, len(conditions), BITS)
-    }
-
-
 def in_order(codes: Mapping[str | None, int]) -> tuple[Integers, list[str | None]]:
     """Texts sorted, the missing one last, and for each code that they were given the place."""
     texts = sorted(codes, key=lambda text: (text is None, text or ""))
@@ -259,7 +249,8 @@ def in_order(codes: Mapping[str | None, int]) -> tuple[Integers, list[str | None
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """What each class puts into each view: `outputs` as an Overlap has them, and how many people have what a view shows.
+    """What each class puts into each view: `outputs` as an Overlap has them, and how many people
+    have what a view shows.
 
     `value` is the number of each combination's value, -1 where it is none of the values.
     """
@@ -290,7 +281,8 @@ class Assembled:
         for at, (view, truth) in enumerate(
             zip(self.telling.views, self.telling.truths, strict=True)
         ):
-            # Whom a view selects whatever their value, and of whom it shows no private value, puts the same row into it with any.
+            # Whom a view selects whatever their value, and of whom it shows no private value, puts
+            # the same row into it with any.
             any_value = (
                 np.maximum(self.value, 0) if view.private is None and not view.tests else self.value
             )
@@ -304,8 +296,12 @@ class Assembled:
                 ((rows != NOTHING) != bit(counted.does, truth, known)).any()
             ):
                 raise EngineError(
-                    f"{view.name!r} selects people in another way than by their {self.telling.people.sensitive} alone.",
-                    hint="The database compares the column in a way that Tacit does not know; show the column instead of testing it.",
+                    f"{view.name!r} selects people in another way than by their "
+                    f"{self.telling.people.sensitive} alone.",
+                    hint=(
+                        "The database compares the column in a way that Tacit does not know; "
+                        "show the column instead of testing it."
+                    ),
                 )
             np.add.at(found, rows, counted.many[known])
         found[NOTHING] = 0
@@ -326,7 +322,9 @@ class Assembled:
         ]
 
     def outside(self) -> Booleans:
-        """The combinations whose value is none of the values, of people whom some view could show or does show."""
+        """The combinations whose value is none of the values, of people whom some view could
+        show or does show.
+        """
         counted = self.counted
         does = np.zeros(len(counted.many), dtype=bool)
         for truth in self.telling.truths:
@@ -345,11 +343,14 @@ class Assembled:
 
 
 def assembled(telling: Telling, counted: Counted, values: Sequence[Any]) -> Assembled:
-    """Number the rows of the views, and say which of them each class puts into its view with each value."""
+    """Number the rows of the views, and say which of them each class
+    puts into its view with each value.
+    """
     classes, wide = len(counted.first), len(values)
     if classes * wide * len(telling.views) > MOST_CELLS:
         raise DataError(
-            f"{classes:,} classes of people with {wide:,} values in {plural('view', len(telling.views))} are too many to look at.",
+            f"{classes:,} classes of people with {wide:,} values in "
+            f"{plural('view', len(telling.views))} are too many to look at.",
             hint=f"Up to {MOST_CELLS:,} in all are looked at. Show fewer columns, or coarser ones.",
         )
     outputs = np.zeros((classes, len(telling.views), wide), dtype=np.int64)
@@ -395,7 +396,9 @@ def assembled(telling: Telling, counted: Counted, values: Sequence[Any]) -> Asse
 
 
 class EnginePeople:
-    """People, looked up in the engine by what tells their class apart. `kept` are the classes, by their places, that count."""
+    """People, looked up in the engine by what tells their class apart.
+    `kept` are the classes, by their places, that count.
+    """
 
     def __init__(
         self, telling: Telling, counted: Counted, kept: Integers, values: Sequence[Any]
@@ -436,7 +439,9 @@ class EnginePeople:
         return list(telling.people.engine.rows(query))
 
     def everyone(self, limit: int | None) -> Iterator[tuple[Key, int, int | None]]:
-        """The first people of all classes: key, class, and the number of the value where it is known."""
+        """The first people of all classes: key, class, and the number
+        of the value where it is known.
+        """
         telling = self.telling
         outputs = (telling.keys, telling.words, telling.shown, telling.value)
         whole = len(self.kept) == len(self.counted.first)

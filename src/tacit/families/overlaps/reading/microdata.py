@@ -1,4 +1,6 @@
-"""Microdata as a view: it shows everybody's private value beside what levels make of the quasi-identifiers."""
+"""Microdata as a view: it shows everybody's private value beside what
+levels make of the quasi-identifiers.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from tacit.engines import shapes, shapes_coded
+from tacit.engines.sql import shapes, shapes_coded, shapes_stored
 from tacit.errors import DataError, did_you_mean
-from tacit.overlap_asking.answers import Given, cell_key, read_answer
-from tacit.overlap_asking.tables import KeyedTable
-from tacit.overlap_asking.views import OverlapView, ShownColumn
-from tacit.repairs.writing import codes_and_labels, missing_label
-from tacit.source import read_hierarchy
-from tacit.tables.hierarchy import Hierarchy, Level, value_text
+from tacit.families.microdata.hierarchy import Hierarchy, Level, value_text
+from tacit.families.microdata.reading.source import read_hierarchy
+from tacit.families.microdata.repair.writing import codes_and_labels, missing_label
+from tacit.families.overlaps.reading.answers import Given, cell_key, read_answer
+from tacit.families.overlaps.reading.tables import KeyedTable
+from tacit.families.overlaps.reading.views import OverlapView, ShownColumn
 
 if TYPE_CHECKING:
     from tacit.model.release import Microdata
@@ -32,7 +34,9 @@ class MicrodataViews:
         self._maps: dict[tuple[str, int], str] = {}
 
     def read(self, release: Microdata) -> OverlapView:
-        """A release as a view: of the levels that the plan names, or of those that a file made by someone else fits."""
+        """A release as a view: of the levels that the plan names, or of those that a file made
+        by someone else fits.
+        """
         levels = self._found(release) if release.file else self._named(release)
         columns: list[ShownColumn] = []
         labels: dict[str, tuple[exp.Select, exp.Expr]] = {}
@@ -73,7 +77,7 @@ class MicrodataViews:
                 ) from None
         return levels
 
-    # -- what a level shows -----------------------------------------------------------------------------
+    # -- what a level shows ------------------------------------------------------------------------
 
     def _shown(
         self, name: str, height: int
@@ -86,13 +90,10 @@ class MicrodataViews:
                 self.people.engine.meaning(self.people.native[name]).kind,
             ), {}
         if len(level.labels) == 1:  # suppressed, also where a value is missing
-            return ShownColumn(name, exp.Literal.string(value_text(level.labels[0])), "text"), {}
+            return ShownColumn(name, shapes.literal(value_text(level.labels[0])), "text"), {}
         alias = self._put(name, height, level)
         missing, _ = missing_label(level)
-        label: exp.Expr = exp.column("label", table=alias)
-        if missing is not None:
-            absent = self.people.read(name).is_(exp.null())
-            label = exp.Case().when(absent, exp.Literal.string(missing)).else_(label)
+        label = shapes_stored.label_of(alias, self.people.read(name), missing)
         relation = shapes_coded.labelled(
             self.people.name,
             name,
@@ -122,7 +123,9 @@ class MicrodataViews:
         return self._maps[name, height]
 
     def _relation(self, name: str, height: int) -> str:
-        """The name under which the engine has a level's labels; a dot would be read as a schema's."""
+        """The name under which the engine has a level's labels;
+        a dot would be read as a schema's.
+        """
         place = list(self.people.native).index(name)
         return f"tacit labels {place} {height} of {self.people.name.replace('.', ' ')}"
 
@@ -134,7 +137,7 @@ class MicrodataViews:
             self._trees[name] = read_hierarchy(table, name, values, self.plan)
         return self._trees[name]
 
-    # -- microdata from elsewhere -----------------------------------------------------------------------
+    # -- microdata from elsewhere ------------------------------------------------------------------
 
     def _found(self, release: Microdata) -> dict[str, int]:
         """The level of each column of a file, found by its labels; the private column has none."""
@@ -143,7 +146,8 @@ class MicrodataViews:
         given = read_answer(self.plan.folder, release.file)
         if given.rows != self._rows:
             raise DataError(
-                f"{release.file} has {given.rows:,} rows, and table {self.people.name} {self._rows:,}: who was left out is not known.",
+                f"{release.file} has {given.rows:,} rows, and table {self.people.name} "
+                f"{self._rows:,}: who was left out is not known.",
                 hint="Write it as a view that says in WHERE who is in it, with answer: FILE.",
                 mark=mark,
             )

@@ -1,4 +1,6 @@
-"""From a plan's check to a question about several views of one table: the table, its views, their answers, the values."""
+"""From a plan's check to a question about several views of one table:
+the table, its views, their answers, the values.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.definitions.words import listed
-from tacit.definitions.words import people as some_people
-from tacit.engines import shapes_stored
+from tacit.engines.sql import shapes_stored
 from tacit.errors import DataError, EngineError, PlanError, QueryError, TacitError, did_you_mean
-from tacit.jobs import Job
-from tacit.model.release import Microdata, View
-from tacit.model.verdict import Assumption
-from tacit.overlap.question import OverlapQuestion
-from tacit.overlap.setting import NOTHING, Overlap
-from tacit.overlap_asking.answers import (
+from tacit.families.overlaps.question import OverlapQuestion
+from tacit.families.overlaps.reading.answers import (
     Given,
     arranged,
     checked_with_data,
@@ -26,10 +22,10 @@ from tacit.overlap_asking.answers import (
     people_fit,
     read_answer,
 )
-from tacit.overlap_asking.classes import Assembled, EnginePeople, Telling, assembled
-from tacit.overlap_asking.microdata import MicrodataViews
-from tacit.overlap_asking.tables import KeyedTable, keyed
-from tacit.overlap_asking.values import (
+from tacit.families.overlaps.reading.classes import Assembled, EnginePeople, Telling, assembled
+from tacit.families.overlaps.reading.microdata import MicrodataViews
+from tacit.families.overlaps.reading.tables import KeyedTable, keyed
+from tacit.families.overlaps.reading.values import (
     check_inside,
     declared_domain,
     doubts,
@@ -39,14 +35,21 @@ from tacit.overlap_asking.values import (
     private_value,
     values_found,
 )
-from tacit.overlap_asking.views import OverlapView, ViewReader
+from tacit.families.overlaps.reading.views import OverlapView, ViewReader
+from tacit.families.overlaps.setting import NOTHING, Overlap
+from tacit.families.words import listed
+from tacit.families.words import people as some_people
+from tacit.model.jobs import Job
+from tacit.model.release import Microdata, View
+from tacit.model.verdict import Assumption
+from tacit.plan.plan import Check
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.errors import Mark
-    from tacit.overlap.setting import Integers
-    from tacit.plan.plan import Check, Plan
-    from tacit.readings import Readings
+    from tacit.families.overlaps.setting import Integers
+    from tacit.families.queries.reading.readings import Readings
+    from tacit.plan.plan import Plan
 
 GAMMA, RSIND = "gamma-privacy", "k-rsind"
 NO_OTHER = Assumption("no-other-release", "nothing else about these people is out", "no")
@@ -56,7 +59,9 @@ OTHER_TYPE = re.compile(
 
 
 class OverlapQuestions:
-    """The questions of a plan about several views of one table. Each table is attached and looked at once."""
+    """The questions of a plan about several views of one table.
+    Each table is attached and looked at once.
+    """
 
     def __init__(
         self, plan: Plan, readings: Readings, engine: Callable[[], Engine], job: Job | None = None
@@ -76,9 +81,18 @@ class OverlapQuestions:
         except TacitError as error:
             raise error.at(self.plan.mark(*check.path)) from None
 
-    def _question(self, check: Check) -> OverlapQuestion:
+    def read(self, releases: Sequence[str], kind: str) -> None:
+        """Read some releases as a question would, without counting anything;
+        raises TacitError where they cannot be asked about together.
+        """
+        self._read(Check(kind, releases=tuple(releases)))
+
+    def _read(self, check: Check) -> tuple[KeyedTable, tuple[OverlapView, ...]]:
         people, microdata = self._table(check)
-        views = tuple(self._view(name, people, microdata) for name in check.releases)
+        return people, tuple(self._view(name, people, microdata) for name in check.releases)
+
+    def _question(self, check: Check) -> OverlapQuestion:
+        people, views = self._read(check)
         given = {view.name: self._given(view, people) for view in views if view.file is not None}
         if not people.is_known:
             self._check_answered(people, views)
@@ -113,8 +127,8 @@ class OverlapQuestions:
         ]
         if strange:
             warnings.append(
-                f"no view publishes the {people.sensitive} of {some_people(strange)} in the views; taken to be one of those published. "
-                f"Say domains: {{{people.sensitive}: [...]}}"
+                f"no view publishes the {people.sensitive} of {some_people(strange)} in the views; "
+                f"taken to be one of those published. Say domains: {{{people.sensitive}: [...]}}"
             )
         return OverlapQuestion(
             check.releases,
@@ -127,11 +141,7 @@ class OverlapQuestions:
             meanings_of(people.table, values),
             declared is not None,
             tuple(self._assumptions(people, views, overlap, declared is not None, only_covered)),
-            (
-                *warnings,
-                *self._also_out(check, people),
-                *(doubts(people.table, values) if is_about_values else ()),
-            ),
+            (*warnings, *(doubts(people.table, values) if is_about_values else ())),
             EnginePeople(telling, counted, kept, values),
             self.job,
             "release"
@@ -140,7 +150,9 @@ class OverlapQuestions:
         )
 
     def _in_a_view(self, check: Check, error: EngineError) -> EngineError:
-        """The same error at the view whose condition the database cannot compute, where there is one: all are asked in one statement."""
+        """The same error at the view whose condition the database cannot compute, where there is
+        one: all are asked in one statement.
+        """
         if OTHER_TYPE.search(error.message) is None:
             return error
         people, _ = self._table(check)
@@ -157,7 +169,10 @@ class OverlapQuestions:
                     maxlen=0,
                 )
             except EngineError as found:
-                hint = "Its WHERE compares a column with a value of another type: text stands in quotes, as in sex = '1', and a number does not, as in age = 30."
+                hint = (
+                    "Its WHERE compares a column with a value of another type: text stands in "
+                    "quotes, as in sex = '1', and a number does not, as in age = 30."
+                )
                 return EngineError(
                     f"{found.message.rstrip('.')}.",
                     hint=hint,
@@ -165,7 +180,7 @@ class OverlapQuestions:
                 )
         return error
 
-    # -- the table --------------------------------------------------------------------------------------
+    # -- the table ---------------------------------------------------------------------------------
 
     def _table(self, check: Check) -> tuple[KeyedTable, MicrodataViews]:
         """The one table that all releases are about."""
@@ -174,7 +189,8 @@ class OverlapQuestions:
         for name, table in tables.items():
             if table != tables[first]:
                 raise PlanError(
-                    f"{first!r} is about table {tables[first]!r}, and {name!r} about {table!r}: {check.kind} judges views of one table.",
+                    f"{first!r} is about table {tables[first]!r}, and {name!r} about {table!r}: "
+                    f"{check.kind} judges views of one table.",
                     hint="Ask about them in checks of their own, or put both into one table.",
                     mark=self.plan.mark(*check.path, "releases"),
                 )
@@ -191,7 +207,7 @@ class OverlapQuestions:
         assert isinstance(release, Microdata)
         return release.table
 
-    # -- views and their answers ------------------------------------------------------------------------
+    # -- views and their answers -------------------------------------------------------------------
 
     def _view(self, name: str, people: KeyedTable, microdata: MicrodataViews) -> OverlapView:
         release = self.plan.releases[name]
@@ -203,11 +219,12 @@ class OverlapQuestions:
         if (
             view.tests
             and native
-            and people.engine.meaning(native).read != "{c}"
+            and not people.engine.meaning(native).is_plain
             and people.kind != "decimal"
         ):
             raise QueryError(
-                f"{name!r} tests {people.sensitive}, and only the database knows how values of type {native} compare.",
+                f"{name!r} tests {people.sensitive}, and only the database knows how values of "
+                f"type {native} compare.",
                 code="implicit-cast",
                 hint="Make it text, a number or a date, or leave it out of WHERE.",
                 mark=self.plan.mark("releases", name, "query"),
@@ -233,8 +250,12 @@ class OverlapQuestions:
         for view in views:
             if view.file is None:
                 raise DataError(
-                    f"table {people.name} has no column {people.sensitive!r}, and {view.name!r} has no answer.",
-                    hint=f"Give the table that column, or the view its answer (answer: FILE.csv). {did_you_mean(people.sensitive, people.native)}",
+                    f"table {people.name} has no column {people.sensitive!r}, and {view.name!r} "
+                    "has no answer.",
+                    hint=(
+                        "Give the table that column, or the view its answer (answer: "
+                        f"FILE.csv). {did_you_mean(people.sensitive, people.native)}"
+                    ),
                     mark=self.plan.mark("releases", view.name),
                 )
 
@@ -245,7 +266,9 @@ class OverlapQuestions:
         given: Mapping[str, Given],
         values: Sequence[Any],
     ) -> Integers:
-        """How often each row was published, by the data or by files, which must not contradict the data."""
+        """How often each row was published, by the data or by files,
+        which must not contradict the data.
+        """
         shown = found.shown() if people.is_known else np.zeros(found.rows, dtype=np.int64)
         for view, answer, many in zip(
             found.telling.views, found.answers, found.shown_people, strict=True
@@ -269,7 +292,7 @@ class OverlapQuestions:
                 raise error.at(self._answer_mark(view)) from None
         return shown
 
-    # -- what is relied on ------------------------------------------------------------------------------
+    # -- what is relied on -------------------------------------------------------------------------
 
     def _assumptions(
         self,
@@ -295,18 +318,3 @@ class OverlapQuestions:
                 f"everybody's {people.sensitive} is one of those that {where}",
                 "no",
             )
-
-    def _also_out(self, check: Check, people: KeyedTable) -> Iterable[str]:
-        """Releases of the same table that are out, and that the check leaves out of what is given."""
-        for name in self.plan.published if check.given is not None else ():
-            release = self.plan.releases.get(name)
-            if name in (*check.releases, *(check.given or ())) or not isinstance(
-                release, View | Microdata
-            ):
-                continue
-            try:
-                same = self.table_of(name) == people.name
-            except TacitError:
-                continue  # a view of something else
-            if same:
-                yield f"{name} is published too, and is not judged here: `given` of this check leaves it out"

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from tacit.engines import shapes, shapes_stored
 from tacit.engines.attach import kind_of_values
 from tacit.engines.base import SQL_TYPES
+from tacit.engines.sql import shapes, shapes_stored
 from tacit.errors import DataError, EngineError, PlanError, did_you_mean
-from tacit.source import check_keys, count_people
-from tacit.tables.hierarchy import value_text
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.reading.source import check_keys, count_people
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KeyedTable:
-    """A table of people as its engine has it: a key, a private column, and the rest that everybody knows.
+    """A table of people as its engine has it:
+    a key, a private column, and the rest that everybody knows.
 
-    `native` are the columns that are there, with the engine's own types; the private one, of type `kind`, may be missing.
+    `native` are the columns that are there, with the engine's own types;
+    the private one, of type `kind`, may be missing.
     """
 
     table: Table
@@ -63,27 +65,27 @@ class KeyedTable:
 
     def read(self, name: str) -> exp.Expr:
         """A column in the form that all engines share."""
-        return shapes_stored.as_read(
-            shapes.column(name, "t"),
-            self.engine.meaning(self.native[name]).read,
-            self.engine.dialect,
+        return self.as_read(shapes.column(name, "t"), name)
+
+    def as_read(self, value: exp.Expr, name: str) -> exp.Expr:
+        """A value that is typed like a column, in the form that all engines share."""
+        return (
+            shapes_stored.as_read(
+                value, self.engine.meaning(self.native[name]).read, self.engine.dialect
+            )
+            if name in self.native
+            else value
         )
 
     def constant(self, value: Any) -> exp.Expr:
         """A value of the private column, typed as the column is."""
-        sql_type = self.native.get(self.sensitive)
-        to = (
-            exp.DataType.build(sql_type, dialect=self.engine.dialect)
-            if sql_type
-            else exp.DataType.build(SQL_TYPES[self.kind])
-        )
-        written = exp.null() if value is None else exp.Literal.string(value_text(value))
-        typed = exp.cast(written, to)
-        if self.engine.collation is None or not self.is_known or self.kind != "text":
-            return typed
-        # A constant is compared by the rules of the database's language, a column perhaps by its own: this is always NULL, and has them.
-        own = shapes.column(self.sensitive, "t")
-        return exp.Coalesce(this=exp.Nullif(this=own, expression=own.copy()), expressions=[typed])
+        native = self.native.get(self.sensitive)
+        to = (native, self.engine.dialect) if native else (SQL_TYPES[self.kind], None)
+        text = None if value is None else value_text(value)
+        # A constant is compared by the rules of the database's language,
+        # a column perhaps by its own.
+        by_its_own = self.engine.collation is not None and self.is_known and self.kind == "text"
+        return shapes_stored.typed_text(text, *to, like=self.sensitive if by_its_own else None)
 
 
 def keyed(table: Table, plan: Plan, engine: Engine, asks: str) -> KeyedTable:
@@ -116,6 +118,17 @@ def keyed(table: Table, plan: Plan, engine: Engine, asks: str) -> KeyedTable:
             hint="Name another key under key.",
             mark=mark,
         )
+    if any(sensitive in key for key in table.keys):
+        hint = (
+            "These checks count tables in which everybody may have any value. Ask g-safety, "
+            "which takes keys into account, or leave the key out if nobody knows it."
+        )
+        raise PlanError(
+            f"{sensitive!r} is private, and a key of {table.name!r} says that its values exclude "
+            "each other.",
+            hint=hint,
+            mark=mark,
+        )
     if (
         isinstance(table.distances.get(sensitive), Mapping)
         and "variational" in table.distances[sensitive]
@@ -130,6 +143,7 @@ def keyed(table: Table, plan: Plan, engine: Engine, asks: str) -> KeyedTable:
             engine.attach(table)
     except (DataError, EngineError) as error:
         raise error.at(mark) from None
+    refuse_source_key(table, plan, engine, sensitive)
     native = engine.native_types(table.name)
     kind: str = (
         engine.meaning(native[sensitive]).kind
@@ -137,8 +151,34 @@ def keyed(table: Table, plan: Plan, engine: Engine, asks: str) -> KeyedTable:
         else kind_declared(table, sensitive)
     )
     people = KeyedTable(table, engine, native, sensitive, kind)
+    try:
+        engine.refuse_losses(table.name, (*table.keys[0], sensitive))
+    except DataError as error:
+        raise error.at(mark) from None
     check_people(people, plan)
     return people
+
+
+def refuse_source_key(table: Table, plan: Plan, engine: Engine, sensitive: str) -> None:
+    """A key of the source that has the private column would rule
+    out tables that are counted here.
+    """
+    keys = (
+        engine.declared(table.name).keys
+        if plan.source_keys != "ignore" and table.rows is None
+        else ()
+    )
+    for key in keys:
+        if sensitive in key:
+            raise DataError(
+                f"{sensitive!r} is private, and the source declares ({', '.join(key)}) unique in "
+                f"{table.name}: its values exclude each other.",
+                hint=(
+                    "These checks count tables in which everybody may have any value. If "
+                    "nobody knows of it, write source-keys: ignore."
+                ),
+                mark=plan.mark("tables", table.name),
+            )
 
 
 def check_people(people: KeyedTable, plan: Plan) -> None:
@@ -161,27 +201,23 @@ def check_people(people: KeyedTable, plan: Plan) -> None:
     for name, many in zip(people.key, missing, strict=True):
         if many:
             raise DataError(
-                f"{name!r} tells people apart, but {many} of {rows} rows of {table.name} have none.",
+                f"{name!r} tells people apart, but {many} of {rows} rows of {table.name} "
+                "have none.",
                 hint="Fill it in, or leave those rows out.",
                 mark=plan.mark("tables", table.name, "key"),
             )
     check_keys(engine, table, plan, rows)
     if count_people(engine, table, plan, rows) < rows:
         raise DataError(
-            f"some people have several rows in {table.name}; these checks need everybody to have one.",
+            f"some people have several rows in {table.name}; these checks need everybody to "
+            "have one.",
             hint="Make a table with one row per person.",
             mark=plan.mark("tables", table.name, "person"),
         )
     if people.is_known:
         read = people.read(people.sensitive)
-        no_number = exp.and_(
-            shapes.column(people.sensitive, "t").is_(exp.null()).not_(), read.is_(exp.null())
-        )
         if read != shapes.column(people.sensitive, "t") and next(
-            engine.rows(
-                shapes_stored.stored_rows(table.name, {"v": read}, where=no_number).limit(1)
-            ),
-            None,
+            engine.rows(shapes_stored.unread_value(table.name, people.sensitive, read)), None
         ):
             raise DataError(
                 f"{people.sensitive} of {table.name} has values that are not numbers (NaN).",
@@ -191,7 +227,9 @@ def check_people(people: KeyedTable, plan: Plan) -> None:
 
 
 def kind_declared(table: Table, column: str) -> str:
-    """The type of a column that is not in the data: as declared, else that of its domain, else text."""
+    """The type of a column that is not in the data:
+    as declared, else that of its domain, else text.
+    """
     return table.columns.get(column) or kind_of_values(
         table.name, column, list(table.domains.get(column, ()))
     )

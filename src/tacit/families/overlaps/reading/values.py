@@ -1,4 +1,6 @@
-"""The values that a private value can have: its domain, or what is published, or what the data have."""
+"""The values that a private value can have:
+its domain, or what is published, or what the data have.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +9,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlglot import exp
 
-from tacit.definitions.words import people as some_people
-from tacit.definitions.words import plural
-from tacit.engines import shapes, shapes_stored
 from tacit.engines.attach import CONVERSIONS, converted
+from tacit.engines.sql import shapes, shapes_stored, shapes_text
+from tacit.engines.sql.shapes_conditions import any_of
 from tacit.errors import DataError, EngineError
-from tacit.overlap.meanings import Meanings, meanings
-from tacit.overlap_asking.classes import Assembled, Counted, Telling, bit
-from tacit.tables.cleaning import spelling_variants, unknown_words
+from tacit.families.microdata.cleaning import spelling_variants, unknown_words
+from tacit.families.overlaps.meanings import Meanings, meanings
+from tacit.families.overlaps.reading.classes import Assembled, Counted, Telling, bit
+from tacit.families.words import people as some_people
+from tacit.families.words import plural
+from tacit.model.text import is_blank
 
 if TYPE_CHECKING:
+    from tacit.families.overlaps.reading.answers import Given
+    from tacit.families.overlaps.reading.tables import KeyedTable
+    from tacit.families.overlaps.reading.views import OverlapView
     from tacit.model.schema import Table
-    from tacit.overlap_asking.answers import Given
-    from tacit.overlap_asking.tables import KeyedTable
-    from tacit.overlap_asking.views import OverlapView
     from tacit.plan.plan import Plan
 
 FLOATS = r"(?i)double.*|float.*|real"
@@ -43,17 +46,21 @@ def declared_domain(people: KeyedTable, plan: Plan) -> list[Any] | None:
 
 
 def check_held(people: KeyedTable, values: Sequence[Any], plan: Plan) -> None:
-    """Raise DataError where the column's type would round or refuse a value of the domain: it would be tested as another one."""
+    """Raise DataError where the column's type would round or refuse a value of the domain:
+    it would be tested as another one.
+    """
     mark = plan.mark("tables", people.name, "domains", people.sensitive)
     for value in values if people.kind != "text" else ():
         try:
-            held = next(people.engine.rows(exp.select(exp.alias_(people.constant(value), "v"))))[0]
+            own = people.as_read(people.constant(value), people.sensitive)
+            held = next(people.engine.rows(shapes_stored.one_value(own)))[0]
         except EngineError:
             held = None
         if value is not None and held != value:
             kind = people.native.get(people.sensitive, people.kind)
             raise DataError(
-                f"column {people.sensitive!r} of table {people.name} has the type {kind} and cannot hold {value}, which its domain lists.",
+                f"column {people.sensitive!r} of table {people.name} has the type {kind} and "
+                f"cannot hold {value}, which its domain lists.",
                 hint="Leave the value out of the domain, or give the column a type that holds it.",
                 mark=mark,
             )
@@ -67,12 +74,18 @@ def possible_values(
     only_covered: bool,
     plan: Plan,
 ) -> list[Any] | None:
-    """The values that a private value can have, sorted, the missing one last; None where the counts will tell."""
+    """The values that a private value can have, sorted, the missing one last;
+    None where the counts will tell.
+    """
     tests = [view for view in views if view.tests]
     if declared is not None:
         nullable = people.sensitive in (people.table.nullable or ())
         return in_order(
-            [*declared, *([None] if nullable or some_missing(people, views, given) else [])]
+            [
+                *declared,
+                *([None] if nullable or some_missing(people, views, given) else []),
+                *blank_values(people),
+            ]
         )
     if not people.is_known:
         if tests:
@@ -90,10 +103,8 @@ def possible_values(
             row[0]
             for row in people.engine.rows(shapes.distinct_rows(people.name, [people.sensitive]))
         )
-    shows = [view.condition for view in views if view.private is not None] or [exp.false()]
-    query = shapes_stored.stored_rows(
-        people.name, {"v": people.read(people.sensitive)}, where=exp.or_(*shows)
-    ).distinct()
+    shown = any_of([view.condition for view in views if view.private is not None])
+    query = shapes_stored.values_where(people.name, people.read(people.sensitive), shown)
     values = in_order(row[0] for row in people.engine.rows(query))
     if not values:
         raise needs_domain(people, plan, f"{tests[0].name!r} tests it, and no view shows any")
@@ -113,8 +124,21 @@ def some_missing(
     )
 
 
+def blank_values(people: KeyedTable) -> list[Any]:
+    """The private values that are text in which nothing can be read:
+    as the database has them, since views may test them; no domain lists them.
+    """
+    if not people.is_known or people.kind != "text":
+        return []
+    own = people.read(people.sensitive)
+    query = shapes_stored.values_where(people.name, own, shapes_text.shows_nothing(own))
+    return [value for (value,) in people.engine.rows(query)]
+
+
 def values_found(telling: Telling, counted: Counted, only_covered: bool) -> list[Any]:
-    """The values that the data have, or those that the views show; none of them tests the private column."""
+    """The values that the data have, or those that the views show;
+    none of them tests the private column.
+    """
     if not only_covered:
         return in_order(counted.found)
     rows = np.arange(len(counted.many))
@@ -146,7 +170,7 @@ def check_inside(people: KeyedTable, found: Assembled, is_declared: bool, plan: 
     ]
     table, mark = people.table, plan.mark("tables", people.name, "domains", people.sensitive)
     if (
-        None in found.counted.found
+        any(value is None or is_blank(value) for value in found.counted.found)
         and table.nullable is not None
         and people.sensitive not in table.nullable
     ):
@@ -157,7 +181,8 @@ def check_inside(people: KeyedTable, found: Assembled, is_declared: bool, plan: 
         )
     if is_declared and strange:
         raise DataError(
-            f"column {people.sensitive!r} of table {people.name} has {plural('value', len(strange))} that the domain does not list.",
+            f"column {people.sensitive!r} of table {people.name} has "
+            f"{plural('value', len(strange))} that the domain does not list.",
             hint="Add them to the domain, or leave the domain out.",
             mark=mark,
         )
@@ -166,7 +191,8 @@ def check_inside(people: KeyedTable, found: Assembled, is_declared: bool, plan: 
         raise needs_domain(
             people,
             plan,
-            f"{some_people(many)} in the views {'has' if many == 1 else 'have'} one that no view shows",
+            f"{some_people(many)} in the views {'has' if many == 1 else 'have'} one that no "
+            "view shows",
         )
 
 
@@ -187,9 +213,14 @@ def meanings_of(table: Table, values: Sequence[Any]) -> Meanings:
 def doubts(table: Table, values: Sequence[Any]) -> Iterable[str]:
     """Values that may mean the same, about which the owner has said nothing."""
     name = table.sensitive[0]
+    if any(map(is_blank, values)):
+        yield (
+            f"{name} is blank for some people: empty text or spaces, taken as missing, and so "
+            "perhaps any other"
+        )
+    told = [value for value in values if value is not None and not is_blank(value)]
     if name in table.as_written:
         return
-    told = [value for value in values if value is not None]
     unknown = unknown_words(told) if name not in table.unknown else []
     variants = (
         spelling_variants([value for value in told if value not in unknown])
@@ -198,8 +229,9 @@ def doubts(table: Table, values: Sequence[Any]) -> Iterable[str]:
     )
     if variants:
         yield (
-            f"{name} has {plural('value', len(variants))} written like another but for case or spaces; counted as the same. "
-            f"Say merge-spelling: [{name}] or as-written: [{name}]"
+            f"{name} has {plural('value', len(variants))} written like another but for case, "
+            f"spaces or ways to write a letter; counted as the same. Say merge-spelling: [{name}] "
+            f"or as-written: [{name}]"
         )
     if unknown:
         yield (

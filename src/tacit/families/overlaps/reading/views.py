@@ -1,7 +1,8 @@
 """Views of one table, read from SQL: whom each selects, and what it shows of them.
 
-The database itself evaluates conditions and expressions, row by row; here is only settled that this is what they are, and which
-columns they speak of. Whatever looks at other rows, or changes by itself, is refused.
+The database itself evaluates conditions and expressions, row by row; here is only settled that this
+is what they are, and which columns they speak of. Whatever looks at other rows, or changes by
+itself, is refused.
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from tacit.engines import shapes, shapes_stored
+from tacit.engines.sql import shapes, shapes_stored
+from tacit.engines.sql.shapes_conditions import with_value
 from tacit.errors import EngineError, QueryError, TacitError, did_you_mean
-from tacit.overlap_asking.tables import KeyedTable as KeyedTable
-from tacit.queries.approximations import HINTS
-from tacit.queries.datalog import is_datalog
-from tacit.queries.reading import Text
-from tacit.queries.sql import DEFAULT_SCHEMAS
-from tacit.queries.sql_from import table_name
-from tacit.queries.sql_functions import refusal
-from tacit.queries.sql_parse import explained_by, parsed
-from tacit.queries.sql_scope import shown, start_of
-from tacit.readings import syntax
+from tacit.families.overlaps.reading.tables import KeyedTable as KeyedTable
+from tacit.families.queries.datalog.read import is_datalog
+from tacit.families.queries.reading.readings import syntax
+from tacit.families.queries.sql.approximations import HINTS
+from tacit.families.queries.sql.functions import refusal
+from tacit.families.queries.sql.joins import table_name
+from tacit.families.queries.sql.parse import check_parse, explained_by, parsed
+from tacit.families.queries.sql.scope import DEFAULT_SCHEMAS, shown, start_of
+from tacit.families.queries.understanding import Text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
     from tacit.plan.plan import Plan
 
 # Clauses of a SELECT that look at other rows: what they do, and what to write instead.
-ONE_TABLE = "Write SELECT ... FROM one table WHERE ...; put what comes from elsewhere into a column of that table."
+ONE_TABLE = (
+    "Write SELECT ... FROM one table WHERE ...; put what comes from elsewhere into a column "
+    "of that table."
+)
 COUNT = (
     "SELECT 1 FROM {table} WHERE ... publishes how many there are; perfect-privacy judges any SQL."
 )
@@ -68,12 +72,17 @@ CLAUSES: Mapping[str, tuple[str, str, str]] = {
     "pivots": ("pivot", "turns rows into columns", ONE_TABLE),
 }
 READ = ("expressions", "from_", "where", "order")
-DATES = "In a file dates are text; where the column holds dates, say so in the plan: columns: {COLUMN: date}."
+DATES = (
+    "In a file dates are text; where the column holds dates, say so in the plan: columns: "
+    "{COLUMN: date}."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ShownColumn:
-    """A column of a view: an expression over public columns with its type where that is known, or the private column (None)."""
+    """A column of a view: an expression over public columns with its type where that is known,
+    or the private column (None).
+    """
 
     name: str
     expression: exp.Expr | None = None
@@ -84,8 +93,9 @@ class ShownColumn:
 class OverlapView:
     """A view: SELECT columns FROM the table AS t WHERE condition. No condition selects everybody.
 
-    `tests` says whether the condition looks at the private column. `labels` are relations to join with, as `shapes_stored.stored_rows`
-    takes them. `file` has the answer, where that came from elsewhere.
+    `tests` says whether the condition looks at the private column. `labels` are relations to join
+    with, as `shapes_stored.stored_rows` takes them. `file` has the answer, where that came from
+    elsewhere.
     """
 
     name: str
@@ -112,13 +122,6 @@ class OverlapView:
             if self.tests
             else self.condition
         )
-
-
-def with_value(expression: exp.Expr, column: str, value: exp.Expr) -> exp.Expr:
-    """An expression with a constant in the place of a column."""
-    return expression.transform(
-        lambda node: value.copy() if isinstance(node, exp.Column) and node.name == column else node
-    )
 
 
 class ViewReader:
@@ -165,6 +168,7 @@ class ViewReader:
             reading.check_order(view.columns)
             explained(view, people, text)
             reading.check_functions()
+            check_parse(text, tree, self.dialect)
             return view
 
     def _tree(self, release: View) -> tuple[exp.Select, Text]:
@@ -172,7 +176,8 @@ class ViewReader:
             text = Text(release.query, release.query_file or release.name)
             if is_datalog(release.query):
                 raise QueryError(
-                    f"{release.name!r} is Datalog, which speaks of sets; views are published with their repeated rows here.",
+                    f"{release.name!r} is Datalog, which speaks of sets; views are published with "
+                    "their repeated rows here.",
                     code="not-read",
                     hint="Write SQL: SELECT ... FROM table WHERE ...",
                     mark=text.mark(0),
@@ -280,19 +285,24 @@ class Reading:
         """Whom the view selects, and whether that depends on the private column."""
         where = self.tree.args.get("where")
         if where is None:
-            return exp.true(), False
+            return shapes.literal(True), False
         condition = self._resolved(where.this)
         return condition, self._is_private(condition)
 
     def check_order(self, columns: Sequence[ShownColumn]) -> None:
-        """Sorting by what is shown tells nothing; sorting by anything else would tell whose rows they are."""
+        """Sorting by what is shown tells nothing;
+        sorting by anything else would tell whose rows they are.
+        """
         order = self.tree.args.get("order")
         for one in order.expressions if order is not None else ():
             place = one.this.is_int and 1 <= int(one.this.name) <= len(columns)
             if not place and not (
                 isinstance(one.this, exp.Column) and self._is_shown(one.this, columns)
             ):
-                does = f"is sorted by {shown(one.this, self.people.engine.dialect)}, which it does not show: that would tell whose rows they are"
+                does = (
+                    f"is sorted by {shown(one.this, self.people.engine.dialect)}, which it "
+                    "does not show: that would tell whose rows they are"
+                )
                 raise self._refused(
                     one,
                     "not-read",
@@ -301,7 +311,9 @@ class Reading:
                 )
 
     def _is_shown(self, column: exp.Column, columns: Sequence[ShownColumn]) -> bool:
-        """Does ORDER BY name a column of the view? A bare name means one, a name with its table a column of that."""
+        """Does ORDER BY name a column of the view? A bare name means one, a name with its table
+        a column of that.
+        """
         if not column.table:
             return column.name.lower() in (one.name.lower() for one in columns)
         name = self._find(column)
@@ -382,7 +394,8 @@ class Reading:
                 raise self._refused(
                     node,
                     "aggregate",
-                    f"{self.name!r} shows {shown(node, self.people.engine.dialect)}, which is computed from many rows",
+                    f"{self.name!r} shows {shown(node, self.people.engine.dialect)}, which is "
+                    "computed from many rows",
                     COUNT.format(table=self.people.name),
                 )
 
@@ -436,7 +449,9 @@ def window(name: str) -> tuple[str, str, str]:
 
 
 def named(wanted: str, known: Sequence[str]) -> str | None:
-    """A name as it is known, whatever the case of its letters; where case tells two apart, the one as written."""
+    """A name as it is known, whatever the case of its letters;
+    where case tells two apart, the one as written.
+    """
     if wanted in known:
         return wanted
     found = [name for name in known if name.lower() == wanted.lower()]

@@ -1,6 +1,7 @@
 """Aware: what an adversary believes who knows how further views are chosen.
 
-Of the tables that fit all views, only those remain for which the same search would have ended in the same views.
+Of the tables that fit all views, only those remain for which the same search would have ended in
+the same views.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.overlap.layers import TooManyStates, tables_of
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import system_of
-from tacit.repairs.disclosed import Disclosed, Flags, extended, published
-from tacit.repairs.listed import Lists, narrowed
-from tacit.repairs.restorations import DEFAULT, Limits, Restoration
-from tacit.repairs.restore import restored
+from tacit.families.overlaps.counting.layers import TooManyStates, tables_of
+from tacit.families.overlaps.restore.disclosed import Disclosed, Flags, extended, published
+from tacit.families.overlaps.restore.listed import Lists, narrowed
+from tacit.families.overlaps.restore.restorations import DEFAULT, Limits, Restoration
+from tacit.families.overlaps.restore.restore import restored
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import system_of
+from tacit.model.jobs import Job
 
 MOST_TABLES = 2_000  # tables for each of which the search is run
 DRAWS = 400
@@ -33,8 +34,9 @@ CONFIDENCE = Fraction(19, 20)
 class Aware:
     """The largest belief of an adversary who knows the search.
 
-    `same` of the `asked` tables that fit all views lead to the same views. These are all tables where `epsilon` is None; else
-    they were drawn, and every belief is within epsilon of its share with a confidence of 0.95.
+    `same` of the `asked` tables that fit all views lead to the same views. These are all tables
+    where `epsilon` is None; else they were drawn, and every belief is within epsilon of its share
+    with a confidence of 0.95.
     """
 
     status: Literal["holds", "breached", "undecided"]
@@ -61,11 +63,13 @@ def aware(
     job: Job | None = None,
     only: Callable[[Disclosed], bool] | None = None,
 ) -> Aware:
-    """Run the search on every table that fits all views, or on some that are drawn, and look at those with the same end.
+    """Run the search on every table that fits all views, or on some that are drawn, and look at
+    those with the same end.
 
-    Whoever is in a candidate but in no view may have any value that is out: the search depends on it too. `limits` have to
-    be those of the search, and without seconds: a clock is not a procedure that one could know. `only` says for which tables this
-    search is come to at all, where another one comes before it.
+    Whoever is in a candidate but in no view may have any value that is out: the search depends on
+    it too. `limits` have to be those of the search, and without seconds: a clock is not a procedure
+    that one could know. `only` says for which tables this search is come to at all, where another
+    one comes before it.
     """
     job, lists = job or Job(), lists or Lists(out)
     views = views_of(out, members, found)
@@ -153,7 +157,9 @@ def believed(
 def all_tables(
     out: Disclosed, members: Flags, views: Sequence[Flags], lists: Lists, most: int
 ) -> list[Integers] | None:
-    """All tables that fit all views, of everybody whom the search looks at; None where they are too many."""
+    """All tables that fit all views, of everybody whom the search looks at;
+    None where they are too many.
+    """
     listing = lists.joined(lists.start(), frozenset().union(*(out.touched(view) for view in views)))
     for view in views:
         listing = narrowed(out, listing, view, lists.most) if listing is not None else None

@@ -1,7 +1,7 @@
 """Candidates: conditions on public columns for further views, and whom each of them selects.
 
-Ranges of ordered columns (numbers and dates), values of others, and any two of these on different columns. Conditions that
-select the same people are one candidate; the simplest of them is kept.
+Ranges of ordered columns (numbers and dates), values of others, and any two of these on different
+columns. Conditions that select the same people are one candidate; the simplest of them is kept.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.overlap.setting import Integers
-from tacit.repairs.disclosed import Flags
+from tacit.families.overlaps.restore.disclosed import Flags
+from tacit.families.overlaps.setting import Integers
 
 MOST_CONDITIONS = 20_000
 MOST_CELLS = 100_000_000  # conditions times people
@@ -63,7 +63,9 @@ Condition = tuple[Between | OneOf, ...]  # all of them
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """Conditions with the people whom they select, one row each; the simplest first. `considered` is how many were looked at."""
+    """Conditions with the people whom they select, one row each; the simplest first.
+    `considered` is how many were looked at.
+    """
 
     conditions: tuple[Condition, ...]
     members: Flags
@@ -73,7 +75,9 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """A column as codes: `values` in their order, `code` of each person (-1 where it is missing), and how it is divided."""
+    """A column as codes: `values` in their order, `code` of each person (-1 where it is
+    missing), and how it is divided.
+    """
 
     name: str
     values: tuple[Any, ...]
@@ -86,9 +90,9 @@ def candidates(
 ) -> Candidates:
     """Conditions on some columns, each given as everybody's values.
 
-    Where a column has many values, ranges begin and end at steps that have about as many people each, of `focus` (those whom
-    a view should touch) or of all. There are fewer steps for two conditions together, so that all in all no more than `most`
-    conditions are looked at.
+    Where a column has many values, ranges begin and end at steps that have about as many people
+    each, of `focus` (those whom a view should touch) or of all. There are fewer steps for two
+    conditions together, so that all in all no more than `most` conditions are looked at.
 
     >>> found = candidates({"age": [25, 26, 27], "sex": ["M", "M", "F"]})
     >>> found.conditions[0], found.members[0].tolist(), len(found.conditions), found.considered
@@ -144,7 +148,9 @@ def largest(fits: Callable[[int], bool], most: int) -> int:
 
 
 def coded_column(name: str, values: Sequence[Any]) -> Column:
-    """A column by codes. Values that do not compare, such as text, have no ranges: their order is a matter of language."""
+    """A column by codes. Values that do not compare, such as text, have no ranges:
+    their order is a matter of language.
+    """
     known = set(values) - {None}
     ordered = is_ordered(known)
     order = (

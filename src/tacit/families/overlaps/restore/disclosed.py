@@ -1,4 +1,6 @@
-"""Disclosed: what is out about some people, what is true of them, and what further views would add to it."""
+"""Disclosed: what is out about some people, what is true of them, and what further views would
+add to it.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.overlap.setting import NOTHING, Integers, Overlap
-from tacit.overlap.system import System, system_of
+from tacit.families.overlaps.setting import NOTHING, Integers, Overlap
+from tacit.families.overlaps.system import System, system_of
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 IN_NO_VIEW = -1
@@ -22,11 +24,12 @@ ALONE = 2  # a view of fewer people is never diverse
 class Disclosed:
     """Views of one table that are out, and the true table.
 
-    `overlap` is what an adversary has. `class_of` has the class of each person, -1 for somebody in no view; `value` the
-    number of their value. Numbers beyond those of `overlap` stand for values that no view shows yet. `meanings` are the
-    values that may mean the same, by their numbers, over all `values` of them.
+    `overlap` is what an adversary has. `class_of` has the class of each person, -1 for somebody in
+    no view; `value` the number of their value. Numbers beyond those of `overlap` stand for values
+    that no view shows yet. `meanings` are the values that may mean the same, by their numbers, over
+    all `values` of them.
 
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> views = overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])
     >>> out = Disclosed(
     ...     views, np.array([0, 1, 2]), np.array([0, 1, 0]), Fraction(1, 2), ((0,), (1,))
@@ -66,8 +69,8 @@ class Disclosed:
     def pieces(self) -> tuple[Integers, ...]:
         """Classes that hang together: those of one part, or one class of which all is settled.
 
-        The tables that fit are all combinations of one choice for each piece, so views that touch some pieces change
-        nothing in the others.
+        The tables that fit are all combinations of one choice for each piece, so views that touch
+        some pieces change nothing in the others.
         """
         wide = len(self.overlap.values)
         found = [np.unique(part.place // wide) for part in self.system.parts]
@@ -97,7 +100,8 @@ class Disclosed:
     def is_open(self) -> bool:
         """Could somebody in a view have a value that no view shows yet?
 
-        Not where one of the views shows the private value of everybody in the class: it would have shown the new one too.
+        Not where one of the views shows the private value of everybody in the class:
+        it would have shown the new one too.
         """
         outputs = np.sort(self.overlap.outputs, axis=2)
         shows = (outputs[:, :, :1] != NOTHING).all(axis=2) & (np.diff(outputs, axis=2) != 0).all(
@@ -130,10 +134,12 @@ class Disclosed:
         )
 
     def is_diverse(self, counts: Integers) -> Flags:
-        """Is no value (or what may mean the same) more frequent than gamma allows in some sets of people, by their counts?
+        """Is no value (or what may mean the same) more frequent than gamma allows in some sets of
+        people, by their counts?
 
-        The beliefs about a set add up to these counts, whatever else is out; so if one is above gamma times the people of the
-        set, somebody's belief is above gamma. The same is true of every set whose counts follow from the views.
+        The beliefs about a set add up to these counts, whatever else is out; so if one is above
+        gamma times the people of the set, somebody's belief is above gamma. The same is true of
+        every set whose counts follow from the views.
         """
         size = counts.sum(axis=-1)
         most = np.stack(
@@ -149,7 +155,9 @@ class Disclosed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extended:
-    """Some pieces with further views: as an Overlap, and the class of each of the `people` in it."""
+    """Some pieces with further views: as an Overlap, and the class
+    of each of the `people` in it.
+    """
 
     overlap: Overlap
     people: Integers
@@ -159,8 +167,8 @@ class Extended:
 def extended(out: Disclosed, pieces: Iterable[int], views: Sequence[Flags]) -> Extended:
     """The tables that fit what is out about some pieces, and further views that touch no others.
 
-    Rows of the views that are out count what the pieces themselves put into them: the other pieces put the same number
-    there in every table, since what they have is independent of these.
+    Rows of the views that are out count what the pieces themselves put into them: the other pieces
+    put the same number there in every table, since what they have is independent of these.
     """
     chosen = np.array(sorted(pieces), dtype=np.int64)
     inside = np.isin(out.piece_of, chosen)
@@ -173,7 +181,8 @@ def extended(out: Disclosed, pieces: Iterable[int], views: Sequence[Flags]) -> E
     keys, first, class_of = np.unique(
         (out.class_of[people] << len(views)) + signs, return_index=True, return_inverse=True
     )
-    # Classes are numbered as their first people come, so that they have the same numbers whichever side of a class a view shows.
+    # Classes are numbered as their first people come, so that they have the same numbers whichever
+    # side of a class a view shows.
     order = np.argsort(first)
     keys, class_of = keys[order], np.argsort(order)[class_of.reshape(-1)]
     before, sign = keys >> len(views), keys & ((1 << len(views)) - 1)
@@ -205,7 +214,8 @@ def _rows(
     outputs = np.zeros((len(before), old + many, len(values)), dtype=np.int64)
     covered = before != IN_NO_VIEW
     first = len(out.overlap.shown)
-    # Nobody in a view has a value that was not shown before: for those there is a row that is never shown.
+    # Nobody in a view has a value that was not shown before:
+    # for those there is a row that is never shown.
     outputs[covered, :old, : len(out.overlap.values)] = out.overlap.outputs[before[covered]]
     outputs[covered, :old, len(out.overlap.values) :] = first + np.arange(old)[None, :, None]
     first += old

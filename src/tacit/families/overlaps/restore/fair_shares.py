@@ -1,7 +1,9 @@
-"""Fair shares: whether values can be spread so that nobody has more than a share gamma of any. If not, no further view helps.
+"""Fair shares: whether values can be spread so that nobody has more than a share gamma of any.
+If not, no further view helps.
 
-Beliefs are averages over the tables that fit, so they have the sums that the views show. Where no numbers between 0 and
-gamma have these sums, somebody's belief is above gamma, and stays so whatever else is published: more views only add sums.
+Beliefs are averages over the tables that fit, so they have the sums that the views show. Where no
+numbers between 0 and gamma have these sums, somebody's belief is above gamma, and stays so whatever
+else is published: more views only add sums.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import Part, System
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import Part, System
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 STEPS = 60
@@ -26,8 +28,8 @@ MOST_SUMS = 600
 def is_unfair(system: System, gamma: Fraction) -> bool:
     """Is it proved that no averages of at most gamma for everybody have the sums of a system?
 
-    >>> from tacit.overlap.setting import overlap_of
-    >>> from tacit.overlap.system import system_of
+    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.system import system_of
     >>> is_unfair(
     ...     system_of(overlap_of("xyz", ["xxyz", "xyz"], [[0], [0], [0], [0, 1], [1], [1]])),
     ...     Fraction(1, 2),
@@ -45,12 +47,14 @@ def is_unfair(system: System, gamma: Fraction) -> bool:
 
 
 def unfair_part(part: Part, sizes: Integers, gamma: Fraction) -> tuple[int, ...] | None:
-    """Multipliers of the sums (classes, then rows) that prove it; None where there may be such averages.
+    """Multipliers of the sums (classes, then rows) that prove it;
+    None where there may be such averages.
 
-    `sizes` has for each cell how many people its class has. For any averages x between the bounds l and u that have the
-    sums b, and any multipliers y with z = the total of y over the sums that hold a cell: y.b = z.x <= sum of max(z l, z u).
-    Multipliers for which y.b is larger are a proof, and are looked for by Newton's method on a smooth concave function
-    that is unbounded exactly where they exist.
+    `sizes` has for each cell how many people its class has. For any averages x between the bounds l
+    and u that have the sums b, and any multipliers y with z = the total of y over the sums that
+    hold a cell: y.b = z.x <= sum of max(z l, z u). Multipliers for which y.b is larger are a proof,
+    and are looked for by Newton's method on a smooth concave function that is unbounded exactly
+    where they exist.
     """
     sums = [*part.classes, *part.rows]
     low = part.low * gamma.denominator
@@ -91,7 +95,9 @@ def _proves(
 
 
 def _climbed(matrix: Floats, totals: Floats, low: Floats, high: Floats) -> Floats | None:
-    """Multipliers y with y.b above what averages between the bounds can have; None where the climb ends without."""
+    """Multipliers y with y.b above what averages between the bounds can have;
+    None where the climb ends without.
+    """
     wide = high - low
     at = np.zeros(len(totals))
 

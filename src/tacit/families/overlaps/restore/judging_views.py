@@ -1,4 +1,6 @@
-"""Judging views: the largest belief with some further views, from lists where tables are few, else counted part by part."""
+"""Judging views: the largest belief with some further views, from lists where tables are few,
+else counted part by part.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.overlap.counting import Beliefs, averaged, counted, least_cost
-from tacit.overlap.entropy import fitted
-from tacit.overlap.expected import Expected
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import Part, System, system_of
-from tacit.repairs.disclosed import Disclosed, Extended, Flags, extended
-from tacit.repairs.fair_shares import is_unfair
-from tacit.repairs.listed import Judged, Listing, Lists, is_exact, judged, judged_masks, narrowed
+from tacit.families.overlaps.counting.beliefs import Beliefs, averaged, counted, least_cost
+from tacit.families.overlaps.counting.entropy import fitted
+from tacit.families.overlaps.counting.expected import Expected
+from tacit.families.overlaps.restore.disclosed import Disclosed, Extended, Flags, extended
+from tacit.families.overlaps.restore.fair_shares import is_unfair
+from tacit.families.overlaps.restore.listed import (
+    Judged,
+    Listing,
+    Lists,
+    is_exact,
+    judged,
+    judged_masks,
+    narrowed,
+)
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import Part, System, system_of
+from tacit.model.jobs import Job
 
 Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
 Set = tuple[int, ...]  # further views, by their places among the candidates
@@ -39,9 +49,10 @@ MOST_FOCUS = 240  # people whose beliefs are followed
 class Outcome:
     """What holds with some further views.
 
-    `worst` is the largest belief of all whom the views touch, or at least that where it is above gamma; None where it could
-    not be counted. `tables` is how many tables fit, where they were counted, in the pieces that are touched. `hopeless`:
-    more views cannot bring it to gamma. `unfair`: that was found without counting.
+    `worst` is the largest belief of all whom the views touch, or at least that where it is above
+    gamma; None where it could not be counted. `tables` is how many tables fit, where they were
+    counted, in the pieces that are touched. `hopeless`: more views cannot bring it to gamma.
+    `unfair`: that was found without counting.
     """
 
     worst: Fraction | None
@@ -101,7 +112,9 @@ class Judge:
         )
 
     def _followed(self, people: Integers, beliefs: Floats) -> Floats:
-        """The beliefs of the people who are followed, by place; those who are not among the people have none."""
+        """The beliefs of the people who are followed, by place;
+        those who are not among the people have none.
+        """
         place = np.full(self.out.people, -1, dtype=np.int64)
         place[people] = np.arange(len(people))
         found = np.full((len(self.focus), beliefs.shape[1]), np.nan)
@@ -159,8 +172,8 @@ class Judge:
     ) -> tuple[list[Outcome | None], Floats | None, list[bytes | None]]:
         """Judge some views with each of `last` in addition; None for those that cannot be listed.
 
-        With `follow` also the beliefs of those who are followed, and a mark that is equal for views that rule out the same
-        tables and add nobody.
+        With `follow` also the beliefs of those who are followed, and a mark that is equal for views
+        that rule out the same tables and add nobody.
         """
         found: list[Outcome | None] = [None] * len(last)
         marks: list[bytes | None] = [None] * len(last)
@@ -203,7 +216,9 @@ class Judge:
         return found, followed, marks
 
     def by_masks(self, sets: Sequence[Set]) -> list[Outcome | None]:
-        """Judge sets of views that add nobody, all at once; None for those that are not of this kind, or have too many tables."""
+        """Judge sets of views that add nobody, all at once;
+        None for those that are not of this kind, or have too many tables.
+        """
         found: list[Outcome | None] = [None] * len(sets)
         groups: dict[frozenset[int], list[int]] = {}
         for at, views in enumerate(sets):
@@ -279,7 +294,8 @@ class Judge:
         if not found.is_complete:
             return NOT_COUNTED, None
         if not any(low > self.out.gamma for low, _ in bounds_of(self.out, found)):
-            # Where bounds leave it open, whole numbers tell; and they tell how many tables there are.
+            # Where bounds leave it open, whole numbers tell;
+            # and they tell how many tables there are.
             found = Beliefs(
                 system,
                 tuple(
@@ -300,7 +316,8 @@ class Judge:
         return Outcome(low if low > self.out.gamma else high, found.tables, hopeless), found
 
     def guessed(self, views: Set) -> tuple[float, Floats, bytes]:
-        """About how large the largest belief is, by maximum entropy; those of the people who are followed; and a mark.
+        """About how large the largest belief is, by maximum entropy;
+        those of the people who are followed; and a mark.
 
         Views with the same mark leave the same tables.
         """
@@ -353,9 +370,11 @@ class Judge:
 
 
 def mark_of(there: Extended, system: System) -> bytes:
-    """What is the same for further views that leave the same tables: of the same people in the same classes, with the same sums.
+    """What is the same for further views that leave the same tables:
+    of the same people in the same classes, with the same sums.
 
-    A view and what it leaves of a known set say the same, and lead to the same sums where one is taken from the other.
+    A view and what it leaves of a known set say the same, and lead to the same sums where one is
+    taken from the other.
     """
     rows = sorted(
         (tuple(part.place[row.cells].tolist()), row.total)

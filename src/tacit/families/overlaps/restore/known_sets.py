@@ -1,4 +1,6 @@
-"""Known sets: people whose values together are known, whoever of them has which. If one is not diverse, no further view helps."""
+"""Known sets: people whose values together are known, whoever of them has which.
+If one is not diverse, no further view helps.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +9,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.overlap.setting import NOTHING, Integers
-from tacit.repairs.disclosed import Disclosed, Flags
+from tacit.families.overlaps.restore.disclosed import Disclosed, Flags
+from tacit.families.overlaps.setting import NOTHING, Integers
 
 MOST_SETS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """Why no further view helps: `people` of whom `count` have the value numbered `value` in every table that fits.
+    """Why no further view helps: `people` of whom `count` have the value numbered `value` in every
+    table that fits.
 
-    Where `possible` is set, it is somebody who can have only so few values. Without people it is that the sums of all views
-    together leave no shares of at most gamma for everybody.
+    Where `possible` is set, it is somebody who can have only so few values. Without people it is
+    that the sums of all views together leave no shares of at most gamma for everybody.
     """
 
     people: tuple[int, ...] = ()
@@ -51,7 +54,9 @@ def known_views(out: Disclosed) -> list[Flags]:
 
 
 def known_set(out: Disclosed, classes: Integers) -> Stuck | None:
-    """The smallest set among some classes, of those that follow from the views by taking one from another, that is not diverse."""
+    """The smallest set among some classes, of those that follow from the views by taking one
+    from another, that is not diverse.
+    """
     best: Stuck | None = None
     for value in range(out.overlap.outputs.shape[2]):
         known: dict[frozenset[int], int] = {}
@@ -73,7 +78,8 @@ def known_set(out: Disclosed, classes: Integers) -> Stuck | None:
 
 
 def closed(known: dict[frozenset[int], int], most: int = MOST_SETS) -> dict[frozenset[int], int]:
-    """Sets with their counts, and what is left when one is taken from a larger one, again and again.
+    """Sets with their counts, and what is left when one is taken
+    from a larger one, again and again.
 
     >>> found = closed({frozenset("abc"): 2, frozenset("ab"): 1, frozenset("a"): 1})
     >>> found[frozenset("c")], found[frozenset("b")], found[frozenset("bc")]
@@ -92,7 +98,8 @@ def closed(known: dict[frozenset[int], int], most: int = MOST_SETS) -> dict[froz
 
 
 def independent(known: Flags) -> list[int]:
-    """Which columns have to be known one by one, so that with the known sums of rows all columns are: as few as possible.
+    """Which columns have to be known one by one, so that with the known sums of rows all columns
+    are: as few as possible.
 
     >>> independent(np.array([[True, True, False], [False, True, True]]))
     [2]

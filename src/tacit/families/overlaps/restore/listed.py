@@ -1,7 +1,8 @@
 """Listed: all tables that fit, written out, so that thousands of further views are judged at once.
 
-A table is a row of values, one for each person. A further view keeps the rows that give it its true answer, and the beliefs
-are the shares of what is left. Counts stay below 2**53, so floats hold them exactly.
+A table is a row of values, one for each person. A further view keeps the rows that give it its true
+answer, and the beliefs are the shares of what is left. Counts stay below 2**53, so floats hold them
+exactly.
 """
 
 from __future__ import annotations
@@ -13,20 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from tacit.overlap.setting import NOTHING, Integers
-from tacit.repairs.disclosed import Disclosed, Flags
+from tacit.families.overlaps.restore.disclosed import Disclosed, Flags
+from tacit.families.overlaps.setting import NOTHING, Integers
 
 Tables = np.ndarray[Any, np.dtype[np.int8]]
 Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
 MOST_LISTED = 50_000  # tables of one list
 MOST_VALUES = 120  # a value is a small integer in a list
-MOST_ADDED = 12  # people in no view that a further view may show here: 12! times the tables of a list is below 2**52
+# people in no view that a further view may show here: 12! times the tables of a list is below 2**52
+MOST_ADDED = 12
 AT_ONCE = 3_000_000  # views times tables that are looked at in one go
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing:
-    """The tables of some people: `pieces` that are in it, the `people`, and their values in each table."""
+    """The tables of some people: `pieces` that are in it, the
+    `people`, and their values in each table.
+    """
 
     pieces: frozenset[int]
     people: Integers
@@ -37,9 +41,9 @@ class Listing:
 class Judged:
     """What a list says about some further views, each by itself.
 
-    `top` of the `tables`, or where `added` people are counted together of `tables` times their number, is the largest belief.
-    `few` is the least number of values that anybody may have. `beliefs` are the shares of all people of the list, by
-    meaning.
+    `top` of the `tables`, or where `added` people are counted together of `tables` times their
+    number, is the largest belief. `few` is the least number of values that anybody may have.
+    `beliefs` are the shares of all people of the list, by meaning.
     """
 
     tables: Integers
@@ -51,7 +55,9 @@ class Judged:
 
 
 class Lists:
-    """The lists of the pieces of what is out. They do not depend on what is true, only on what is shown."""
+    """The lists of the pieces of what is out.
+    They do not depend on what is true, only on what is shown.
+    """
 
     def __init__(self, out: Disclosed, most: int = MOST_LISTED) -> None:
         self.out = out
@@ -88,7 +94,7 @@ def listed_piece(out: Disclosed, piece: int, most: int) -> Tables | None:
     """The tables of a piece, person by person; None where they are too many on the way.
 
     >>> from fractions import Fraction
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> views = overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])
     >>> out = Disclosed(
     ...     views, np.array([0, 1, 2]), np.array([0, 1, 0]), Fraction(1, 2), ((0,), (1,))
@@ -127,8 +133,8 @@ def listed_piece(out: Disclosed, piece: int, most: int) -> Tables | None:
 def judged(out: Disclosed, listing: Listing, members: Flags, *, keep: bool = False) -> Judged:
     """Judge further views, one by one, that touch no other pieces than those of the list.
 
-    People of a view who are in no list are in no other view either: with `f` of them and `left` of each value to go round,
-    they can have them in f! / prod(left!) ways.
+    People of a view who are in no list are in no other view either: with `f` of them and `left` of
+    each value to go round, they can have them in f! / prod(left!) ways.
     """
     parts = [
         _judged(out, listing, members[some], keep)
@@ -205,7 +211,8 @@ def _judged(out: Disclosed, listing: Listing, members: Flags, keep: bool) -> Jud
     top, of = cells.max(axis=(1, 2), initial=0.0), tables.copy()
     few = (cells > 0).sum(axis=1).min(axis=1, initial=len(out.meanings))
     if added.any():
-        # Each of the added people has the same chances: together they have what is left, on average.
+        # Each of the added people has the same chances:
+        # together they have what is left, on average.
         shares = np.stack(
             [sum((weight * left[value]).sum(axis=1) for value in same) for same in out.meanings],
             axis=1,
@@ -226,7 +233,9 @@ def _judged(out: Disclosed, listing: Listing, members: Flags, keep: bool) -> Jud
 
 
 def _ways(added: Integers, left: Sequence[Floats], fits: Flags) -> Floats:
-    """In how many ways the people who are added can have what is left; the quotients are whole numbers below 2**53, so exact."""
+    """In how many ways the people who are added can have what is left;
+    the quotients are whole numbers below 2**53, so exact.
+    """
     factorials = np.array([float(factorial(one)) for one in range(MOST_ADDED + 1)])
     below = np.ones(fits.shape)
     for rest in left:

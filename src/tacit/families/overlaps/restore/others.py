@@ -1,6 +1,8 @@
-"""Others: adversaries who see other views of the same people, for whom further views have to hold as well.
+"""Others: adversaries who see other views of the same people, for whom
+further views have to hold as well.
 
-Who sees less is not safe because one who sees more is: a further view can tell most to somebody who lacks what explains it.
+Who sees less is not safe because one who sees more is:
+a further view can tell most to somebody who lacks what explains it.
 """
 
 from __future__ import annotations
@@ -9,14 +11,16 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.repairs.disclosed import Disclosed, Flags
-from tacit.repairs.judging_views import Judge, Outcome, Set
-from tacit.repairs.known_sets import Stuck, known_set
+from tacit.families.overlaps.restore.disclosed import Disclosed, Flags
+from tacit.families.overlaps.restore.judging_views import Judge, Outcome, Set
+from tacit.families.overlaps.restore.known_sets import Stuck, known_set
+from tacit.model.jobs import Job
 
 
 class Others:
-    """Adversaries beside the one for whom views are looked for. `members` has a row for each candidate: whom it shows."""
+    """Adversaries beside the one for whom views are looked for.
+    `members` has a row for each candidate: whom it shows.
+    """
 
     def __init__(self, outs: Sequence[Disclosed], members: Flags, job: Job) -> None:
         self.outs = tuple(outs)
@@ -26,7 +30,9 @@ class Others:
         return bool(self.judges)
 
     def hold(self, views: Set) -> bool | None:
-        """Do some candidates hold for all of them? None where that could not be counted, and nobody is known to be above gamma."""
+        """Do some candidates hold for all of them? None where that could not be counted, and
+        nobody is known to be above gamma.
+        """
         return _all(
             _holds(judge, judge.touched(views), _judged(judge, views)) for judge in self.judges
         )
@@ -46,9 +52,11 @@ class Others:
 
 
 def considered(out: Disclosed, members: Flags) -> Flags:
-    """The candidates that are looked at: not those of nobody, nor any with which somebody in a view could have a further value.
+    """The candidates that are looked at: not those of nobody, nor any with which somebody in a view
+    could have a further value.
 
-    Where somebody's value is not pinned down by a view, a value that is new to all views would be one that they may have.
+    Where somebody's value is not pinned down by a view, a value that is new to all views would be
+    one that they may have.
     """
     new = out.value >= len(out.overlap.values) if out.is_open else np.zeros(out.people, dtype=bool)
     found: Flags = members.any(axis=1) & ~members[:, new].any(axis=1)

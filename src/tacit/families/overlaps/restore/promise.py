@@ -1,4 +1,6 @@
-"""Promise: how near a set of further views may bring beliefs to gamma, guessed from what each of them does alone."""
+"""Promise: how near a set of further views may bring beliefs to gamma, guessed from what each of
+them does alone.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.overlap.setting import Integers
-from tacit.repairs.disclosed import Flags
+from tacit.families.overlaps.restore.disclosed import Flags
+from tacit.families.overlaps.setting import Integers
 
 Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
 Sets = np.ndarray[Any, np.dtype[np.int64]]  # one set of views in a row
@@ -21,10 +23,12 @@ MOST_FOLLOWED = 160  # beliefs
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Promise:
-    """`base` are the odds (as logarithms) of the beliefs that are followed; `shift` is by how much each candidate moves them.
+    """`base` are the odds (as logarithms) of the beliefs that are followed;
+    `shift` is by how much each candidate moves them.
 
-    A view multiplies the odds of a belief by some factor, and for a set of views the factors are multiplied. That is right
-    where they meet somebody independently of each other, and a good guess elsewhere.
+    A view multiplies the odds of a belief by some factor, and for a set of views the factors are
+    multiplied. That is right where they meet somebody independently of each other, and a good guess
+    elsewhere.
     """
 
     base: Floats
@@ -48,7 +52,8 @@ class Promise:
 
 
 def promise_of(base: Floats, followed: Floats) -> Promise:
-    """From the beliefs that are followed, and what they are with each candidate alone; not a number where it does not touch them.
+    """From the beliefs that are followed, and what they are with each candidate alone;
+    not a number where it does not touch them.
 
     Of very many beliefs those are followed on that are large, or become so with some candidate.
     """

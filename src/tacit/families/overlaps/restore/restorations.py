@@ -1,4 +1,6 @@
-"""Restorations: what a search for further views may do, what it ends in, and what became of all sets that it could have tried."""
+"""Restorations: what a search for further views may do, what it ends in, and what became of all
+sets that it could have tried.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
-from tacit.repairs.judging_views import Outcome, Set
-from tacit.repairs.known_sets import Stuck
+from tacit.families.overlaps.restore.judging_views import Outcome, Set
+from tacit.families.overlaps.restore.known_sets import Stuck
 
 Order = Literal["best", "blind"]
 Status = Literal["holds", "restored", "impossible", "none", "not-found"]
@@ -15,7 +17,9 @@ Status = Literal["holds", "restored", "impossible", "none", "not-found"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far to search: views in a set, sets of each number of views that are judged from lists or by counting, seconds."""
+    """How far to search: views in a set, sets of each number of views that are judged from lists
+    or by counting, seconds.
+    """
 
     views: int = 3
     listed: int = 400_000
@@ -28,7 +32,9 @@ DEFAULT = Limits()
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What became of all sets of so many views: `ruled_out` by which fact, `judged` exactly, `left` without an answer."""
+    """What became of all sets of so many views:
+    `ruled_out` by which fact, `judged` exactly, `left` without an answer.
+    """
 
     views: int
     sets: int
@@ -41,10 +47,12 @@ class Tally:
 class Restoration:
     """What the search ends in.
 
-    `views` are places among the candidates; `classes` the classes to publish, where these restore and no set of few views
-    does. `proved`: no smaller set restores, and where none was found, that there is none. `most_tables`: no other set of as
-    few views keeps more tables of all people, those in no view included. `first` is how many sets were judged until the first that restores. `above` are the pieces with
-    somebody above gamma, before. `whose` is stuck: 0 the adversary for whom views were looked for, else one of the others.
+    `views` are places among the candidates; `classes` the classes to publish, where these restore
+    and no set of few views does. `proved`: no smaller set restores, and where none was found, that
+    there is none. `most_tables`: no other set of as few views keeps more tables of all people,
+    those in no view included. `first` is how many sets were judged until the first that restores.
+    `above` are the pieces with somebody above gamma, before. `whose` is stuck: 0 the adversary for
+    whom views were looked for, else one of the others.
     """
 
     status: Status

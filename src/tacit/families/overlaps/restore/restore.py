@@ -1,9 +1,11 @@
-"""Restore: the fewest further views, each truthful, with which nobody is believed to have a value with more than gamma.
+"""Restore: the fewest further views, each truthful, with which nobody is believed to have a value
+with more than gamma.
 
-Sets of views are tried by their number, the most promising first, and each is judged exactly. Facts rule sets out before that:
-a set of people whose values become known and are not diverse, beliefs that more views cannot bring down (also in every larger
-set), and somebody above gamma whom a set leaves untouched. Where all sets of a number are judged or ruled out, it is proved that
-none of them restores.
+Sets of views are tried by their number, the most promising first, and each is judged exactly. Facts
+rule sets out before that: a set of people whose values become known and are not diverse, beliefs
+that more views cannot bring down (also in every larger set), and somebody above gamma whom a set
+leaves untouched. Where all sets of a number are judged or ruled out, it is proved that none of them
+restores.
 """
 
 from __future__ import annotations
@@ -17,15 +19,30 @@ from typing import Any
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.overlap.setting import Integers
-from tacit.repairs.disclosed import ALONE, Disclosed, Flags
-from tacit.repairs.judging_views import Judge, Outcome, Set
-from tacit.repairs.known_sets import independent, known_classes, known_views
-from tacit.repairs.listed import Lists
-from tacit.repairs.others import Others, considered, stuck
-from tacit.repairs.promise import SURE, Floats, Promise, Sets, best_of, logit, promise_of
-from tacit.repairs.restorations import DEFAULT, Level, Limits, Order, Restoration, Tally
+from tacit.families.overlaps.restore.disclosed import ALONE, Disclosed, Flags
+from tacit.families.overlaps.restore.judging_views import Judge, Outcome, Set
+from tacit.families.overlaps.restore.known_sets import independent, known_classes, known_views
+from tacit.families.overlaps.restore.listed import Lists
+from tacit.families.overlaps.restore.others import Others, considered, stuck
+from tacit.families.overlaps.restore.promise import (
+    SURE,
+    Floats,
+    Promise,
+    Sets,
+    best_of,
+    logit,
+    promise_of,
+)
+from tacit.families.overlaps.restore.restorations import (
+    DEFAULT,
+    Level,
+    Limits,
+    Order,
+    Restoration,
+    Tally,
+)
+from tacit.families.overlaps.setting import Integers
+from tacit.model.jobs import Job
 
 LEFTOVERS = 60  # known sets from which what a view leaves over is looked at
 FAIR_FROM, FAIR_UP_TO = (
@@ -34,7 +51,8 @@ FAIR_FROM, FAIR_UP_TO = (
 )  # candidates among which it pays to look for fair shares before larger sets
 MOST_GUESSED = 1_500  # candidates that are ranked by maximum entropy
 GUESSING = 0.3  # of the time is for ranking single views
-BY_LEVEL = 0.6  # of what is left of the time is for sets of one view, then of two, and so on; the last have all
+# of what is left of the time is for sets of one view, then of two, and so on; the last have all
+BY_LEVEL = 0.6
 MOST_RANKED, MOST_TO_COUNT = (
     3_000_000,
     200_000,
@@ -60,12 +78,13 @@ def restored(
 ) -> Restoration:
     """Look for the fewest of some candidate views that restore gamma-privacy.
 
-    `members` has a row for each candidate, the simplest first: whom it shows. `order` "blind" tries them in a random order
-    of the given seed; without `pruned` no fact is used before a set is judged. Both are there to be compared with.
-    `with_classes` falls back on publishing whole classes. `others` is what other adversaries see of the same people: the views
-    have to hold for them as well. Everything but a limit in seconds is deterministic.
+    `members` has a row for each candidate, the simplest first: whom it shows. `order` "blind" tries
+    them in a random order of the given seed; without `pruned` no fact is used before a set is
+    judged. Both are there to be compared with. `with_classes` falls back on publishing whole
+    classes. `others` is what other adversaries see of the same people: the views have to hold for
+    them as well. Everything but a limit in seconds is deterministic.
 
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> males, older = ["Heart", "SARS", "Viral", "SARS"], ["SARS", "Viral", "SARS", "Flu"]
     >>> views = overlap_of(
     ...     ["Flu", "Heart", "SARS", "Viral"],
@@ -210,7 +229,9 @@ class Search:
         )
 
     def exposed(self) -> Integers:
-        """The people above gamma, of those who are followed: of views that do the same, those that show them are easier to explain."""
+        """The people above gamma, of those who are followed:
+        of views that do the same, those that show them are easier to explain.
+        """
         limit = float(self.out.gamma) + SURE
         found = [
             (np.nan_to_num(followed) > limit).any(axis=1)
@@ -235,12 +256,16 @@ class Search:
             self.keep("not diverse", self.leaves_diverse())
 
     def keep(self, fact: str, kept: Flags, since: int = 1) -> None:
-        """Leave candidates out, in sets of `since` views and more; `kept` is about those that are there."""
+        """Leave candidates out, in sets of `since` views and more;
+        `kept` is about those that are there.
+        """
         self.losses.append((fact, since, len(self.alive), int(kept.sum())))
         self.alive = self.alive[kept]
 
     def leaves_diverse(self) -> Flags:
-        """Is what a candidate leaves of a known set, or has beyond it, diverse? It becomes known too."""
+        """Is what a candidate leaves of a known set, or has beyond it,
+        diverse? It becomes known too.
+        """
         members = self.members[self.alive]
         counts = self.out.counts(members)
         kept = np.ones(len(members), dtype=bool)
@@ -278,7 +303,9 @@ class Search:
         return level
 
     def singles(self, level: Level) -> None:
-        """Judge every candidate by itself; what they do to beliefs is what larger sets are ranked by."""
+        """Judge every candidate by itself; what they do to beliefs is
+        what larger sets are ranked by.
+        """
         order = self.alive if self.order == "best" else self.rng.permutation(self.alive)
         outcomes, followed, marks = self.judge.by_list((), order, follow=True)
         assert followed is not None
@@ -306,9 +333,12 @@ class Search:
     def guess(
         self, order: Integers, waiting: Sequence[int], followed: Floats, marks: list[bytes | None]
     ) -> list[int]:
-        """Rank the candidates at some places by maximum entropy; also what they do to beliefs is guessed by it, and marked."""
+        """Rank the candidates at some places by maximum entropy;
+        also what they do to beliefs is guessed by it, and marked.
+        """
         if len(waiting) > MOST_GUESSED:
-            # Small views move beliefs most, and of those the ones with somebody above gamma in them.
+            # Small views move beliefs most, and of those the ones with
+            # somebody above gamma in them.
             size = self.members.sum(axis=1)
             waiting = sorted(
                 waiting, key=lambda at: (not self.shows[order[at]], size[order[at]], at)
@@ -324,7 +354,9 @@ class Search:
         return sorted(guesses, key=lambda at: (guesses[at] if self.order == "best" else 0.0, at))
 
     def thin(self, outcomes: Sequence[Outcome | None], marks: Sequence[bytes | None]) -> None:
-        """Before larger sets: leave out candidates that do the same as another, or that no further view can mend."""
+        """Before larger sets: leave out candidates that do the same as another, or that no
+        further view can mend.
+        """
         seen: set[bytes] = set()
         new = np.ones(len(marks), dtype=bool)
         # What does the same for one adversary may not for others.
@@ -354,7 +386,9 @@ class Search:
     # -- sets of several views -------------------------------------------------------------------
 
     def sets(self, size: int, level: Level) -> Sets:
-        """The sets of so many views that are not ruled out, the most promising first; the best of them where they are too many."""
+        """The sets of so many views that are not ruled out, the most promising first;
+        the best of them where they are too many.
+        """
         kept: list[tuple[Floats, Sets]] = []
         meets, most = (
             self.meets(),
@@ -380,7 +414,8 @@ class Search:
     def ranks(self, sets: Sets) -> Floats:
         """What sets are ordered by, the smallest first.
 
-        Those of which no more is to be hoped for than of one of their views alone, which has failed, come last.
+        Those of which no more is to be hoped for than of one of their views alone, which has
+        failed, come last.
         """
         if self.order == "blind":
             return self.rng.random(len(sets))
@@ -390,7 +425,9 @@ class Search:
         return np.where((found > limit + NEAR) & (found > alone - NEAR), found + LAST, found)
 
     def rankable(self, size: int, meets: Flags) -> Integers:
-        """The candidates, by their places among those that are left, of which all sets are looked at: as many as can be ranked."""
+        """The candidates, by their places among those that are left, of which all sets are
+        looked at: as many as can be ranked.
+        """
         many, most = len(self.alive), MOST_RANKED if self.is_listed else MOST_TO_COUNT
         while comb(many, size) > most:
             many = many * 9 // 10
@@ -446,10 +483,12 @@ class Search:
         ).reshape(len(pieces), len(self.above))
 
     def reach(self, sets: Sets, meets: Flags) -> Flags:
-        """Do sets touch every piece with somebody above gamma, and does every view hang together with one?
+        """Do sets touch every piece with somebody above gamma, and does
+        every view hang together with one?
 
-        A piece that is not touched stays as it is. Views that meet no such piece, and no other view that does, change nothing
-        there: without them the set is smaller and does the same, and that one was judged. They may be there for other adversaries.
+        A piece that is not touched stays as it is. Views that meet no such piece, and no other view
+        that does, change nothing there: without them the set is smaller and does the same, and that
+        one was judged. They may be there for other adversaries.
         """
         if not self.pruned:
             return np.ones(len(sets), dtype=bool)
@@ -501,7 +540,9 @@ class Search:
             pass
 
     def lot(self, sets: Sets) -> list[Outcome | None]:
-        """Judge some sets from lists; where people are added, those that share all but the last view together."""
+        """Judge some sets from lists; where people are added, those that
+        share all but the last view together.
+        """
         found = self.judge.by_masks([tuple(views) for views in sets.tolist()])
         together: dict[Set, list[int]] = {}
         for at, views in enumerate(sets.tolist()):
@@ -516,7 +557,9 @@ class Search:
     def count(
         self, waiting: Sequence[Set], level: Level
     ) -> Iterator[tuple[Outcome, Floats | None]]:
-        """Count sets one by one, as far as the limits go; yields what was found, with the beliefs that are followed."""
+        """Count sets one by one, as far as the limits go;
+        yields what was found, with the beliefs that are followed.
+        """
         more, first = MORE, self.judge.counts
         for number, views in enumerate(waiting):
             if self.judge.counts - first >= self.limits.counted or self.is_late() or not more:
@@ -535,7 +578,9 @@ class Search:
             yield one, beliefs
 
     def note(self, level: Level, views: Set, one: Outcome) -> None:
-        """Keep what was found: the set that restores and keeps the most tables, and pairs that are beyond help."""
+        """Keep what was found: the set that restores and keeps the most tables, and pairs that
+        are beyond help.
+        """
         if one.unfair:
             level.ruled_out["unfair"] = level.ruled_out.get("unfair", 0) + 1
         else:
@@ -560,7 +605,9 @@ class Search:
             level.merit, level.views, level.outcome = merit, views, one
 
     def kept_tables(self, views: Set, one: Outcome) -> Fraction:
-        """How many tables of everybody fit, over how many of those in no view: whom a view adds, might have had any value before."""
+        """How many tables of everybody fit, over how many of those in no view:
+        whom a view adds, might have had any value before.
+        """
         tables = self.judge.tables(self.judge.touched(views), one.tables)
         added = int((self.members[list(views)].any(axis=0) & ~self.out.is_covered).sum())
         return Fraction(tables or 0, self.out.values**added)
@@ -575,9 +622,11 @@ class Search:
     # -- classes ---------------------------------------------------------------------------------
 
     def classes(self) -> tuple[int, ...]:
-        """Classes to publish so that those of everybody above gamma are all known, if they are all diverse; else none.
+        """Classes to publish so that those of everybody above gamma are all known, if they are all
+        diverse; else none.
 
-        Who is in a class whose values are known has each with its share there, whatever else is known of others.
+        Who is in a class whose values are known has each with its share there, whatever else is
+        known of others.
         """
         chosen = np.concatenate([self.out.pieces[piece] for piece in self.above])
         counts = np.zeros((len(chosen), self.out.values), dtype=np.int64)

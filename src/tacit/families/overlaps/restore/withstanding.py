@@ -1,8 +1,9 @@
 """Withstanding: further views that hold up against an adversary who knows how they were chosen.
 
-The choice is made for all tables that fit at once, before looking at the true one. Sets of views are gone through in an order that
-depends on what is out alone. A set takes, of the tables that no earlier set has taken, those that give its views the same answers,
-if among these nobody has a value in more than a share gamma. The set that takes the true table is published. Whoever sees it and
+The choice is made for all tables that fit at once, before looking at the true one. Sets of views
+are gone through in an order that depends on what is out alone. A set takes, of the tables that no
+earlier set has taken, those that give its views the same answers, if among these nobody has a value
+in more than a share gamma. The set that takes the true table is published. Whoever sees it and
 knows the procedure is left with just the tables that it took with these answers.
 """
 
@@ -17,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.overlap.setting import Integers
-from tacit.repairs.disclosed import Disclosed, Flags
-from tacit.repairs.listed import Listing, Lists
+from tacit.families.overlaps.restore.disclosed import Disclosed, Flags
+from tacit.families.overlaps.restore.listed import Listing, Lists
+from tacit.families.overlaps.setting import Integers
+from tacit.model.jobs import Job
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 MOST_TABLES = 20_000
@@ -29,7 +30,8 @@ MOST_WORK = 40_000_000  # sets of one number of views times tables
 
 @dataclass(frozen=True, slots=True)
 class Withstanding:
-    """A set of views, by their places among the candidates; the largest belief of one who knows the procedure, and about whom.
+    """A set of views, by their places among the candidates;
+    the largest belief of one who knows the procedure, and about whom.
 
     `same` of the `fitting` tables that fit all views lead to this set.
     """
@@ -51,10 +53,11 @@ def withstanding(
     lists: Lists,
     job: Job | None = None,
 ) -> Withstanding | None:
-    """The views that this procedure publishes for the true table; None where it publishes none, or there are too many tables.
+    """The views that this procedure publishes for the true table;
+    None where it publishes none, or there are too many tables.
 
-    Only candidates count that touch nothing but `pieces`, those with somebody above gamma, and add nobody: what they show
-    does not depend on anything that is not listed.
+    Only candidates count that touch nothing but `pieces`, those with somebody above gamma, and add
+    nobody: what they show does not depend on anything that is not listed.
     """
     listing = lists.joined(lists.start(), frozenset(pieces))
     if listing is None or len(listing.tables) > MOST_TABLES:
@@ -80,7 +83,9 @@ class _Procedure:
         self._read(members)
 
     def _read(self, members: Flags) -> None:
-        """The candidates by how they divide the tables; of those that divide them alike the first."""
+        """The candidates by how they divide the tables;
+        of those that divide them alike the first.
+        """
         outside = np.ones(self.out.people, dtype=bool)
         outside[self.listing.people] = False
         seen: set[bytes] = set()
@@ -112,7 +117,9 @@ class _Procedure:
         return None
 
     def _ordered(self, size: int) -> Iterator[tuple[int, ...]]:
-        """The sets of so many views, those that restore the most tables first, and of these the simplest."""
+        """The sets of so many views, those that restore the most tables
+        first, and of these the simplest.
+        """
         found = []
         for number, places in enumerate(combinations(range(len(self.views)), size)):
             if number % 500 == 0:
@@ -135,7 +142,9 @@ class _Procedure:
         return code
 
     def _sums(self, code: Integers, among: Flags) -> tuple[Integers, Integers, Floats, Integers]:
-        """Of the tables that count: their places, the division's parts, the sums of the cells of each part, and its size."""
+        """Of the tables that count: their places, the division's parts, the sums of the cells of
+        each part, and its size.
+        """
         places = np.flatnonzero(among)
         order = places[np.argsort(code[places], kind="stable")]
         parts, starts = np.unique(code[order], return_index=True)
@@ -143,7 +152,9 @@ class _Procedure:
         return places, parts, sums, np.diff(np.append(starts, len(order)))
 
     def _restored(self, code: Integers, among: Flags) -> Flags:
-        """The tables, of those that count, that are in a part where nobody has a value in too many."""
+        """The tables, of those that count, that are in a part where
+        nobody has a value in too many.
+        """
         places, parts, sums, sizes = self._sums(code, among)
         gamma = self.out.gamma
         good = (
@@ -155,7 +166,9 @@ class _Procedure:
         return found
 
     def _hopeless(self, code: Integers) -> Flags:
-        """The tables in parts where somebody may have too few values, whatever else is published."""
+        """The tables in parts where somebody may have too few
+        values, whatever else is published.
+        """
         _, parts, sums, _ = self._sums(code, np.ones(len(code), dtype=bool))
         few = (sums > 0).reshape(len(parts), len(self.out.meanings), -1).sum(axis=1).min(axis=1)
         found: Flags = np.isin(

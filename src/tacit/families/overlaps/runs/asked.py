@@ -1,4 +1,6 @@
-"""Asked: a gamma-privacy check for everybody who gets its releases, each with what they hold; further views have to do for all of them."""
+"""Asked: a gamma-privacy check for everybody who gets its releases, each with what they hold;
+further views have to do for all of them.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +8,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tacit.assess import Desk, judged_by, not_asked
-from tacit.definitions.words import listed
+from tacit.checking.advising import advice
+from tacit.checking.asking import question_for
+from tacit.checking.assess import Desk, judged_by, with_left_out
+from tacit.checking.holdings.held import in_words
+from tacit.checking.judging import ORDER, closeness, told
 from tacit.errors import InputError, TacitError
-from tacit.holdings.asking import question_for
-from tacit.holdings.held import in_words
-from tacit.holdings.judging import ORDER, closeness, told
+from tacit.families.words import listed
 from tacit.model.release import View
 
 if TYPE_CHECKING:
-    from tacit.definitions.gamma_privacy import GammaPrivacy
-    from tacit.holdings.holdings import Hand
+    from tacit.checking.holdings.holdings import Hand
+    from tacit.families.overlaps.definitions.gamma_privacy import GammaPrivacy
+    from tacit.families.overlaps.question import OverlapQuestion
+    from tacit.families.overlaps.runs.results import FurtherView
     from tacit.model.verdict import Verdict
-    from tacit.overlap.question import OverlapQuestion
     from tacit.plan.plan import Check, Plan
-    from tacit.restoration.results import FurtherView
 
 Views = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one adversary sees, with what they hold; and the verdict about that. `hand` is None where a check looks at its releases alone."""
+    """What one adversary sees, with what they hold; and the verdict about that.
+    `hand` is None where a check looks at its releases alone.
+    """
 
     question: OverlapQuestion
     verdict: Verdict
@@ -46,16 +51,20 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The verdict of a check, and what it was asked about: a Seen for each different set of views, the most exposed first."""
+    """The verdict of a check, and what it was asked about:
+    a Seen for each different set of views, the most exposed first.
+    """
 
     verdict: Verdict
     seen: tuple[Seen, ...]
 
 
 def asked(desk: Desk, check: Check, definition: GammaPrivacy, like: Views = frozenset()) -> Asked:
-    """Ask a check for every adversary. Of those who are exposed the same, the one who sees `like` comes first.
+    """Ask a check for every adversary. Of those who are exposed the same,
+    the one who sees `like` comes first.
 
-    What is out and cannot be judged with the releases is refused: nobody could say whether further views hold beside it.
+    What is out and cannot be judged with the releases is refused:
+    nobody could say whether further views hold beside it.
     """
     if not desk.holdings.has_beside(check):
         question = desk.question(check)
@@ -98,7 +107,12 @@ def verdict_about(desk: Desk, check: Check, one: Seen) -> Verdict:
 
 def _seen(desk: Desk, check: Check, definition: GammaPrivacy, hand: Hand) -> Seen:
     if hand.problems:
-        raise _not_with(desk.plan, check, hand.problems[0].text, "tacit check says more.")
+        raise _not_with(
+            desk.plan,
+            check,
+            " ".join([hand.problems[0].text, *advice(check, hand, desk.holdings)]),
+            "tacit check says more.",
+        )
     try:
         question = question_for(check, hand, desk)
         return Seen(question, judged_by(check, definition, question, desk), hand)
@@ -119,14 +133,15 @@ def _not_with(plan: Plan, check: Check, why: str, hint: str | None) -> InputErro
 
 
 def _named(verdict: Verdict, check: Check, desk: Desk) -> Verdict:
-    return replace(verdict, name=check.name, warnings=(*verdict.warnings, *not_asked(check, desk)))
+    return with_left_out(check, replace(verdict, name=check.name), desk)
 
 
-# -- with further views ----------------------------------------------------------------------------------
+# -- with further views ----------------------------------------------------------------------------
 
 
 def recipients(plan: Plan, check: Check) -> tuple[str, ...]:
-    """Who gets further views: all who get some release of the check, so that each adversary has all of them; nobody means everybody.
+    """Who gets further views: all who get some release of the check, so that each adversary has all
+    of them; nobody means everybody.
 
     >>> from pathlib import Path
     >>> from tacit.plan.plan import Check, Plan

@@ -1,4 +1,6 @@
-"""Run: find further views for a check of a plan, ask the check again with them, and write them down."""
+"""Run: find further views for a check of a plan, ask the check
+again with them, and write them down.
+"""
 
 from __future__ import annotations
 
@@ -9,30 +11,22 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.assess import Desk
-from tacit.definitions.gamma_privacy import GammaPrivacy
-from tacit.definitions.overlapping import called, has, person
-from tacit.definitions.registry import define
-from tacit.definitions.words import listed, people, plural
+from tacit.checking.assess import Desk
+from tacit.checking.concerning import out_already
 from tacit.engines import output as place
 from tacit.errors import EngineError, InputError, ParameterError, PlanError, did_you_mean
-from tacit.holdings.concerning import out_already
-from tacit.jobs import Job
-from tacit.model.numbers import plain
-from tacit.model.verdict import Verdict
-from tacit.overlap.stages import stages
-from tacit.plan.owned import owners_files
-from tacit.plan.references import LEDGER
-from tacit.repairs.aware import Aware, aware
-from tacit.repairs.disclosed import Disclosed
-from tacit.repairs.known_sets import Stuck
-from tacit.repairs.listed import Lists
-from tacit.repairs.restorations import Limits, Restoration, Tally
-from tacit.repairs.restore import restored
-from tacit.repairs.withstanding import withstanding
-from tacit.restoration.asked import Seen, asked, extended, recipients, verdict_about
-from tacit.restoration.drafting import draft, free_names
-from tacit.restoration.results import (
+from tacit.families.overlaps.definitions.gamma_privacy import GammaPrivacy
+from tacit.families.overlaps.definitions.overlapping import called, has, person
+from tacit.families.overlaps.restore.aware import Aware, aware
+from tacit.families.overlaps.restore.disclosed import Disclosed
+from tacit.families.overlaps.restore.known_sets import Stuck
+from tacit.families.overlaps.restore.listed import Lists
+from tacit.families.overlaps.restore.restorations import Limits, Restoration, Tally
+from tacit.families.overlaps.restore.restore import restored
+from tacit.families.overlaps.restore.withstanding import withstanding
+from tacit.families.overlaps.runs.asked import Seen, asked, extended, recipients, verdict_about
+from tacit.families.overlaps.runs.drafting import draft, free_names
+from tacit.families.overlaps.runs.results import (
     NOT_KNOWN,
     AwareBelief,
     FurtherView,
@@ -40,7 +34,15 @@ from tacit.restoration.results import (
     NotRestored,
     Restored,
 )
-from tacit.restoration.scene import Choices, Scene, chosen_columns, scene_of
+from tacit.families.overlaps.runs.scene import Choices, Scene, chosen_columns, scene_of
+from tacit.families.overlaps.stages import stages
+from tacit.families.registry import define
+from tacit.families.words import listed, people, plural
+from tacit.model.jobs import Job
+from tacit.model.numbers import plain
+from tacit.model.verdict import Verdict
+from tacit.plan.owned import owners_files
+from tacit.plan.read.references import LEDGER
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
@@ -67,9 +69,10 @@ def restore(
 ) -> Restored | NotRestored:
     """Look for the fewest further views with which a gamma-privacy check of a plan holds.
 
-    `name` is the check's, needed where there are several. Conditions are on the public `columns` (all but keys and identifiers).
-    Where an `output` is named, a draft for the plan is written there. `against_aware` also asks what somebody believes who knows
-    how the views are chosen; the search is then limited by what it judges and not by `seconds`, which no adversary could replay.
+    `name` is the check's, needed where there are several. Conditions are on the public `columns`
+    (all but keys and identifiers). Where an `output` is named, a draft for the plan is written
+    there. `against_aware` also asks what somebody believes who knows how the views are chosen; the
+    search is then limited by what it judges and not by `seconds`, which no adversary could replay.
     `engine` has the plan's tables already; without it the plan's source is opened.
     """
     begun, job = time.perf_counter(), job or Job()
@@ -139,7 +142,10 @@ def unnamed_told(known: Sequence[Check]) -> str:
         return ""
     if len(known) == 1:
         return "It has one without a name: write tacit restore alone."
-    return f"Those without a name are called by their releases: {listed([called_by(check) for check in nameless], 'or')}."
+    return (
+        "Those without a name are called by their releases: "
+        f"{listed([called_by(check) for check in nameless], 'or')}."
+    )
 
 
 def solve(
@@ -181,7 +187,8 @@ def solve(
             check.releases,
             (before,),
             "not-found",
-            f"the tables that fit could not be counted{some}, so nothing could be compared with them",
+            f"the tables that fit could not be counted{some}, so nothing could be compared "
+            "with them",
         )
     limits = Limits(views=views, seconds=None if against_aware else seconds or SECONDS)
     lists = Lists(scene.out)
@@ -230,12 +237,18 @@ def solve(
 
 
 def refuse_several(seen: Sequence[Seen]) -> None:
-    """Who knows how views are chosen is asked about where all see the same: the choice depends on what others see, too."""
+    """Who knows how views are chosen is asked about where all see the same:
+    the choice depends on what others see, too.
+    """
     if len(seen) > 1:
         who = listed([f"{one.called} ({listed(sorted(one.views))})" for one in seen])
         raise InputError(
-            f"somebody who knows how views are chosen can be asked about only where all who are judged see the same releases, and these do not: {who}.",
-            hint="Leave that out (--aware): views are then looked for that hold for each of them, as long as they do not know how they were chosen.",
+            "somebody who knows how views are chosen can be asked about only where all who are "
+            f"judged see the same releases, and these do not: {who}.",
+            hint=(
+                "Leave that out (--aware): views are then looked for that hold for each of "
+                "them, as long as they do not know how they were chosen."
+            ),
         )
 
 
@@ -248,7 +261,9 @@ def asked_aware(
     seconds: float | None,
     job: Job,
 ) -> tuple[Restoration, Aware | None]:
-    """Views that withstand somebody who knows how they are chosen; where there are none, what such a one believes of those found."""
+    """Views that withstand somebody who knows how they are chosen;
+    where there are none, what such a one believes of those found.
+    """
     job.step("asking as somebody who knows the search", 0.0)
     best = withstanding(
         scene.out, choices.members, found.above, views=limits.views, lists=lists, job=job
@@ -272,7 +287,9 @@ def asked_aware(
         return found, None
 
     def withstands_nothing(other: Disclosed) -> bool:
-        """Is there nothing for this table either that withstands? Else its further views would be those."""
+        """Is there nothing for this table either that withstands? Else
+        its further views would be those.
+        """
         return (
             withstanding(other, choices.members, found.above, views=limits.views, lists=lists)
             is None
@@ -292,7 +309,7 @@ def asked_aware(
     return found, known
 
 
-# -- with the further views ------------------------------------------------------------------------------
+# -- with the further views ------------------------------------------------------------------------
 
 
 def confirmed(
@@ -305,7 +322,9 @@ def confirmed(
     with_stages: bool,
     job: Job,
 ) -> Restored | NotRestored:
-    """The further views as SQL, and what the check itself says with them about everybody who gets them."""
+    """The further views as SQL, and what the check itself says with
+    them about everybody who gets them.
+    """
     job.step("asking the check with all views", 0.95)
     views = further_views(scene, check, found, choices)
     plan, more = extended(scene.desk.plan, check, views)
@@ -372,7 +391,9 @@ def further_views(
 
 
 def to_record(desk: Desk, check: Check, views: Sequence[FurtherView]) -> tuple[str, ...]:
-    """The releases to record together, where the check asks the ledger: those that it does not have yet."""
+    """The releases to record together, where the check asks the ledger:
+    those that it does not have yet.
+    """
     if LEDGER not in out_already(check, desk.plan):
         return ()
     recorded = {one.release for one in desk.holdings.held(check) if one.entry is not None}
@@ -388,7 +409,7 @@ def worlds(verdict: Verdict) -> int | None:
     return found if isinstance(found, int) else None
 
 
-# -- in words --------------------------------------------------------------------------------------------
+# -- in words --------------------------------------------------------------------------------------
 
 
 def looked_at(choices: Choices, found: Restoration) -> Looked:
@@ -435,18 +456,27 @@ def not_restored(
         because, story = stuck_told(scene, found.stuck, before)
         accept = () if before.measured.get("gamma") == 1 else (f"or accept a gamma above {gamma}",)
         advice = (
-            "publish fewer of these releases, or coarser ones; what is out already cannot be undone",
+            (
+                "publish fewer of these releases, or coarser ones; what is out already cannot "
+                "be undone"
+            ),
             *accept,
         )
     elif found.status == "none":
-        because = f"no set of up to {plural('view', views)} with conditions on {listed(looked.columns)} brings every share to {gamma} or less{for_all}"
+        because = (
+            f"no set of up to {plural('view', views)} with conditions on "
+            f"{listed(looked.columns)} brings every share to {gamma} or less{for_all}"
+        )
         advice = (
             *more_views(views),
             "or allow conditions on other columns (--columns)",
             f"or accept a gamma above {gamma}",
         )
     else:
-        because = f"no further views were found that bring every share to {gamma}{for_all}; not all sets could be judged"
+        because = (
+            f"no further views were found that bring every share to {gamma}{for_all}; not all "
+            "sets could be judged"
+        )
         advice = (
             "give it more time (--seconds)",
             "or fewer columns (--columns)",
@@ -476,21 +506,33 @@ def stuck_told(scene: Scene, stuck: Stuck, before: Verdict) -> tuple[str, str]:
     stays = "whatever else is published"
     if before.measured.get("gamma") == Fraction(1):
         return (
-            f"somebody has the same {question.sensitive} in every table that fits, and keeps it {stays}",
+            (
+                f"somebody has the same {question.sensitive} in every table that fits, and "
+                f"keeps it {stays}"
+            ),
             before.story or "",
         )
     if stuck.possible is not None:
         many = plural(question.sensitive, stuck.possible)
         return (
             f"somebody can have {many} only, and one of them has a share above {gamma} {stays}",
-            f"In the tables that fit {names} {'has one of ' if stuck.possible > 1 else 'has '}{many}.",
+            (
+                f"In the tables that fit {names} "
+                f"{'has one of ' if stuck.possible > 1 else 'has '}{many}."
+            ),
         )
     if stuck.value is not None:
         some = f"{stuck.count:,} of {people(len(stuck.people))}"
         value = scene.values[stuck.value]
         return (
-            f"in every table that fits {some} have the same {question.sensitive}, more than {gamma} of them, {stays}",
-            f"Of {names}, {stuck.count:,} {has(question, value).replace('has ', 'have ', 1)} in every table that fits.",
+            (
+                f"in every table that fits {some} have the same {question.sensitive}, more "
+                f"than {gamma} of them, {stays}"
+            ),
+            (
+                f"Of {names}, {stuck.count:,} "
+                f"{has(question, value).replace('has ', 'have ', 1)} in every table that fits."
+            ),
         )
     return (
         f"what the views show adds up to more than shares of {gamma} for everybody can, {stays}",

@@ -11,7 +11,7 @@ from tacit.model.numbers import digits
 from tacit.model.verdict import Assumption, Audience, Verdict, as_json, with_decimals
 
 if TYPE_CHECKING:
-    from tacit.overlap.stages import Stages
+    from tacit.families.overlaps.stages import Stages
 
 NOT_KNOWN = Assumption(
     "views-unexplained", "the adversary does not know why the further views came", "cannot"
@@ -21,9 +21,11 @@ Status = Literal["holds", "restored", "impossible", "none", "not-found"]
 
 @dataclass(frozen=True, slots=True)
 class FurtherView:
-    """A view to publish in addition: its name, its SQL, how many rows it has, and who gets it (nobody means everybody).
+    """A view to publish in addition: its name, its SQL, how many rows it has, and who gets it
+    (nobody means everybody).
 
-    Where its condition is on a key or an identifier it `names_people`: the SQL is then for the owner only.
+    Where its condition is on a key or an identifier it `names_people`:
+    the SQL is then for the owner only.
     """
 
     name: str
@@ -48,7 +50,8 @@ class FurtherView:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What was looked at: candidates, and for each number of views what became of all sets of so many.
+    """What was looked at: candidates, and for each number of views
+    what became of all sets of so many.
 
     `sets` has rows of views, sets, judged exactly, ruled out by which fact, left without an answer.
     """
@@ -80,9 +83,11 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class AwareBelief:
-    """What an adversary believes most who knows how the views were chosen; `person` and `value` are for the owner only.
+    """What an adversary believes most who knows how the views were chosen;
+    `person` and `value` are for the owner only.
 
-    Of `asked` tables that fit all views `same` lead to the same further views. All are asked where there is no `epsilon`.
+    Of `asked` tables that fit all views `same` lead to the same further views.
+    All are asked where there is no `epsilon`.
     """
 
     status: Literal["holds", "breached", "undecided"]
@@ -112,9 +117,10 @@ class AwareBelief:
 class Restored:
     """gamma-privacy holds: as it is (`views` is empty), or with further views.
 
-    `draft` are lines to paste into the plan. `aware` is there where it was asked for. `to_record` are the releases that go out
-    together now, where the plan asks its ledger. `seen_by` are the adversaries who were judged, each with the releases that they would
-    see, where there is a choice: somebody holds something, or not all get the same.
+    `draft` are lines to paste into the plan. `aware` is there where it was asked for. `to_record`
+    are the releases that go out together now, where the plan asks its ledger. `seen_by` are the
+    adversaries who were judged, each with the releases that they would see, where there is a
+    choice: somebody holds something, or not all get the same.
     """
 
     releases: tuple[str, ...]
@@ -181,7 +187,9 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class NotRestored:
-    """There are no further views, or none were found; `because` says it without naming anybody, `story` with a person."""
+    """There are no further views, or none were found;
+    `because` says it without naming anybody, `story` with a person.
+    """
 
     releases: tuple[str, ...]
     verdicts: tuple[Verdict, ...]

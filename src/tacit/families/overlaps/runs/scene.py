@@ -1,4 +1,6 @@
-"""Scene: the people behind a check, everybody's public columns, and the conditions that further views may have."""
+"""Scene: the people behind a check, everybody's public columns, and the conditions that further
+views may have.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +12,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlglot import exp
 
-from tacit.engines import shapes, shapes_stored
+from tacit.engines.base import SHORTEST
+from tacit.engines.sql import shapes, shapes_stored
+from tacit.engines.sql.shapes_drafted import of_class
 from tacit.errors import DataError, InputError, did_you_mean
+from tacit.families.overlaps.meanings import meanings
+from tacit.families.overlaps.reading.classes import EnginePeople
+from tacit.families.overlaps.restore.candidates import Condition, candidates
+from tacit.families.overlaps.restore.disclosed import IN_NO_VIEW, Disclosed
+from tacit.families.overlaps.runs import drafting
 from tacit.model.release import View
-from tacit.overlap.meanings import meanings
-from tacit.overlap_asking.classes import EnginePeople
-from tacit.repairs.candidates import Condition, candidates
-from tacit.repairs.disclosed import IN_NO_VIEW, Disclosed
-from tacit.restoration import drafting
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from tacit.assess import Desk
-    from tacit.overlap.question import Key, OverlapQuestion
-    from tacit.overlap.setting import Integers
-    from tacit.overlap_asking.views import KeyedTable
-    from tacit.repairs.disclosed import Flags
+    from tacit.checking.assess import Desk
+    from tacit.families.overlaps.question import Key, OverlapQuestion
+    from tacit.families.overlaps.reading.views import KeyedTable
+    from tacit.families.overlaps.restore.disclosed import Flags
+    from tacit.families.overlaps.setting import Integers
 
 MOST_PEOPLE = 20_000  # in the views
 MOST_ROWS = 100_000  # of the table
@@ -52,7 +56,9 @@ class Scene:
 
     @cached_property
     def conditions(self) -> Mapping[str, exp.Expr]:
-        """The conditions of the releases, where each of them is a view that shows the sensitive column alone; else none."""
+        """The conditions of the releases, where each of them is a view that shows the sensitive
+        column alone; else none.
+        """
         people = keyed(self.question)
         found = {}
         for name in self.question.releases:
@@ -97,13 +103,15 @@ class Scene:
         if isinstance(condition, Mapping):
             missing = [name for name, values in self.columns.items() if None in values]
             known = {name: self.conditions[name] for name in condition}
-            tree = drafting.of_class(known, condition, missing, self.dialect)
+            tree = of_class(known, condition, missing, self.dialect)
         else:
             tree = drafting.written(condition, self.dialect)
         return drafting.query(self.question.table, self.question.sensitive, tree, self.dialect)
 
     def candidates(self, names: Sequence[str]) -> Choices:
-        """The conditions on some columns, and where that can be said in SQL the classes of what is out."""
+        """The conditions on some columns, and where that can be said in
+        SQL the classes of what is out.
+        """
         focus = self.out.is_covered
         found = candidates({name: self.columns[name] for name in names}, focus=focus)
         conditions: list[Condition | Signs] = list(found.conditions)
@@ -188,10 +196,14 @@ def check_known(question: OverlapQuestion) -> None:
     check_size(question, people.engine.value(shapes.row_count(people.name)))
     if not people.is_known or question.overlap.current is None:
         raise DataError(
-            f"the true {question.sensitive} of everybody in the views is needed to publish more of it.",
+            f"the true {question.sensitive} of everybody in the views is needed to publish more "
+            "of it.",
             hint=f"Give the table its column {question.sensitive!r}."
             if not people.is_known
-            else f"Say domains: {{{question.sensitive}: [...]}}: some people have one that no view publishes.",
+            else (
+                f"Say domains: {{{question.sensitive}: [...]}}: some people have one that no "
+                "view publishes."
+            ),
         )
 
 
@@ -223,22 +235,28 @@ def check_size(question: OverlapQuestion, rows: int) -> None:
     """Refuse what is too large to search."""
     if question.overlap.people > MOST_PEOPLE:
         raise DataError(
-            f"{question.overlap.people:,} people are in the views, and restore looks at up to {MOST_PEOPLE:,}.",
+            f"{question.overlap.people:,} people are in the views, and restore looks at up to "
+            f"{MOST_PEOPLE:,}.",
             hint="Ask about views of a part of the table, or publish less.",
         )
     if rows > MOST_ROWS:
         raise DataError(
-            f"table {question.table} has {rows:,} rows, and restore looks at up to {MOST_ROWS:,}: a further view may show any of them.",
+            f"table {question.table} has {rows:,} rows, and restore looks at up to {MOST_ROWS:,}: "
+            "a further view may show any of them.",
             hint="Make a table of the people that further views may show, and ask about that.",
         )
 
 
 def usable(people: KeyedTable) -> list[str]:
-    """The columns that a condition may be about: those whose values are what the database compares."""
+    """The columns that a condition may be about:
+    those whose values are what the database compares.
+    """
     found = []
     for name in (*people.key, *people.public):
         meaning = people.engine.meaning(people.native[name])
-        if meaning.kind in KINDS and (meaning.read == "{c}" or meaning.kind == "decimal"):
+        if meaning.kind in KINDS and (
+            meaning.is_plain or (meaning.kind == "decimal" and meaning.changed != SHORTEST)
+        ):
             found.append(name)
     return found
 

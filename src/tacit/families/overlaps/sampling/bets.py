@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import Flags
-from tacit.overlap.urns import Floats
+from tacit.families.overlaps.sampling.urns import Floats
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import Flags
 
 STAKES = 0.95 * 0.6 ** np.arange(16)  # shares of what can be lost
 SLACK = 1e-5  # more than floats lose in the logarithm of a capital
@@ -19,7 +19,9 @@ FINEST = 16  # bits of a bound
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """In how many tables each cell had how many people: `seen[j, x - low[j]]`; `sizes[j]` is how many its class has."""
+    """In how many tables each cell had how many people: `seen[j, x - low[j]]`;
+    `sizes[j]` is how many its class has.
+    """
 
     low: Integers
     high: Integers
@@ -45,7 +47,9 @@ class Counts:
         return Counts(self.low, self.high, self.sizes, self.seen + more)
 
     def turned(self) -> Counts:
-        """The people outside each cell instead of those in it, so that lower bounds become upper ones."""
+        """The people outside each cell instead of those in it, so that
+        lower bounds become upper ones.
+        """
         place = (self.high - self.low)[:, None] - np.arange(self.seen.shape[1])
         seen = np.where(place >= 0, np.take_along_axis(self.seen, np.maximum(place, 0), axis=1), 0)
         return Counts(self.sizes - self.high, self.sizes - self.low, self.sizes, seen)
@@ -61,12 +65,13 @@ def no_counts(low: Integers, high: Integers, sizes: Integers) -> Counts:
 class Bets:
     """Somebody bets, table after table, that the share of each cell is below a limit on average.
 
-    With the share X in [low, high] and the limit m, a stake b in (0, 1) turns a capital of 1 into
-    1 + b (m - X) / (high - m), which is never negative. If the average is m or more, the capital is a supermartingale;
-    it ever comes to 1/a with probability at most a (Ville 1939). So a capital of 1/a refutes that the average is m or
-    more, at any time and however often one looks. The capital here is the mean over several stakes, which is a
-    supermartingale too, and does nearly as well as the best of them, whatever the spread of X. (Waudby-Smith and Ramdas,
-    Estimating means of bounded random variables by betting, 2024.)
+    With the share X in [low, high] and the limit m, a stake b in (0, 1) turns a capital of 1 into 1
+    + b (m - X) / (high - m), which is never negative. If the average is m or more, the capital is a
+    supermartingale; it ever comes to 1/a with probability at most a (Ville 1939). So a capital of
+    1/a refutes that the average is m or more, at any time and however often one looks. The capital
+    here is the mean over several stakes, which is a supermartingale too, and does nearly as well as
+    the best of them, whatever the spread of X. (Waudby-Smith and Ramdas, Estimating means of
+    bounded random variables by betting, 2024.)
 
     Only how often each number was seen matters, not in which order.
 
@@ -78,7 +83,9 @@ class Bets:
     """
 
     def __init__(self, counts: Counts, limit: Fraction, *, below: bool = False) -> None:
-        """`below` asks for averages below the limit; else those that cannot be above it need no bet."""
+        """`below` asks for averages below the limit;
+        else those that cannot be above it need no bet.
+        """
         gain = np.zeros(counts.seen.shape)
         is_sure = []
         for cell, (low, high, size) in enumerate(
@@ -108,9 +115,11 @@ def _log_capital(logs: Floats, seen: Integers) -> Floats:
 
 
 def upper_bounds(counts: Counts, log_needed: float) -> list[Fraction]:
-    """For each cell the least limit, a multiple of 2**-16, that its average share is shown to be below.
+    """For each cell the least limit, a multiple of 2**-16, that its
+    average share is shown to be below.
 
-    The capital grows with the limit, so the limits that are refuted begin somewhere, and halving finds it.
+    The capital grows with the limit, so the limits that are refuted
+    begin somewhere, and halving finds it.
     """
     x = np.minimum(counts.low[:, None] + np.arange(counts.seen.shape[1]), counts.high[:, None])
     shares = x / counts.sizes[:, None]

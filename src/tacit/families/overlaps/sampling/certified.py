@@ -1,4 +1,6 @@
-"""Certified sampling: is every belief at most gamma + epsilon, with confidence theta, judged by uniform tables?"""
+"""Certified sampling: is every belief at most gamma + epsilon, with
+confidence theta, judged by uniform tables?
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,13 @@ from typing import Literal
 import numpy as np
 
 from tacit.errors import ParameterError
-from tacit.jobs import Job
-from tacit.overlap.bets import Bets, Counts, no_counts, upper_bounds
-from tacit.overlap.expected import Expected
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import Flags, System
-from tacit.overlap.tilted import Sampler, sampler_of
-from tacit.worlds.solving import Deadline, OutOfTime
+from tacit.families.overlaps.counting.expected import Expected
+from tacit.families.overlaps.sampling.bets import Bets, Counts, no_counts, upper_bounds
+from tacit.families.overlaps.sampling.tilted import Sampler, sampler_of
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import Flags, System
+from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.jobs import Job
 
 SEED = 7  # verdicts are the same on every run
 FIRST_LOOK, GROWTH = 100, 1.2
@@ -34,10 +36,12 @@ Status = Literal["holds", "breached", "undecided"]
 
 
 def draws_for(cells: int, epsilon: Fraction, risk: Fraction) -> int:
-    """So many tables put all estimates within epsilon of the truth, except with probability `risk` (Hoeffding 1963).
+    """So many tables put all estimates within epsilon of the truth, except with
+    probability `risk` (Hoeffding 1963).
 
-    The share of a class that has a value is between 0 and 1, so its average over n tables is off by epsilon or more
-    with probability at most 2 exp(-2 n epsilon**2); the union over cells takes the risk of all together.
+    The share of a class that has a value is between 0 and 1, so its average over n tables is off by
+    epsilon or more with probability at most 2 exp(-2 n epsilon**2); the union over cells takes the
+    risk of all together.
 
     >>> draws_for(150, Fraction(2, 100), Fraction(5, 100))
     10875
@@ -56,7 +60,9 @@ def log_above(number: Fraction) -> Fraction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Together:
-    """Cells of a class, by their places in a part, whose values may mean the same; `fixed` people have one for certain."""
+    """Cells of a class, by their places in a part, whose values may mean the same;
+    `fixed` people have one for certain.
+    """
 
     class_: int
     meaning: int
@@ -65,7 +71,9 @@ class Together:
 
 
 class _Drawn:
-    """A part that is being drawn: its sampler, and what was seen of its cells and of cells together."""
+    """A part that is being drawn: its sampler, and what was seen of
+    its cells and of cells together.
+    """
 
     def __init__(self, study: _Study, number: int, deadline: Deadline | None) -> None:
         self.number = number
@@ -116,7 +124,9 @@ class _Drawn:
         self.counts = self.counts.with_tables(np.column_stack([tables, *more]))
 
     def watched(self, wide: int) -> Iterator[tuple[int, int | None, int | None]]:
-        """Class, value and meaning of all that is watched: cells have a value, cells together a meaning."""
+        """Class, value and meaning of all that is watched:
+        cells have a value, cells together a meaning.
+        """
         for place in self.part.place.tolist():
             yield place // wide, place % wide, None
         for one in self.together:
@@ -130,9 +140,10 @@ class _Drawn:
 class Statistical:
     """What tables that were drawn say about gamma.
 
-    `holds`: every belief is at most gamma + epsilon; `breached`: one is above gamma; each with confidence theta.
-    `beliefs` are the bounds of all beliefs, by class and meaning. `found` has the bounds of every part, as counting has
-    them. All bounds hold together with confidence theta. `shares` are estimates, for the cells of parts that were drawn.
+    `holds`: every belief is at most gamma + epsilon; `breached`: one is above gamma; each with
+    confidence theta. `beliefs` are the bounds of all beliefs, by class and meaning. `found` has the
+    bounds of every part, as counting has them. All bounds hold together with confidence theta.
+    `shares` are estimates, for the cells of parts that were drawn.
     """
 
     status: Status
@@ -145,7 +156,9 @@ class Statistical:
 
     @property
     def worst(self) -> tuple[int, int] | None:
-        """Class and meaning of the belief that breaches by most, or else of the one with the largest upper bound."""
+        """Class and meaning of the belief that breaches by most, or else of the one with the
+        largest upper bound.
+        """
         side = 0 if self.status == "breached" else 1
         return max(
             self.beliefs, key=lambda one: (self.beliefs[one][side], -one[0], -one[1]), default=None
@@ -185,7 +198,8 @@ class _Study:
         self.start = time.perf_counter()
         self.sizes = np.repeat(system.overlap.sizes, self.wide)
         self.drawn: list[_Drawn] = []
-        # People whom no view shows are left out, and parts without a belief that could be too strong need no table.
+        # People whom no view shows are left out, and parts without a belief that could be too
+        # strong need no table.
         doubtful = {
             class_
             for (class_, _), (_, high) in self.beliefs(self.certain()).items()
@@ -200,8 +214,8 @@ class _Study:
             len(system.parts[number].place) + len(list(self.together(number)))
             for number in self.open
         )
-        # 1 - theta is divided: half for the bets, both ways for all that is watched, half for the last look, which
-        # decides in any case, and a little for rounding.
+        # 1 - theta is divided: half for the bets, both ways for all that is watched, half for the
+        # last look, which decides in any case, and a little for rounding.
         self.rounding = ROUNDING * (1 - theta)
         risk = (1 - theta - self.rounding) / 2
         self.most = draws_for(watched, epsilon / 2 - A_LITTLE, risk) if watched else 0
@@ -260,7 +274,9 @@ class _Study:
         )
 
     def count(self, one: _Drawn, wanted: int, job: Job | None, deadline: Deadline | None) -> bool:
-        """Count tables of a part until there are so many, no more; false where rounding errors could be too many."""
+        """Count tables of a part until there are so many, no more;
+        false where rounding errors could be too many.
+        """
         while (missing := wanted - one.counts.draws) > 0:
             if deadline is not None:
                 deadline.left()
@@ -288,13 +304,17 @@ class _Study:
         return bool((one.is_above & one.is_asked).any())
 
     def _last(self, counts: Counts, limit: Fraction) -> Flags:
-        """Hoeffding's bound at the last look: estimate + sqrt(log / 2n) is at most the limit, in fractions."""
+        """Hoeffding's bound at the last look: estimate + sqrt(log / 2n) is
+        at most the limit, in fractions.
+        """
         needed = self.log_last / (2 * counts.draws)
         rooms = [limit - share for share in _averages(counts)]
         return np.array([room > 0 and room**2 >= needed for room in rooms], dtype=bool)
 
     def bounds(self, one: _Drawn) -> list[Interval]:
-        """Bounds of the shares of all that is watched: from the bets, after the last look from Hoeffding, and as noted."""
+        """Bounds of the shares of all that is watched:
+        from the bets, after the last look from Hoeffding, and as noted.
+        """
         counts = one.counts
         if not counts.draws:
             ends = zip(
@@ -321,7 +341,9 @@ class _Study:
         return list(zip(low, high, strict=True))
 
     def result(self, status: Status, because: str) -> Statistical:
-        """What is known now; `holds` becomes `undecided` where something that was counted leaves it open."""
+        """What is known now; `holds` becomes `undecided` where something
+        that was counted leaves it open.
+        """
         cells, found = self.certain(), list(self.known)
         draws, shares = [0] * len(found), {}
         groups: dict[tuple[int, int], Interval] = {}
@@ -382,14 +404,15 @@ def statistical(
 ) -> Statistical:
     """Is every belief at most gamma + epsilon, or is one above gamma, with confidence theta?
 
-    `found` has what was counted, one entry for each part of the system; parts with None are drawn, exactly uniformly
-    and independently. `meanings` are the values that count together; without it each counts alone. Looking stops as
-    soon as everything is decided, at the latest after as many tables as put every estimate within epsilon / 2 of the
-    truth: then one of the two is shown. `undecided` is left for the deadline. Raises CannotSample where tables of a
-    part cannot be drawn, and NoTable where that shows that none fits.
+    `found` has what was counted, one entry for each part of the system; parts with None are drawn,
+    exactly uniformly and independently. `meanings` are the values that count together; without it
+    each counts alone. Looking stops as soon as everything is decided, at the latest after as many
+    tables as put every estimate within epsilon / 2 of the truth: then one of the two is shown.
+    `undecided` is left for the deadline. Raises CannotSample where tables of a part cannot be
+    drawn, and NoTable where that shows that none fits.
 
-    >>> from tacit.overlap.setting import overlap_of
-    >>> from tacit.overlap.system import system_of
+    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.system import system_of
     >>> males, older = ["Heart", "SARS", "SARS", "Viral"], ["Flu", "SARS", "SARS", "Viral"]
     >>> views = overlap_of(
     ...     ["Flu", "Heart", "SARS", "Viral"],
@@ -431,7 +454,8 @@ def statistical(
             return study.result("undecided", "time ran out before tables could be drawn")
         return study.result(
             "undecided",
-            f"time ran out; all tables that may be needed would take about {_seconds(study.forecast())} more",
+            "time ran out; all tables that may be needed would take about "
+            f"{_seconds(study.forecast())} more",
         )
     return study.result("holds", "every belief is shown to be at most gamma + epsilon")
 
@@ -444,7 +468,9 @@ def forecast(
     theta: Fraction,
     deadline: Deadline | None = None,
 ) -> tuple[int, float]:
-    """How many tables of each part a statistical answer needs at most, and about how many seconds that takes; some are drawn to see."""
+    """How many tables of each part a statistical answer needs at most, and about how many
+    seconds that takes; some are drawn to see.
+    """
     study = _Study(system, found, None, Fraction(0), epsilon, theta, SEED)
     study.begin(deadline)
     return study.most, study.forecast()

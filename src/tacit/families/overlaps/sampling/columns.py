@@ -1,4 +1,6 @@
-"""Columns: the cells of a part that rows hold together, as a rule those of one value, and all points that the rows allow."""
+"""Columns: the cells of a part that rows hold together, as a rule those of one value, and all
+points that the rows allow.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.overlap.clock import begin, look
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import Flags, NoTable, Part
-from tacit.worlds.solving import Deadline
+from tacit.families.overlaps.clock import begin, look
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import Flags, NoTable, Part
+from tacit.model.deadline import Deadline
 
 MOST_STEPS = (
     200_000,
@@ -34,7 +36,8 @@ class CannotSample(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """Cells that rows hold together: cell `cells[j]` of the part has between `low[j]` and `high[j]` people.
+    """Cells that rows hold together: cell `cells[j]` of the part has
+    between `low[j]` and `high[j]` people.
 
     `rows` are places in `cells`, with how many people they have together.
     """
@@ -48,10 +51,11 @@ class Column:
 def columns_of(part: Part) -> tuple[Column, ...]:
     """The cells of a part, taken apart where nothing but classes joins them.
 
-    Where every row has cells of one value only, so has every column. Columns meet nowhere but in the sums of classes.
+    Where every row has cells of one value only, so has every column.
+    Columns meet nowhere but in the sums of classes.
 
-    >>> from tacit.overlap.setting import overlap_of
-    >>> from tacit.overlap.system import system_of
+    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.system import system_of
     >>> [part] = system_of(
     ...     overlap_of("xyz", ["xxyz", "xyz"], [[0], [0], [0, 1], [0, 1], [1]])
     ... ).parts
@@ -88,9 +92,11 @@ def columns_of(part: Part) -> tuple[Column, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layer:
-    """The steps that fill one cell: with so many `people` in it one comes from state `source` to state `target`.
+    """The steps that fill one cell: with so many `people` in it one comes
+    from state `source` to state `target`.
 
-    Steps are ordered by their source; `starts` has the first step of each source, and one place more for the end.
+    Steps are ordered by their source; `starts` has the first step of each source, and one place
+    more for the end.
     """
 
     cell: int
@@ -104,8 +110,8 @@ class Layer:
 class Lattice:
     """All points of a column, as the paths from its first state to its last.
 
-    A state is what is left of the rows that have some of their cells behind and some ahead. Only states on a whole path
-    are there, so every walk from the first state ends in a point.
+    A state is what is left of the rows that have some of their cells behind and some ahead.
+    Only states on a whole path are there, so every walk from the first state ends in a point.
     """
 
     column: Column
@@ -132,9 +138,11 @@ def lattice_of(
     most: Sequence[int] = MOST_STEPS,
     deadline: Deadline | None = None,
 ) -> Lattice:
-    """The points of a column; raises NoTable where there is none, and CannotSample where its states are too many.
+    """The points of a column; raises NoTable where there is none, and CannotSample where its states
+    are too many.
 
-    The states on whole paths are the same from either end, but those that lead nowhere are not: both ways are tried.
+    The states on whole paths are the same from either end, but those that lead nowhere are not:
+    both ways are tried.
 
     >>> both = Column(
     ...     np.arange(3),
@@ -157,7 +165,9 @@ def lattice_of(
 def _built(
     column: Column, order: Sequence[int], most: int, deadline: Deadline | None
 ) -> list[tuple[Layer, int]] | None:
-    """The layers in an order, each with the number of its states; None where there are too many steps."""
+    """The layers in an order, each with the number of its states;
+    None where there are too many steps.
+    """
     building = _Building(column, order)
     layers: list[tuple[Layer, int]] = []
     for cell in order:
@@ -176,7 +186,9 @@ def _built(
 
 
 class _Building:
-    """States of a column with some cells behind: what is left of each of the open rows, one state a line."""
+    """States of a column with some cells behind:
+    what is left of each of the open rows, one state a line.
+    """
 
     def __init__(self, column: Column, order: Sequence[int]) -> None:
         self.column = column
@@ -190,7 +202,9 @@ class _Building:
         self.rng = np.random.default_rng(20)
 
     def ahead(self, cells: frozenset[int]) -> tuple[int, int]:
-        """How many people at least and at most those cells have together that are not filled yet."""
+        """How many people at least and at most those cells have
+        together that are not filled yet.
+        """
         waiting = list(cells & self.waiting)
         return int(self.column.low[waiting].sum()), int(self.column.high[waiting].sum())
 
@@ -229,7 +243,8 @@ class _Building:
     def can_go_on(self, states: Array) -> Flags:
         """Whether the difference of each two open rows is one that the cells ahead can make.
 
-        Without it most states lead nowhere where rows overlap much: their number falls by factors of hundreds.
+        Without it most states lead nowhere where rows overlap much:
+        their number falls by factors of hundreds.
         """
         good = np.ones(len(states), dtype=bool)
         for at, one in enumerate(self.open):
@@ -242,7 +257,9 @@ class _Building:
         return good
 
     def distinct(self, states: Array) -> tuple[Array, Integers]:
-        """Every state once, and which of them each one is: told apart by a random sum of its digits, which is looked at."""
+        """Every state once, and which of them each one is:
+        told apart by a random sum of its digits, which is looked at.
+        """
         while True:
             factors = self.rng.integers(1, 1 << 63, states.shape[1], dtype=np.int64) | 1
             _, first, target = np.unique(states @ factors, return_index=True, return_inverse=True)
@@ -270,7 +287,8 @@ def _on_whole_paths(layers: Sequence[tuple[Layer, int]]) -> tuple[Layer, ...]:
 
 
 def order_of(column: Column, like: Sequence[int] | None = None) -> list[int]:
-    """An order of the cells with few states in between: greedy from some first cells, then one cell moved at a time.
+    """An order of the cells with few states in between:
+    greedy from some first cells, then one cell moved at a time.
 
     `like` is an order that was good for a similar column.
     """
@@ -299,7 +317,9 @@ def order_of(column: Column, like: Sequence[int] | None = None) -> list[int]:
 
 
 def _greedy(size: int, first: int, after: Callable[[int], float]) -> list[int]:
-    """An order from a first cell on; next comes the cell after which there are the fewest states."""
+    """An order from a first cell on;
+    next comes the cell after which there are the fewest states.
+    """
     order, behind = [first], 1 << first
     waiting = set(range(size)) - {first}
     while waiting:
@@ -312,12 +332,15 @@ def _greedy(size: int, first: int, after: Callable[[int], float]) -> list[int]:
 
 
 def _moved(order: list[int], cell: int, after: Callable[[int], float]) -> list[int]:
-    """The order with one cell at its best place. To move it by one place changes the states at one place."""
+    """The order with one cell at its best place.
+    To move it by one place changes the states at one place.
+    """
     others = [one for one in order if one != cell]
     behind = [0]
     for one in others:
         behind.append(behind[-1] | 1 << one)
-    # With the cell at place j, the states after it are those without it up to j, and those with it from j on.
+    # With the cell at place j, the states after it are those without it up to j, and those with it
+    # from j on.
     without = [after(one) for one in behind[1:]]
     with_it = [after(one | 1 << cell) for one in behind]
     cost = [sum(with_it)]
@@ -330,8 +353,8 @@ def _moved(order: list[int], cell: int, after: Callable[[int], float]) -> list[i
 class _Width:
     """About how many states there are after some cells, which are given as the bits of a number.
 
-    An open row multiplies states by the range of what is left of it, or of the difference to a row counted before,
-    whichever is less.
+    An open row multiplies states by the range of what is left of it, or of the difference to a row
+    counted before, whichever is less.
     """
 
     def __init__(self, column: Column) -> None:

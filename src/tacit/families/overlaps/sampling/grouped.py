@@ -1,4 +1,6 @@
-"""Sums of columns: the law of how many people several columns have in each class together, and columns drawn given that."""
+"""Sums of columns: the law of how many people several columns have in each class together, and
+columns drawn given that.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,12 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.overlap.clock import look
-from tacit.overlap.digits import Digits
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import NoTable
-from tacit.overlap.urns import UNIT, Floats, Urn, Urns
-from tacit.overlap.walks import Law, points_of
+from tacit.families.overlaps.clock import look
+from tacit.families.overlaps.counting.digits import Digits
+from tacit.families.overlaps.sampling.urns import UNIT, Floats, Urn, Urns
+from tacit.families.overlaps.sampling.walks import Law, points_of
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import NoTable
 
 MOST_BOX = (
     1 << 24
@@ -38,9 +40,11 @@ class Table:
 
 
 class Summed:
-    """One column by its digits: how many people it has in each of the classes that `digits` is about.
+    """One column by its digits: how many people it has in each of the
+    classes that `digits` is about.
 
-    `members[j, i]` says whether cell j of the column is in the class of digit i. All points of the column are listed.
+    `members[j, i]` says whether cell j of the column is in the class of digit i.
+    All points of the column are listed.
     """
 
     def __init__(self, law: Law, digits: Digits, members: Integers) -> None:
@@ -90,9 +94,10 @@ class Group:
         self.tables = tuple(tables)
         self.table = tables[-1]
         self.peak = float(self.table.weights.max())
-        # A sum over at most as many terms as the column has digits has a relative error of as many units. To choose a
-        # column given the sum costs as much again, and every draw of it what an urn costs. All that is for accepted
-        # tables only, of which each differs from what it should be with at most this probability.
+        # A sum over at most as many terms as the column has digits has a relative error of as many
+        # units. To choose a column given the sum costs as much again, and every draw of it what an
+        # urn costs. All that is for accepted tables only, of which each differs from what it should
+        # be with at most this probability.
         self.relative = sum(column.relative for column in columns)
         self.relative += sum(8 * (len(column.table.keys) + 4) * UNIT for column in columns[1:])
         self.relative += sum(
@@ -114,7 +119,9 @@ class Group:
         return Group(self.digits, [*self.columns, column], [*self.tables, table])
 
     def people(self, keys: Integers, rng: np.random.Generator) -> list[tuple[Integers, Integers]]:
-        """The columns given their sum: cells, and how many people each has, one row for each of `keys`."""
+        """The columns given their sum: cells, and how many people each
+        has, one row for each of `keys`.
+        """
         found = []
         for number in range(len(self.columns) - 1, 0, -1):
             column = self.columns[number]
@@ -127,7 +134,8 @@ class Group:
     def _chosen(
         self, column: Summed, rest: Table, keys: Integers, rng: np.random.Generator
     ) -> Integers:
-        """The digits of a column given its sum with the rest: by rejection, and where that fails often, from all there are.
+        """The digits of a column given its sum with the rest:
+        by rejection, and where that fails often, from all there are.
 
         Either way has the same law, so it does not matter which of the two answers first.
         """
@@ -170,7 +178,9 @@ def _box(digits: Digits) -> float:
 
 
 def _added(digits: Digits, one: Table, other: Table) -> Table:
-    """The law of the sum of two independent numbers, without sums over the totals, which no table has."""
+    """The law of the sum of two independent numbers, without sums over
+    the totals, which no table has.
+    """
     [whole] = digits.whole
     in_box = _box(digits) <= MOST_BOX
     sizes = np.array([total + 1 for total in digits.totals], dtype=np.int64)

@@ -9,17 +9,17 @@ from typing import Protocol
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.overlap.columns import CannotSample, columns_of
-from tacit.overlap.digits import Digits
-from tacit.overlap.grouped import Group, Summed, Table, group_of
-from tacit.overlap.layers import TooManyStates, tables_of
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import Flags, NoTable, Part
-from tacit.overlap.tilts import is_simple, members_of, tilted
-from tacit.overlap.urns import UNIT, Floats, Urn
-from tacit.overlap.walks import Law, Walk
-from tacit.worlds.solving import Deadline
+from tacit.families.overlaps.counting.digits import Digits
+from tacit.families.overlaps.counting.layers import TooManyStates, tables_of
+from tacit.families.overlaps.sampling.columns import CannotSample, columns_of
+from tacit.families.overlaps.sampling.grouped import Group, Summed, Table, group_of
+from tacit.families.overlaps.sampling.tilts import is_simple, members_of, tilted
+from tacit.families.overlaps.sampling.urns import UNIT, Floats, Urn
+from tacit.families.overlaps.sampling.walks import Law, Walk
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import Flags, NoTable, Part
+from tacit.model.deadline import Deadline
+from tacit.model.jobs import Job
 
 MOST_LISTED = (
     1 << 18
@@ -39,8 +39,9 @@ FIRST, BATCH = 1 << 10, 1 << 17  # proposals at a time
 class Proposals(Protocol):
     """A way to draw tables: what it proposes is accepted at times, and then it is a uniform table.
 
-    `absolute` is the total variation of the law of one proposal from what it should be, and `relative` of that of an
-    accepted table: small relative errors of all probabilities are still small among the few that are accepted.
+    `absolute` is the total variation of the law of one proposal from what it should be, and
+    `relative` of that of an accepted table: small relative errors of all probabilities are still
+    small among the few that are accepted.
     """
 
     relative: float
@@ -84,9 +85,10 @@ def free_classes(part: Part) -> list[int]:
 class Joined:
     """Proposals from the laws of sums of columns, which are listed.
 
-    Groups of columns are drawn by their sums; what the classes have left is for the last group, and is accepted with
-    its probability there, in proportion to the largest. With a single group to draw, that is drawn right away with the
-    probability that it and what is left have together. Then every proposal is a table.
+    Groups of columns are drawn by their sums; what the classes have left is for the last group, and
+    is accepted with its probability there, in proportion to the largest. With a single group to
+    draw, that is drawn right away with the probability that it and what is left have together. Then
+    every proposal is a table.
     """
 
     def __init__(self, part: Part, drawn: Sequence[Group], last: Group) -> None:
@@ -145,7 +147,9 @@ class Joined:
 
 
 def _checked(part: Part, tables: Integers) -> Integers:
-    """Tables without those that miss the size of a class: none, unless rounding hid that a class is free."""
+    """Tables without those that miss the size of a class:
+    none, unless rounding hid that a class is free.
+    """
     sizes = np.array([one.total for one in part.classes], dtype=np.int64)
     right: Flags = (tables @ members_of(part).T.astype(np.int64) == sizes).all(axis=1)
     found: Integers = tables[right]
@@ -194,7 +198,9 @@ def _together(groups: Sequence[Group]) -> list[Group]:
 
 
 def _log_density(sizes: Integers, columns: Sequence[Summed]) -> float:
-    """About the logarithm of the probability that all sizes are right, as if they were normally distributed."""
+    """About the logarithm of the probability that all sizes are right, as
+    if they were normally distributed.
+    """
     wrong = sizes - sum(column.average for column in columns)
     spread = sum(column.spread for column in columns) + 0.08 * np.eye(
         len(sizes)
@@ -215,7 +221,8 @@ def _log_density(sizes: Integers, columns: Sequence[Summed]) -> float:
 class Stepwise:
     """Proposals from columns with too many points to list them: all but one are drawn cell by cell.
 
-    What the classes have left is the last column. It is accepted with its weight in proportion to the largest.
+    What the classes have left is the last column.
+    It is accepted with its weight in proportion to the largest.
     """
 
     def __init__(self, part: Part, laws: Sequence[Law]) -> None:
@@ -291,7 +298,9 @@ class Stepwise:
 
 
 class Counted:
-    """Tables from the layers of the count: each proposal is one, and whole numbers of any size leave nothing to rounding."""
+    """Tables from the layers of the count: each proposal is one, and whole numbers of any size
+    leave nothing to rounding.
+    """
 
     relative = 2.0**-60
     absolute = 0.0
@@ -317,8 +326,8 @@ class Counted:
 class Sampler:
     """Independent uniform tables of a part, as many as one likes.
 
-    Tables are solutions: how many people each cell has. A solution stands for prod(class.total! / prod x!) tables, and
-    is drawn with the probability that one of them has.
+    Tables are solutions: how many people each cell has. A solution stands for prod(class.total! /
+    prod x!) tables, and is drawn with the probability that one of them has.
     """
 
     proposals: Proposals
@@ -336,13 +345,16 @@ class Sampler:
     def error(self) -> float:
         """The probability, at most, that rounding changed any of the tables drawn so far.
 
-        Each proposal can be coupled with an ideal one so that they differ with probability `absolute` only, and each
-        accepted table with a uniform one so that they differ with probability `relative`.
+        Each proposal can be coupled with an ideal one so that they differ with probability
+        `absolute` only, and each accepted table with a uniform one so that they differ with
+        probability `relative`.
         """
         return self.proposed * self.proposals.absolute + self.found * self.proposals.relative
 
     def batch(self, wanted: int) -> Integers:
-        """The tables among some proposals: about as many as wanted, or as few as there are among 131,072."""
+        """The tables among some proposals: about as many as wanted, or as
+        few as there are among 131,072.
+        """
         start = time.perf_counter()
         likely = (self.found + 1) / (self.proposed + 1)
         count = (
@@ -363,7 +375,9 @@ class Sampler:
     def draw(
         self, wanted: int, *, job: Job | None = None, deadline: Deadline | None = None
     ) -> Iterator[Integers]:
-        """Tables in batches until there are as many as wanted, or a few more; raises OutOfTime at the deadline."""
+        """Tables in batches until there are as many as wanted, or a few more;
+        raises OutOfTime at the deadline.
+        """
         found = 0
         while found < wanted:
             if deadline is not None:
@@ -384,16 +398,18 @@ def sampler_of(
     deadline: Deadline | None = None,
     listed: int = MOST_LISTED,
 ) -> Sampler:
-    """A sampler of the tables of a part; raises CannotSample where its columns have too many states.
+    """A sampler of the tables of a part;
+    raises CannotSample where its columns have too many states.
 
-    The columns of a part are independent but for the sizes of classes. Each is drawn from its own law, exponentially
-    tilted, among the points that its rows allow; all but the last, which the sizes of classes determine and which is
-    accepted with its weight, in proportion to the largest weight. A table is then proposed with the probability
-    prod tilt**x / x!, which is the same for all tables of one solution up to their number, and so the accepted tables
-    are uniform. About d**(-f/2) of the proposals are accepted, with d columns and f free classes.
+    The columns of a part are independent but for the sizes of classes. Each is drawn from its own
+    law, exponentially tilted, among the points that its rows allow; all but the last, which the
+    sizes of classes determine and which is accepted with its weight, in proportion to the largest
+    weight. A table is then proposed with the probability prod tilt**x / x!, which is the same for
+    all tables of one solution up to their number, and so the accepted tables are uniform. About
+    d**(-f/2) of the proposals are accepted, with d columns and f free classes.
 
-    >>> from tacit.overlap.setting import overlap_of
-    >>> from tacit.overlap.system import system_of
+    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.system import system_of
     >>> [part] = system_of(
     ...     overlap_of("xyz", ["xxyz", "xyz"], [[0], [0], [0, 1], [0, 1], [1]])
     ... ).parts

@@ -1,4 +1,6 @@
-"""Tilts: the laws of the columns of a part, such that all classes have the right size on average."""
+"""Tilts: the laws of the columns of a part, such that all classes
+have the right size on average.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.overlap.columns import CannotSample, Column, Lattice, lattice_of
-from tacit.overlap.entropy import fitted
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import Part
-from tacit.overlap.urns import Floats
-from tacit.overlap.walks import Law
-from tacit.worlds.solving import Deadline
+from tacit.families.overlaps.counting.entropy import fitted
+from tacit.families.overlaps.sampling.columns import CannotSample, Column, Lattice, lattice_of
+from tacit.families.overlaps.sampling.urns import Floats
+from tacit.families.overlaps.sampling.walks import Law
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import Part
+from tacit.model.deadline import Deadline
 
 ROUNDS = 12  # in which the tilt is improved
 CLOSE = 1e-3  # how far, in squared standard deviations, the sizes may be off
@@ -25,12 +27,14 @@ def tilted(
 ) -> tuple[Law, ...]:
     """The laws of the columns of a part, tilted so that all classes have the right size on average.
 
-    With any tilt the accepted tables are uniform. With this one their share is largest: the probability that the
-    classes are right is (number of tables) * prod tilt**size / prod normalizer, and its logarithm is concave in the
-    logarithms of the tilts. Maximum entropy finds them nearly, and a few of Newton's steps the rest.
+    With any tilt the accepted tables are uniform. With this one their share is largest: the
+    probability that the classes are right is (number of tables) * prod tilt**size / prod
+    normalizer, and its logarithm is concave in the logarithms of the tilts. Maximum entropy finds
+    them nearly, and a few of Newton's steps the rest.
 
-    The mean of a cell is a factor of its class times powers of two for its rows. Those are the same for all points of a
-    column and change nothing but the size of numbers; and because they are powers of two, nothing is rounded.
+    The mean of a cell is a factor of its class times powers of two for its rows. Those are the same
+    for all points of a column and change nothing but the size of numbers; and because they are
+    powers of two, nothing is rounded.
     """
     lattices = _lattices(part, columns, deadline)
     sizes = np.array([one.total for one in part.classes], dtype=np.float64)

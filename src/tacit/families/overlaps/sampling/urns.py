@@ -1,4 +1,6 @@
-"""Urns: numbers drawn with given weights, many at a time, and by how much that differs from the weights."""
+"""Urns: numbers drawn with given weights, many at a time, and by how
+much that differs from the weights.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.overlap.setting import Integers
+from tacit.families.overlaps.setting import Integers
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 UNIT = 2.0**-53  # the relative error of one operation on floats
@@ -19,11 +21,12 @@ MOST_SLOTS = 20
 class Urn:
     """Draws of `values` with probabilities proportional to `weights`.
 
-    Weights become whole numbers of balls, 2**62 in all, and a draw takes one ball exactly uniformly. A table of slots
-    answers most draws with one look; the balls that do not fill a slot are kept apart.
+    Weights become whole numbers of balls, 2**62 in all, and a draw takes one ball exactly
+    uniformly. A table of slots answers most draws with one look; the balls that do not fill a slot
+    are kept apart.
 
-    The law drawn from is that of the weights but for relative errors of at most `relative`, and for a total variation
-    of at most `absolute` on top.
+    The law drawn from is that of the weights but for relative errors of at most `relative`, and for
+    a total variation of at most `absolute` on top.
 
     >>> urn = Urn(np.array([1.0, 0.0, 3.0]), np.array([7, 8, 9]))
     >>> np.unique(urn.draw(np.random.default_rng(1), 4000), return_counts=True)[1].tolist()
@@ -57,7 +60,9 @@ class Urn:
 
 
 class Urns:
-    """One urn for each of several states: those of state s have the weights from `starts[s]` to `starts[s + 1]`."""
+    """One urn for each of several states:
+    those of state s have the weights from `starts[s]` to `starts[s + 1]`.
+    """
 
     def __init__(self, weights: Floats, starts: Integers) -> None:
         self.starts = starts
@@ -69,7 +74,8 @@ class Urns:
         up_to = np.cumsum(balls)  # it may overflow and come round again; differences are right
         self.up_to: Integers = up_to - np.repeat(up_to[starts[:-1]] - balls[starts[:-1]], sizes)
         most = int(sizes.max())
-        # The sum of the shares is off by a unit for each; that goes to the largest share, which is 1/most at least.
+        # The sum of the shares is off by a unit for each;
+        # that goes to the largest share, which is 1/most at least.
         self.relative = 2 * (most * most + 8) * UNIT
         self.absolute = most * 2.0**-61
         self.rounds = (most - 1).bit_length()
@@ -88,7 +94,9 @@ class Urns:
 
 
 def _balls(shares: Floats, starts: Integers) -> Integers:
-    """Shares as whole numbers with the sum 2**62 for each state: rounded down, and the rest to the first of the largest."""
+    """Shares as whole numbers with the sum 2**62 for each state:
+    rounded down, and the rest to the first of the largest.
+    """
     balls = np.floor(shares * 2.0**WHOLE).astype(np.int64)
     sizes = np.diff(starts, append=len(shares))
     largest = np.flatnonzero(balls == np.repeat(np.maximum.reduceat(balls, starts), sizes))

@@ -1,4 +1,6 @@
-"""The law of one column: the Poisson law of its cells given its rows, its averages, and points drawn from it."""
+"""The law of one column: the Poisson law of its cells given its rows, its averages, and points
+drawn from it.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.overlap.columns import Lattice, Layer
-from tacit.overlap.setting import Integers
-from tacit.overlap.urns import UNIT, Floats, Urn, Urns
+from tacit.families.overlaps.sampling.columns import Lattice, Layer
+from tacit.families.overlaps.sampling.urns import UNIT, Floats, Urn, Urns
+from tacit.families.overlaps.setting import Integers
 
 Small = np.ndarray[Any, np.dtype[Any]]  # whole numbers of 32 bits: there may be many
 MOST_BEGUN = 1 << 17  # beginnings of points that are listed; cells after them are drawn one by one
@@ -19,10 +21,12 @@ MOST_BEGUN = 1 << 17  # beginnings of points that are listed; cells after them a
 
 @dataclass(frozen=True, eq=False)
 class Law:
-    """Points of a column with weights prod mean**x / x!, given for each cell as `factors`: 1 at its most likely number.
+    """Points of a column with weights prod mean**x / x!, given for each cell as `factors`:
+    1 at its most likely number.
 
-    The mean of a cell is the exponential tilt of its class times what its rows contribute, which is the same for all
-    points. Every factor is right but for a relative error of 2 * UNIT for each person that it is away from that number.
+    The mean of a cell is the exponential tilt of its class times what its rows contribute, which is
+    the same for all points. Every factor is right but for a relative error of 2 * UNIT for each
+    person that it is away from that number.
     """
 
     lattice: Lattice
@@ -61,7 +65,9 @@ class Law:
 
     @cached_property
     def ahead(self) -> tuple[Floats, ...]:
-        """For each layer the weight of all ways from its states to the end; scaled, so that the largest is about 1."""
+        """For each layer the weight of all ways from its states to the end;
+        scaled, so that the largest is about 1.
+        """
         found = [np.ones(1)]
         for layer in reversed(self.lattice.layers):
             found.append(
@@ -126,7 +132,9 @@ def _scaled(weights: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Begun:
-    """All ways to fill the first cells of a column: so many people in each, and the state one comes to."""
+    """All ways to fill the first cells of a column:
+    so many people in each, and the state one comes to.
+    """
 
     cells: Integers
     people: Small
@@ -139,7 +147,9 @@ class Begun:
 
 
 def begun(lattice: Lattice, most: float) -> Begun:
-    """As many first cells as have no more than so many ways together; with all cells these are the points."""
+    """As many first cells as have no more than so many ways together;
+    with all cells these are the points.
+    """
     state = np.zeros(1, dtype=np.int64)
     chosen: list[Small] = []
     for layer in lattice.layers:
@@ -181,7 +191,8 @@ class Walk:
             Urns(law.of_steps(layer) * law.ahead[number + 1][layer.target], layer.starts)
             for number, layer in enumerate(self.layers, behind)
         ]
-        # What is ahead of a state cancels out along a path but for the sums, of which each adds its own error.
+        # What is ahead of a state cancels out along a path but for the sums,
+        # of which each adds its own error.
         sums = sum(int(np.diff(layer.starts).max()) + 4 for layer in law.lattice.layers)
         self.relative = (
             2 * law.error
@@ -192,7 +203,9 @@ class Walk:
         self.absolute = self.urn.absolute + sum(one.absolute for one in self.urns)
 
     def draw(self, rng: np.random.Generator, count: int) -> tuple[Integers, ...]:
-        """So many independent points, as the choices made: a beginning, and the step of every further cell."""
+        """So many independent points, as the choices made:
+        a beginning, and the step of every further cell.
+        """
         chosen = [self.urn.draw(rng, count)]
         state = self.begun.state.take(chosen[0])
         for layer, urns in zip(self.layers, self.urns, strict=True):

@@ -1,4 +1,6 @@
-"""Allowed sets: the largest sets of kinds of people and values within which everybody may exchange with everybody."""
+"""Allowed sets: the largest sets of kinds of people and values within which everybody may
+exchange with everybody.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +8,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tacit.overlap.setting import Integers
-from tacit.overlap.system import Flags
-from tacit.worlds.solving import Deadline, OutOfTime
+from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.system import Flags
+from tacit.model.deadline import Deadline, OutOfTime
 
 Mask = int  # a set of kinds, or of types, as the bits of a number
 Type = tuple[int, int]  # a kind of people, and the value that they have
 
 
 class Exchanges:
-    """For each two values, the kinds whose people may exchange them: `with_whom[value][value][kind]`, both ways round."""
+    """For each two values, the kinds whose people may exchange them:
+    `with_whom[value][value][kind]`, both ways round.
+    """
 
     def __init__(self, kinds: int, values: tuple[int, ...]) -> None:
         self.kinds = kinds
@@ -47,10 +51,12 @@ class Exchanges:
 
 
 def bound(exchanges: Exchanges, counts: Integers, deadline: Deadline, *, diverse: bool) -> int:
-    """A level that no division into allowed sets exceeds: the least, over all types, of the most who fit with the type.
+    """A level that no division into allowed sets exceeds:
+    the least, over all types, of the most who fit with the type.
 
-    Who is in a set with somebody of kind a and value v has another value u only if both kinds may exchange u and v.
-    If the set has a second value w, everybody in it is of a kind that may exchange v and w with a.
+    Who is in a set with somebody of kind a and value v has another value u only if both kinds may
+    exchange u and v. If the set has a second value w, everybody in it is of a kind that may
+    exchange v and w with a.
 
     >>> may = Exchanges(2, (0, 1))
     >>> may.set(0, 1, np.full((2, 2), False))
@@ -88,12 +94,14 @@ def bound(exchanges: Exchanges, counts: Integers, deadline: Deadline, *, diverse
 def allowed_sets(
     exchanges: Exchanges, counts: Integers, deadline: Deadline, *, diverse: bool, most: int
 ) -> tuple[list[tuple[Type, ...]], bool]:
-    """The maximal allowed sets, as types (kind, value) that somebody has, and whether these are all.
+    """The maximal allowed sets, as types (kind, value) that somebody
+    has, and whether these are all.
 
-    Some people are an allowed set if every two of different kinds may exchange every two of the values that somebody
-    of the set has. So an allowed set is a set of kinds and a set of values, and all who are of these kinds and have
-    these values. `counts[kind, value]` says how many there are. In the `diverse` variant a set has two values. It ends
-    after `most` sets, or at the deadline, with those that it has.
+    Some people are an allowed set if every two of different kinds may exchange every two of the
+    values that somebody of the set has. So an allowed set is a set of kinds and a set of values,
+    and all who are of these kinds and have these values. `counts[kind, value]` says how many there
+    are. In the `diverse` variant a set has two values. It ends after `most` sets, or at the
+    deadline, with those that it has.
 
     >>> may = Exchanges(2, (0, 1, 2))
     >>> for pair, both in (((0, 1), True), ((0, 2), False), ((1, 2), False)):
@@ -152,7 +160,8 @@ def _kinds_and_values(
 
 
 def _twins(exchanges: Exchanges) -> dict[int, list[int]]:
-    """Values that are always together: all may exchange them, and whoever may exchange the one with a third may the other.
+    """Values that are always together: all may exchange them, and whoever may exchange the one with
+    a third may the other.
 
     They are under the first of them.
     """
@@ -180,7 +189,9 @@ def _with_more(
     near: dict[int, Mask],
     deadline: Deadline,
 ) -> Iterator[tuple[Mask, tuple[int, ...]]]:
-    """Those with the chosen values and some of the later ones. `near` is with whom each kind may exchange so far."""
+    """Those with the chosen values and some of the later ones.
+    `near` is with whom each kind may exchange so far.
+    """
     for at in range(start, len(values)):
         deadline.left()
         more = values[at]
@@ -219,7 +230,8 @@ def _may_all(exchanges: Exchanges, kinds: Mask, values: Sequence[int], more: int
 def cliques(near: dict[int, Mask], deadline: Deadline) -> Iterator[Mask]:
     """The maximal sets whose members are all near each other; everybody is near themselves.
 
-    Those that are near to the same others are always together, and are taken as one (Bron and Kerbosch, with a pivot).
+    Those that are near to the same others are always together, and are taken as one (Bron and
+    Kerbosch, with a pivot).
 
     >>> sorted(cliques({0: 0b011, 1: 0b111, 2: 0b110}, Deadline(9)))
     [3, 6]

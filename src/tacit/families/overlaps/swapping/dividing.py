@@ -1,4 +1,6 @@
-"""Dividing: put everybody into one of the allowed sets so that the smallest set that is used is as large as can be."""
+"""Dividing: put everybody into one of the allowed sets so that the smallest set that is used is
+as large as can be.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tacit.overlap.allowed import Type
-from tacit.overlap.filling import SMALL, WORKERS, new_model
-from tacit.worlds.solving import Deadline, OutOfTime, module, solve
+from tacit.families.overlaps.counting.filling import SMALL, WORKERS, new_model
+from tacit.families.overlaps.swapping.allowed import Type
+from tacit.families.solving import module, solve
+from tacit.model.deadline import Deadline, OutOfTime
 
 Crowd = dict[Type, int]  # how many people of each type
 
@@ -35,12 +38,14 @@ def largest(
     least: int = 0,
     at_least: int | None = None,
 ) -> Division:
-    """Divide people into parts of some sets, so that the smallest part that is used is as large as can be.
+    """Divide people into parts of some sets, so that the smallest part
+    that is used is as large as can be.
 
-    Each set is used once at most: two parts of the same set may as well be one. In the `diverse` variant each part
-    has people with two values, which are two by what they are `meant` to be (None: nothing for certain), where that is
-    told. It looks for levels above `least` only; with `at_least` it stops at a division of that
-    level, or at the proof that there is none. At the deadline it answers with what it has.
+    Each set is used once at most: two parts of the same set may as well be one. In the `diverse`
+    variant each part has people with two values, which are two by what they are `meant` to be
+    (None: nothing for certain), where that is told. It looks for levels above `least` only; with
+    `at_least` it stops at a division of that level, or at the proof that there is none. At the
+    deadline it answers with what it has.
 
     >>> found = largest(
     ...     [[(0, 0), (0, 1)], [(0, 1), (1, 1)]],
@@ -121,7 +126,9 @@ class _Program:
         return {meant for group in groups if (meant := self.meant[group]) is not None}
 
     def divided(self, level: int, deadline: Deadline) -> tuple[Crowd, ...] | None:
-        """A division into parts of at least so many people; None if there is none. Raises OutOfTime."""
+        """A division into parts of at least so many people; None if there is none.
+        Raises OutOfTime.
+        """
         cp = module()
         model = new_model()()
         usable = [

@@ -1,4 +1,6 @@
-"""RSIND: the largest crowds of people who can exchange the values that the crowd has now (Yao and others, Definition 4)."""
+"""RSIND: the largest crowds of people who can exchange the values that the crowd has now (Yao
+and others, Definition 4).
+"""
 
 from __future__ import annotations
 
@@ -10,17 +12,18 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.overlap.allowed import Exchanges, Type, allowed_sets, bits, bound
-from tacit.overlap.dividing import Crowd, Division, largest
-from tacit.overlap.possible import Possible, fits, possible
-from tacit.overlap.setting import Integers, Overlap
-from tacit.overlap.swaps import Swaps
-from tacit.overlap.system import Flags, NoTable
-from tacit.worlds.solving import Deadline, OutOfTime
+from tacit.families.overlaps.counting.possible import Possible, fits, possible
+from tacit.families.overlaps.setting import Integers, Overlap
+from tacit.families.overlaps.swapping.allowed import Exchanges, Type, allowed_sets, bits, bound
+from tacit.families.overlaps.swapping.dividing import Crowd, Division, largest
+from tacit.families.overlaps.swapping.swaps import Swaps
+from tacit.families.overlaps.system import Flags, NoTable
+from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.jobs import Job
 
 Variant = Literal["diverse", "literal"]
-MOST_KINDS = 4_000  # with more, all pairs of them do not fit into memory, and only the plain divisions are looked at
+# with more, all pairs of them do not fit into memory, and only the plain divisions are looked at
+MOST_KINDS = 4_000
 MOST_SETS = 50_000  # allowed sets that are looked at
 FEW_SETS = 2_000  # and before any table but the present one was looked for
 QUICK_SECONDS = 3.0
@@ -30,9 +33,9 @@ QUICK_SECONDS = 3.0
 class RestrictedCrowds:
     """A division of the people into crowds, and how large the smallest can be.
 
-    Each of `sets` says how many people of which class, with which value now, are in it: (class, value, people). All
-    have at least `level` people. No division has more than `most` in its smallest crowd; where the time was enough
-    that is the level. Without a division the level is 0.
+    Each of `sets` says how many people of which class, with which value now, are in it: (class,
+    value, people). All have at least `level` people. No division has more than `most` in its
+    smallest crowd; where the time was enough that is the level. Without a division the level is 0.
     """
 
     sets: tuple[tuple[tuple[int, int, int], ...], ...]
@@ -53,19 +56,20 @@ def rsind_level(
     at_least: int | None = None,
     meant: Sequence[int | None] | None = None,
 ) -> RestrictedCrowds:
-    """How large can the smallest crowd be, if people are divided into crowds who can exchange their present values?
+    """How large can the smallest crowd be, if people are divided into crowds
+    who can exchange their present values?
 
-    Some people are such a crowd if every two of them, in every table that fits and in which they have two of the values
-    that the crowd has now, can exchange these (Definitions 3 and 4, Proposition 3). In the `diverse` variant each
-    crowd has two values at least; the `literal` one is as printed, where all who have the same value are a crowd.
-    Where several values are meant to be one, `meant` has a number for each value, None for one that may mean anything: two
-    values differ if their numbers do.
-    With `at_least` it stops as soon as it is settled whether that level is reached. At the deadline the answer is not
-    exact: `level` is proved by the sets, and `most` is as far as it was settled. Raises NoTable if the present table
-    does not fit.
+    Some people are such a crowd if every two of them, in every table that fits and in which they
+    have two of the values that the crowd has now, can exchange these (Definitions 3 and 4,
+    Proposition 3). In the `diverse` variant each crowd has two values at least; the `literal` one
+    is as printed, where all who have the same value are a crowd. Where several values are meant to
+    be one, `meant` has a number for each value, None for one that may mean anything: two values
+    differ if their numbers do. With `at_least` it stops as soon as it is settled whether that level
+    is reached. At the deadline the answer is not exact: `level` is proved by the sets, and `most`
+    is as far as it was settled. Raises NoTable if the present table does not fit.
 
     >>> from dataclasses import replace
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> views = replace(
     ...     overlap_of("xy", ["xyy", "xy"], [[0], [0], [0, 1], [1]]),
     ...     current=np.array([[1, 0], [0, 1], [0, 1], [1, 0]]),
@@ -87,9 +91,10 @@ def rsind_level(
 class _Search:
     """Closes in on the level from both sides.
 
-    Below: crowds that are certain, because the swap equation holds or it is known that people never have the two values
-    at once. Above: crowds that are not excluded, because no table is known in which people have two values that they
-    cannot exchange. Where these differ, what the better division relies on is searched for.
+    Below: crowds that are certain, because the swap equation holds or it is known that people never
+    have the two values at once. Above: crowds that are not excluded, because no table is known in
+    which people have two values that they cannot exchange. Where these differ, what the better
+    division relies on is searched for.
     """
 
     def __init__(
@@ -188,7 +193,9 @@ class _Search:
                 self._settle_all(known)
 
     def _set_exchanges(self, known: Possible | None) -> None:
-        """Which kinds may exchange two values for certain, and perhaps, as far as the known tables tell."""
+        """Which kinds may exchange two values for certain, and perhaps,
+        as far as the known tables tell.
+        """
         tables = [self.now] if known is None else [self._by_kind(one) for one in known.instances]
         shown = np.stack(tables).transpose(2, 0, 1) > 0  # [value, table, kind]
         can = (
@@ -269,7 +276,9 @@ class _Search:
         return found, is_all
 
     def _holds(self, division: Division, known: Possible) -> bool:
-        """Can the crowds of a division really exchange their values? What is not sure is searched for."""
+        """Can the crowds of a division really exchange their values?
+        What is not sure is searched for.
+        """
         unsure = [
             (values, kinds)
             for crowd in division.crowds
@@ -296,7 +305,9 @@ class _Search:
             raise OutOfTime  # there are too many sets
 
     def _settle(self, values: tuple[int, int], kinds: tuple[int, int], known: Possible) -> bool:
-        """May two kinds exchange two values, although the swap equation fails: do they never have them at once?"""
+        """May two kinds exchange two values, although the swap equation fails:
+        do they never have them at once?
+        """
         if (values, kinds) not in self.settled:
             self.settled[values, kinds] = not self._meet(kinds, values, known)
         return self.settled[values, kinds]

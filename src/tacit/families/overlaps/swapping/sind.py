@@ -1,4 +1,6 @@
-"""SIND: the crowds of people whom the views do not tell apart, whatever their values (Yao and others, Definition 1)."""
+"""SIND: the crowds of people whom the views do not tell apart, whatever their values (Yao and
+others, Definition 1).
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.overlap.filling import Filling
-from tacit.overlap.possible import Possible, first_table, pieces_of, possible
-from tacit.overlap.setting import Integers, Overlap
-from tacit.overlap.swaps import Swaps
-from tacit.overlap.system import Flags, NoTable, System, system_of
-from tacit.worlds.solving import Deadline, OutOfTime
+from tacit.families.overlaps.counting.filling import Filling
+from tacit.families.overlaps.counting.possible import Possible, first_table, pieces_of, possible
+from tacit.families.overlaps.setting import Integers, Overlap
+from tacit.families.overlaps.swapping.swaps import Swaps
+from tacit.families.overlaps.system import Flags, NoTable, System, system_of
+from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.jobs import Job
 
-FEW = 20_000  # if one table leaves more pairs open, some more tables are looked for before the pairs are listed
+# if one table leaves more pairs open, some more tables are looked for before the pairs are listed
+FEW = 20_000
 MORE_TABLES = 12
 MOST_PAIRS = 3_000_000  # with more there is not enough memory
 IN_VAIN = 12  # attempts after which nothing more is expected of exchanges
@@ -38,7 +41,7 @@ class Crowds:
 def conservative_partition(overlap: Overlap) -> Crowds:
     """Sets of people with the same output map: they are SIND for certain, others may be.
 
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> conservative_partition(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])).sets
     ((0,), (1,), (2,))
     """
@@ -51,12 +54,13 @@ def conservative_partition(overlap: Overlap) -> Crowds:
 def sind_partition(overlap: Overlap, deadline: Deadline, job: Job | None = None) -> Crowds:
     """The sets of people who can exchange their values in every table that fits the views.
 
-    Two people are SIND if every two values that they have in some table satisfy the swap equation (Definition 1,
-    Proposition 4); that is an equivalence, and those with the same output map are equivalent. One table tells most
-    classes apart; what it leaves open is searched for: is there a table in which they have values that they cannot
-    exchange? Raises NoTable where no table fits, OutOfTime at the deadline.
+    Two people are SIND if every two values that they have in some table satisfy the swap equation
+    (Definition 1, Proposition 4); that is an equivalence, and those with the same output map are
+    equivalent. One table tells most classes apart; what it leaves open is searched for: is there a
+    table in which they have values that they cannot exchange? Raises NoTable where no table fits,
+    OutOfTime at the deadline.
 
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> sind_partition(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]]), Deadline(9)).sets
     ((0, 2), (1,))
     """
@@ -85,7 +89,8 @@ def _crowds(overlap: Overlap, alike: Integers) -> Crowds:
 def _joined(
     overlap: Overlap, swaps: Swaps, kinds: Integers, table: Integers, deadline: Deadline, job: Job
 ) -> Integers:
-    """A number for each class, the same for those that are SIND, from one that is the same for some of them.
+    """A number for each class, the same for those that are SIND, from one
+    that is the same for some of them.
 
     It begins with a table that fits.
     """
@@ -123,7 +128,9 @@ def _with_settled(kinds: Integers, system: System) -> Integers:
 
 
 class _Told:
-    """Which kinds of classes tables have told apart. A kind is represented by its class with the most people."""
+    """Which kinds of classes tables have told apart.
+    A kind is represented by its class with the most people.
+    """
 
     def __init__(
         self, overlap: Overlap, swaps: Swaps, kinds: Integers, deadline: Deadline, job: Job
@@ -157,7 +164,9 @@ class _Told:
     def _close(
         self, kind: int, own: Sequence[int], kinds: Integers, values: Integers, is_open: Flags
     ) -> None:
-        """Leave out the kinds that have, in a table, a value that they cannot exchange with one that this kind has."""
+        """Leave out the kinds that have, in a table, a value that they cannot exchange with one
+        that this kind has.
+        """
         for value in own:
             chosen = is_open[kinds]
             others, theirs = kinds[chosen], values[chosen]
@@ -197,7 +206,9 @@ class _Told:
 
 
 def _half(rng: np.random.Generator, classes: int) -> Flags:
-    """About half of the classes, with all values: if all changed to the same value they would be alike as before."""
+    """About half of the classes, with all values:
+    if all changed to the same value they would be alike as before.
+    """
     return rng.integers(2, size=(classes, 1)).astype(bool)
 
 
@@ -210,7 +221,9 @@ class _Walk:
         self._fillings = [Filling(part, flat[part.place]) for part in pieces_of(system.parts)]
 
     def step(self, wanted: Flags, deadline: Deadline, job: Job) -> bool:
-        """Go to a table in which some of these cells, where nobody is now, have somebody. False: no exchange does it."""
+        """Go to a table in which some of these cells, where nobody is now, have somebody.
+        False: no exchange does it.
+        """
         table = self.table.copy().reshape(-1)
         is_new = False
         for filling in self._fillings:
@@ -236,7 +249,9 @@ class _Open:
         return len(self.pairs)
 
     def _slices(self) -> Iterator[tuple[slice, Integers, Integers, Flags]]:
-        """Some pairs at a time: their classes, and the values, [of the one, of the other], that they cannot exchange."""
+        """Some pairs at a time: their classes, and the values, [of the one, of the other], that
+        they cannot exchange.
+        """
         mine, theirs = np.meshgrid(
             np.arange(self.shape[1]), np.arange(self.shape[1]), indexing="ij"
         )
@@ -256,7 +271,9 @@ class _Open:
         self.pairs = self.pairs[kept]
 
     def helpful(self, table: Integers) -> Flags:
-        """The cells that would tell some pair apart, if they had somebody and the table were else the same."""
+        """The cells that would tell some pair apart, if they had somebody and the table were
+        else the same.
+        """
         found = np.zeros(self.shape, dtype=bool)
         has = table > 0
         for _, one, other, failing in self._slices():
@@ -273,7 +290,9 @@ class _Open:
         return found
 
     def apart(self, known: Possible) -> None:
-        """Leave out the pairs that have possible values, of different parts or settled, which they cannot exchange."""
+        """Leave out the pairs that have possible values, of different parts or settled, which
+        they cannot exchange.
+        """
         kept = np.ones(len(self.pairs), dtype=bool)
         part_of = known.part_of.reshape(self.shape)
         for some, one, other, failing in self._slices():
@@ -284,7 +303,9 @@ class _Open:
         self.pairs = self.pairs[kept]
 
     def against(self, kind: int, value: int) -> Flags:
-        """The cells that would tell other kinds from this one, if somebody of this one has the value."""
+        """The cells that would tell other kinds from this one, if
+        somebody of this one has the value.
+        """
         found = np.zeros(self.shape, dtype=bool)
         values = np.arange(self.shape[1])
         one, other = self.pairs.T
@@ -296,7 +317,8 @@ class _Open:
         return found
 
     def joined(self) -> Integers:
-        """The kinds, with the same number for those of pairs that are still open: the first of them.
+        """The kinds, with the same number for those of pairs that are still open:
+        the first of them.
 
         Where the pairs are an equivalence each set has the pairs of its first kind with all others.
         """

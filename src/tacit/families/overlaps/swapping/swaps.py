@@ -1,4 +1,6 @@
-"""Swaps: may two people exchange their values without any view noticing? The swap equation, for many pairs at once."""
+"""Swaps: may two people exchange their values without any view noticing? The swap equation, for
+many pairs at once.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.overlap.setting import NOTHING, Integers, Overlap
-from tacit.overlap.system import Flags
+from tacit.families.overlaps.setting import NOTHING, Integers, Overlap
+from tacit.families.overlaps.system import Flags
 
 MOST_EFFECTS = 1 << 24  # numbers of effects that are kept; beyond, rows are compared each time
 FULL = 1 << 62
@@ -18,13 +20,14 @@ Places = int | Integers | np.ndarray[Any, np.dtype[np.intp]]
 def swap_equation(
     overlap: Overlap, class_1: Places, value_1: Places, class_2: Places, value_2: Places
 ) -> Flags:
-    """Do people of two classes, with these values, put the same rows into every view if they exchange their values?
+    """Do people of two classes, with these values, put the same rows into every view if they
+    exchange their values?
 
-    The swap equation of Yao and others (Proposition 4): for every view the two rows that they put into it with
-    (value_1, value_2) are those that they put into it with (value_2, value_1), as multisets. The arguments are
-    numbers, or arrays of them that go together.
+    The swap equation of Yao and others (Proposition 4): for every view the two rows that they put
+    into it with (value_1, value_2) are those that they put into it with (value_2, value_1), as
+    multisets. The arguments are numbers, or arrays of them that go together.
 
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> views = overlap_of("xy", ["xy", "y"], [[0], [0], [0, 1]])
     >>> swap_equation(views, 0, 0, np.array([1, 2]), 1).tolist()
     [True, False]
@@ -46,12 +49,13 @@ def _rows(overlap: Overlap, class_: Places, value: Places) -> Integers:
 class Swaps:
     """The swap equation of one overlap, prepared.
 
-    If a person's value changes from p to q, each view loses one row and gains another, or does not notice. Call that
-    the effect of {p, q} on a class. Two people may exchange p and q exactly if the effect is the same for both: if a
-    view notices for one of them, its multiset of rows stays the same only if both put the same row with p, and the
-    same with q. So the effects are numbered, and the equation is an equality of two numbers.
+    If a person's value changes from p to q, each view loses one row and gains another, or does not
+    notice. Call that the effect of {p, q} on a class. Two people may exchange p and q exactly if
+    the effect is the same for both: if a view notices for one of them, its multiset of rows stays
+    the same only if both put the same row with p, and the same with q. So the effects are numbered,
+    and the equation is an equality of two numbers.
 
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> swaps = Swaps(overlap_of("xy", ["xy", "y"], [[0], [0], [0, 1]]))
     >>> swaps.equation(0, 0, np.array([1, 2]), 1).tolist()
     [True, False]
@@ -74,8 +78,8 @@ class Swaps:
     def kinds(self) -> Integers:
         """A number for each class, the same for two whose people may exchange any two values.
 
-        They are those with the same output map, when views that show the same row of a person whatever their value
-        are left out.
+        They are those with the same output map, when views that show the same row of a person
+        whatever their value are left out.
         """
         rows = self.overlap.outputs
         moved = np.where((rows == rows[:, :, :1]).all(axis=2, keepdims=True), NOTHING, rows)
@@ -87,7 +91,7 @@ class Swaps:
 def effects_of(overlap: Overlap) -> Integers:
     """The effect of each two values on each class, [class, value, value], as a number.
 
-    >>> from tacit.overlap.setting import overlap_of
+    >>> from tacit.families.overlaps.setting import overlap_of
     >>> effects_of(overlap_of("xy", ["xy"], [[0], [0], []]))[:, 0, 1].tolist()
     [1, 1, 0]
     """

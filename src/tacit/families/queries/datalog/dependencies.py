@@ -1,4 +1,5 @@
-"""Dependencies: integrity constraints as they are written, and keys, foreign keys, inclusions and cardinalities for short.
+"""Dependencies: integrity constraints as they are written, and keys, foreign keys, inclusions and
+cardinalities for short.
 
 RP(r, p) -> RS(r, c), SP(c, p)                 c is existential
 RP(a, p), RP(b, p), RP(c, p), a != b -> c = a | c = b
@@ -16,8 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from tacit.errors import QueryError, did_you_mean
-from tacit.queries.bodies import Body, Condition, Equal, Known, Same, constrained
-from tacit.queries.datalog import (
+from tacit.families.queries.datalog.read import (
     Parser,
     PlacedAtom,
     PlacedComparison,
@@ -28,9 +28,18 @@ from tacit.queries.datalog import (
     placed_atom,
     shown,
 )
-from tacit.queries.dependency import Alternative, Dependency
-from tacit.queries.query import Atom, Comparison, Constant, Relation, Relations, Term, Variable
-from tacit.queries.reading import Text
+from tacit.families.queries.dependency import Alternative, Dependency
+from tacit.families.queries.query import (
+    Atom,
+    Comparison,
+    Constant,
+    Relation,
+    Relations,
+    Term,
+    Variable,
+)
+from tacit.families.queries.sql.bodies import Body, Condition, Equal, Known, Same, constrained
+from tacit.families.queries.understanding import Text
 
 EXAMPLE = "RP(r, p) -> RS(r, c), SP(c, p)"
 COLUMNS = r"([\w.]+)\s*\[([^\]]*)\]"
@@ -46,7 +55,8 @@ Side = tuple[tuple[PlacedAtom, ...], tuple[PlacedComparison, ...]]
 def read_constraint(
     text: str, relations: Relations, *, file: str = "constraint"
 ) -> tuple[Dependency, ...]:
-    """The dependencies that a constraint stands for: one, or several where the left side is a disjunction.
+    """The dependencies that a constraint stands for:
+    one, or several where the left side is a disjunction.
 
     >>> relations = {"R": Relation("R", ("a", "b")), "T": Relation("T", ("a",))}
     >>> for one in read_constraint("R(x, y) -> T(x) | y = 'b'", relations):
@@ -83,7 +93,7 @@ def is_constraint(text: str) -> bool:
     )
 
 
-# -- as written ---------------------------------------------------------------------------------------
+# -- as written ------------------------------------------------------------------------------------
 
 
 def _written(text: Text, relations: Relations) -> Iterator[Dependency]:
@@ -238,7 +248,9 @@ def _identity(found: Condition) -> Condition:
 def _existential_last(
     one: Condition, moved: Mapping[Variable, Term], mine: set[Variable]
 ) -> Condition:
-    """Follow what the body made of its variables, and write an existential variable on the right of an equation."""
+    """Follow what the body made of its variables, and write an existential variable on the right
+    of an equation.
+    """
 
     def put(term: Term) -> Term:
         return moved.get(term, term) if isinstance(term, Variable) else term
@@ -263,7 +275,7 @@ def _compared(comparisons: Sequence[PlacedComparison]) -> list[Variable]:
     return [term for term in terms if isinstance(term, Variable)]
 
 
-# -- for short ----------------------------------------------------------------------------------------
+# -- for short -------------------------------------------------------------------------------------
 
 
 def keys_of(relations: Relations) -> tuple[Dependency, ...]:
@@ -389,7 +401,9 @@ def _cardinality(found: re.Match[str], text: Text, relations: Relations) -> Iter
 def _copies(
     relation: Relation, by: str, shared: Variable, counted: str, number: int
 ) -> tuple[list[Atom], list[Variable]]:
-    """Rows of a relation that agree in one column, with the variables of the column that is counted."""
+    """Rows of a relation that agree in one column, with the
+    variables of the column that is counted.
+    """
     rows = [row(relation, f"'{at}") | {by: shared} for at in range(1, number + 1)]
     return [Atom(relation.name, tuple(one.values())) for one in rows], [
         one[counted] for one in rows

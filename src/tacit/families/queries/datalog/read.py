@@ -1,4 +1,5 @@
-"""Datalog: rules such as S(n) :- P(i, n), D(i, 'cancer'), n != 'Ann', read as unions of conjunctive queries.
+"""Datalog: rules such as S(n) :- P(i, n), D(i, 'cancer'), n != 'Ann',
+read as unions of conjunctive queries.
 
 Constants are quoted or numbers, bare words are variables, _ is a variable of its own; `;` or a new
 line separates the rules of a union. A line that ends inside parentheses, after a comma, `:-` or a
@@ -13,9 +14,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tacit.errors import QueryError, did_you_mean
-from tacit.queries.bodies import Body, Condition, Equal, Known, constrained
-from tacit.queries.kinds import Clash, family, family_of, fitted, number
-from tacit.queries.query import (
+from tacit.families.queries.kinds import Clash, family, family_of, fitted, number
+from tacit.families.queries.query import (
     Atom,
     Comparison,
     Constant,
@@ -26,9 +26,10 @@ from tacit.queries.query import (
     Term,
     Variable,
 )
-from tacit.queries.reading import Reading, Text
-from tacit.queries.rows import Algebra, Column, Rows
-from tacit.queries.sql_supports import conjunctive
+from tacit.families.queries.sql.bodies import Body, Condition, Equal, Known, constrained
+from tacit.families.queries.sql.rows import Algebra, Column, Rows
+from tacit.families.queries.sql.supports import conjunctive
+from tacit.families.queries.understanding import Reading, Text
 
 TOKEN = re.compile(
     r"""
@@ -337,14 +338,16 @@ def check_head(rule: Rule, first: Rule, text: Text) -> None:
     """The rules of a union have one name and one number of columns."""
     if rule.head.relation != first.head.relation:
         raise QueryError(
-            f"the rules of a union have one name, and here are {first.head.relation!r} and {rule.head.relation!r}.",
+            f"the rules of a union have one name, and here are {first.head.relation!r} and "
+            f"{rule.head.relation!r}.",
             code="union",
             hint=f"Write {first.head.relation}(...) :- ...",
             mark=text.mark(rule.head.start),
         )
     if len(rule.head.terms) != len(first.head.terms):
         raise QueryError(
-            f"{rule.head.relation} has {len(first.head.terms)} columns in the first rule and {len(rule.head.terms)} here.",
+            f"{rule.head.relation} has {len(first.head.terms)} columns in the first rule and "
+            f"{len(rule.head.terms)} here.",
             code="arity",
             hint="All rules of a union need as many columns.",
             mark=text.mark(rule.head.start),
@@ -366,9 +369,12 @@ def check_atoms(atoms: Sequence[PlacedAtom], text: Text, relations: Relations) -
         if len(atom.terms) != len(relation.columns):
             signature = f"{relation.name}({', '.join(relation.columns)})"
             raise QueryError(
-                f"{relation.name} has {len(relation.columns)} columns, and {len(atom.terms)} stand here.",
+                f"{relation.name} has {len(relation.columns)} columns, and {len(atom.terms)} "
+                "stand here.",
                 code="arity",
-                hint=f"Write a term for each column of {signature}; _ for those that do not matter.",
+                hint=(
+                    f"Write a term for each column of {signature}; _ for those that do not matter."
+                ),
                 mark=text.mark(atom.start),
             )
         for column, placed in zip(relation.columns, atom.terms, strict=True):
@@ -391,7 +397,8 @@ def _check_kind(
         there, other = kinds.setdefault(placed.term, (here, found))
         if other != found:
             raise QueryError(
-                f"{placed.term} joins {there} ({other}) with {here} ({found}), which are never equal.",
+                f"{placed.term} joins {there} ({other}) with {here} ({found}), which are "
+                "never equal.",
                 code="type-clash",
                 hint="Use two variables, or correct the types.",
                 mark=text.mark(placed.start),
@@ -535,7 +542,8 @@ def condition(one: PlacedComparison, kinds: dict[Variable, str], text: Text) -> 
     families = [_family(term, kinds) for term in sides]
     if None not in families and families[0] != families[1]:
         raise QueryError(
-            f"{one.left.term} {one.operator} {one.right.term} compares {families[0]} with {families[1]}.",
+            f"{one.left.term} {one.operator} {one.right.term} compares {families[0]} with "
+            f"{families[1]}.",
             code="type-clash",
             hint="Compare what is of one kind.",
             mark=text.mark(one.left.start),

@@ -1,19 +1,21 @@
-"""The text of a view after a change that was proposed: read back, and judged again before it is shown to anybody."""
+"""The text of a view after a change that was proposed:
+read back, and judged again before it is shown to anybody.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tacit.definitions.perfect_changes import with_a_condition, without_a_column
-from tacit.definitions.perfect_privacy import PerfectPrivacy
 from tacit.errors import TacitError
-from tacit.queries.critical import Private
-from tacit.queries.query import Query, Relations
-from tacit.queries.question import QueryQuestion
-from tacit.queries.read import read
-from tacit.queries.reading import Reading
-from tacit.queries.to_sql import to_sql
+from tacit.families.queries.definitions.perfect_changes import with_a_condition, without_a_column
+from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
+from tacit.families.queries.logic.critical import Private
+from tacit.families.queries.query import Query, Relations
+from tacit.families.queries.question import QueryQuestion
+from tacit.families.queries.read import read
+from tacit.families.queries.sql.to_sql import to_sql
+from tacit.families.queries.understanding import Reading
 
 SECONDS = 2  # to judge a changed view
 
@@ -32,8 +34,9 @@ def changed_views(
 ) -> list[ChangedView]:
     """The views that some proposals stand for, in the order of the proposals.
 
-    Only those of which the text itself, read like any other, is judged to disclose nothing. With independent attributes
-    there are none, because what is judged then is not the query as it is written.
+    Only those of which the text itself, read like any other, is judged to disclose nothing. With
+    independent attributes there are none, because what is judged then is not the query as it is
+    written.
     """
     reading = next((one for one in question.views if one.name == view), None)
     if reading is None or reading.exact is None or definition.model != "tuple-independent":
@@ -75,7 +78,14 @@ def _text(query: Query, columns: Sequence[str], reading: Reading, question: Quer
 def named_sql(query: Query, columns: Sequence[str], relations: Relations, dialect: str) -> str:
     """A query as SQL over several lines, with columns of given names.
 
-    >>> from tacit.queries.query import Atom, Comparison, Conjunctive, Constant, Relation, Variable
+    >>> from tacit.families.queries.query import (
+    ...     Atom,
+    ...     Comparison,
+    ...     Conjunctive,
+    ...     Constant,
+    ...     Relation,
+    ...     Variable,
+    ... )
     >>> n, w = Variable("n"), Variable("w")
     >>> part = Conjunctive((w,), (Atom("D", (n, w)),), (Comparison(n, "!=", Constant("ann")),))
     >>> print(
@@ -89,14 +99,9 @@ def named_sql(query: Query, columns: Sequence[str], relations: Relations, dialec
     WHERE
       a1."name" <> 'ann'
     """
-    import sqlglot
-    from sqlglot import exp
+    from tacit.engines.sql.shapes_named import with_outputs
 
-    tree = sqlglot.parse_one(to_sql(query, relations, dialect), read=dialect)
-    for select in tree.find_all(exp.Select):
-        for shown, name in zip(select.expressions, columns, strict=False):
-            shown.set("alias", exp.to_identifier(name, quoted=True))
-    return tree.sql(dialect=dialect, pretty=True)
+    return with_outputs(to_sql(query, relations, dialect), columns, dialect)
 
 
 def _holds(

@@ -1,11 +1,13 @@
-"""Small changes of a view after which it would say nothing about the secret: a column less, or a condition more."""
+"""Small changes of a view after which it would say nothing about the secret:
+a column less, or a condition more.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from tacit.queries.query import (
+from tacit.families.queries.query import (
     Atom,
     Comparison,
     Conjunctive,

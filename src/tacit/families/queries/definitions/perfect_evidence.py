@@ -1,8 +1,11 @@
-"""Evidence of a disclosure between queries: both are executed, and beliefs are counted under a simple prior."""
+"""Evidence of a disclosure between queries:
+both are executed, and beliefs are counted under a simple prior.
+"""
 
 from __future__ import annotations
 
 import datetime
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,17 +17,20 @@ from typing import Any
 import duckdb
 from sqlglot.errors import SqlglotError
 
-from tacit.engines.duckdb import DuckDB
-from tacit.engines.duckdb_words import sql_name
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.sql import shapes_bench
 from tacit.errors import EngineError
-from tacit.queries.evaluate import answers
-from tacit.queries.facts import Fact
-from tacit.queries.query import Query, Relation, Relations
-from tacit.queries.reading import Reading
-from tacit.queries.to_sql import to_sql
+from tacit.families.queries.evaluate import answers
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.logic.homomorphism import Clock
+from tacit.families.queries.query import Query, Relation, Relations
+from tacit.families.queries.sql.to_sql import to_sql
+from tacit.families.queries.understanding import Reading
 
 MOST_ROWS = 12  # possible rows of which each may be there or not
 MOST_ROWS_BY_TEXT = 7  # the same where every set of rows is put to the engine
+MEMORY = "512MB"  # for answers on a few rows: more than that is no evidence
+STOP_EVERY = 0.1
 SQL_TYPES = {
     "integer": "BIGINT",
     "decimal": "DECIMAL(38, 10)",
@@ -56,34 +62,49 @@ class Executed:
 
 
 class Bench:
-    """An empty database with the tables of the schema, in which queries are executed on a few rows."""
+    """An empty database with the tables of the schema, in which queries are executed on a few rows.
+
+    Whatever runs when the time of `clock` is up is ended with an EngineError:
+    thirty tables of two rows have a billion rows side by side.
+    """
 
     def __init__(
-        self, relations: Relations, dialect: str, views: Mapping[str, str] | None = None
+        self,
+        relations: Relations,
+        dialect: str,
+        views: Mapping[str, str] | None = None,
+        clock: Clock | None = None,
     ) -> None:
         self.relations = relations
         self.dialect = dialect
+        self.clock = clock or Clock()
         self.engine = DuckDB()
+        self._written: dict[
+            str, str
+        ] = {}  # queries in DuckDB's words: to write a long one takes a while
+        self._closed = threading.Event()
+        self._run(shapes_bench.settings(MEMORY, spill=""))
+        threading.Thread(target=self._stop_late, daemon=True).start()
         for relation in relations.values():
-            columns = ", ".join(
-                f"{sql_name(name)} {sql_type(relation, name)}" for name in relation.columns
-            )
             schema = relation.name.rpartition(".")[0]
             if schema:
-                self._run(f"CREATE SCHEMA IF NOT EXISTS {sql_name(schema)}")
-            self._run(f"CREATE TABLE {sql_name(relation.name)} ({columns})")
+                self._run(shapes_bench.empty_schema(schema))
+            types = {name: sql_type(relation, name) for name in relation.columns}
+            self._run(shapes_bench.empty_table(relation.name, types))
         self._create_views(
             {name: text for name, text in (views or {}).items() if name not in relations}
         )
 
     def _create_views(self, views: Mapping[str, str]) -> None:
-        """The views that the engine can read, whatever order they name each other in; no query may need the others."""
+        """The views that the engine can read, whatever order they name each other in;
+        no query may need the others.
+        """
         waiting = dict(views)
         while waiting:
             made = []
             for name, text in waiting.items():
                 with suppress(EngineError, SqlglotError):
-                    self._run(f"CREATE VIEW {sql_name(name)} AS {self._in_duckdb(text)}")
+                    self._run(shapes_bench.view(name, self._in_duckdb(text)))
                     made.append(name)
             if not made:
                 return
@@ -93,31 +114,47 @@ class Bench:
     def _run(self, sql: str, values: Sequence[Any] = ()) -> Any:
         try:
             return self.engine.connection.execute(sql, list(values))
-        except duckdb.Error as error:
+        except (duckdb.Error, RuntimeError) as error:
+            if self.clock.is_over():
+                raise EngineError("The time was up before their answers were there.") from None
+            if isinstance(error, duckdb.OutOfMemoryException):
+                raise EngineError("Their answers need more memory than is set aside.") from None
             raise EngineError(
-                f"the embedded engine cannot run the query: {str(error).splitlines()[0]}"
+                f"The embedded engine cannot run the query: {str(error).splitlines()[0]}."
             ) from None
 
     def _in_duckdb(self, text: str) -> str:
         import sqlglot
 
-        from tacit.queries.sql_parse import created_query
+        from tacit.families.queries.sql.parse import created_query
 
-        return created_query(sqlglot.parse_one(text, read=self.dialect)).sql(dialect="duckdb")
+        if text not in self._written:
+            self._written[text] = created_query(sqlglot.parse_one(text, read=self.dialect)).sql(
+                dialect="duckdb", copy=False
+            )
+        return self._written[text]
 
     def __enter__(self) -> Bench:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._closed.set()
         self.engine.close()
+
+    def _stop_late(self) -> None:
+        """End what runs when the time is up, again and again:
+        an engine between two statements does not hear it.
+        """
+        self._closed.wait(self.clock.left())
+        while not self._closed.wait(STOP_EVERY):
+            self.engine.connection.interrupt()
 
     def answer(self, sql: str, facts: Iterable[Fact]) -> Rows:
         """The answer of a query on some facts, its rows in order."""
         for name in self.relations:
-            self._run(f"DELETE FROM {sql_name(name)}")
+            self._run(shapes_bench.no_rows(name))
         for fact in facts:
-            places = ", ".join("?" for _ in fact.values)
-            self._run(f"INSERT INTO {sql_name(fact.relation)} VALUES ({places})", fact.values)
+            self._run(shapes_bench.one_row(fact.relation, fact.values), fact.values)
         return tuple(sorted(self._run(sql).fetchall(), key=repr))
 
     def executed(
@@ -128,7 +165,9 @@ class Bench:
         tuple_: Fact,
         made: Mapping[Fact, Fact],
     ) -> Executed:
-        """A query on an instance without and with a tuple; answers show new values under their names."""
+        """A query on an instance without and with a tuple;
+        answers show new values under their names.
+        """
         sql = self.text(reading, query)
         names = fresh_names(made)
         without, with_ = (
@@ -163,12 +202,32 @@ def fresh_names(made: Mapping[Fact, Fact]) -> dict[Any, Any]:
 
 
 def named(rows: Rows, names: Mapping[Any, Any]) -> Rows:
-    """Rows with new values under the names that the tuples give them."""
-    return tuple(tuple(names.get(value, value) for value in row) for row in rows)
+    """Rows with new values under the names that the tuples give them,
+    also in lists and values with parts.
+    """
+    return tuple(tuple(named_value(value, names) for value in row) for row in rows)
+
+
+def named_value(value: Any, names: Mapping[Any, Any]) -> Any:
+    """A value that can be compared and counted:
+    a list becomes a tuple, and what has parts a tuple of names and values.
+
+    >>> named_value({"a": [1, "Ann"]}, {"Ann": "_fresh1"})
+    (('a', (1, '_fresh1')),)
+    """
+    if isinstance(value, Mapping):
+        return tuple(
+            (named_value(key, names), named_value(one, names)) for key, one in value.items()
+        )
+    if isinstance(value, list | tuple | set):
+        return tuple(named_value(one, names) for one in value)
+    return names.get(value, value)
 
 
 def sql_type(relation: Relation, column: str) -> str:
-    """How a column is declared; one without a known type takes text, unless its domain says otherwise."""
+    """How a column is declared; one without a known type takes text,
+    unless its domain says otherwise.
+    """
     kind = relation.kinds.get(column)
     if kind in SQL_TYPES:
         return SQL_TYPES[str(kind)]
@@ -219,10 +278,11 @@ def fitting(kind: str, value: str, numbers: Iterator[int]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """How a belief moves under a simple prior: each of some possible rows is there or not by a fair coin.
+    """How a belief moves under a simple prior:
+    each of some possible rows is there or not by a fair coin.
 
-    `claim` is a row of the secret's answer (empty: that the answer is yes). `total`: some answer of the views
-    fixes the whole answer of the secret.
+    `claim` is a row of the secret's answer (empty: that the answer is yes).
+    `total`: some answer of the views fixes the whole answer of the secret.
     """
 
     rows: int
@@ -240,7 +300,9 @@ def moved(
     views: Answer,
     claims: Iterable[tuple[Any, ...]],
 ) -> Moved | None:
-    """The belief in a row of the secret's answer that moves most, over all instances made of some rows."""
+    """The belief in a row of the secret's answer that moves most, over
+    all instances made of some rows.
+    """
     worlds = [(secret(world), views(world)) for world in instances(rows, relations)]
     by_view: dict[Any, list[Any]] = {}
     for hidden, seen in worlds:
@@ -286,11 +348,11 @@ def satisfies_keys(facts: Iterable[Fact], relations: Relations) -> bool:
     return True
 
 
-def by_logic(query: Query) -> Answer:
-    """The answer of a query that is read exactly."""
+def by_logic(query: Query, clock: Clock) -> Answer:
+    """The answer of a query that is read exactly; TimeUp where it takes too long."""
 
     def answer(facts: Iterable[Fact]) -> Any:
-        found = answers(query, facts)
+        found = answers(query, facts, clock.check)
         return Frozen(found) if isinstance(found, Counter) else frozenset(found)
 
     return answer

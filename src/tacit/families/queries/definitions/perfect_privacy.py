@@ -1,4 +1,6 @@
-"""Perfect privacy: do the views say anything at all about the secret, to anyone? (dissertation, chapter 2)"""
+"""Perfect privacy: do the views say anything at all about the secret,
+to anyone? (dissertation, chapter 2)
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from tacit.definitions.base import Definition, Place, check_seconds
-from tacit.definitions.perfect_changes import changes
-from tacit.definitions.perfect_evidence import (
+from tacit.errors import EngineError, ParameterError
+from tacit.families.definition import Definition, Place, check_seconds
+from tacit.families.queries.classes import bound, classes_of
+from tacit.families.queries.definitions.perfect_changes import changes
+from tacit.families.queries.definitions.perfect_evidence import (
     MOST_ROWS,
     MOST_ROWS_BY_TEXT,
     Answer,
@@ -21,13 +25,16 @@ from tacit.definitions.perfect_evidence import (
     moved,
     rows_of,
 )
-from tacit.definitions.words import listed, plural
-from tacit.errors import EngineError, ParameterError
-from tacit.model.numbers import percent
-from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
-from tacit.queries.attribute_independent import split_attributes, split_relations, tied
-from tacit.queries.classes import bound, classes_of
-from tacit.queries.critical import (
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.families import doubtful
+from tacit.families.queries.logic.attribute_independent import (
+    Role,
+    asks_existence,
+    split_attributes,
+    split_relations,
+    tied,
+)
+from tacit.families.queries.logic.critical import (
     Disclosed,
     Judge,
     NotDecided,
@@ -36,11 +43,14 @@ from tacit.queries.critical import (
     is_empty,
     judge,
 )
-from tacit.queries.facts import Fact
-from tacit.queries.families import doubtful
-from tacit.queries.query import Query, Relations
-from tacit.queries.question import QueryQuestion
-from tacit.queries.reading import Reading
+from tacit.families.queries.logic.homomorphism import Clock, TimeUp
+from tacit.families.queries.query import Query, Relations
+from tacit.families.queries.question import QueryQuestion
+from tacit.families.queries.sql.public_order import order_beyond_rows
+from tacit.families.queries.understanding import Reading
+from tacit.families.words import listed, plural
+from tacit.model.numbers import percents
+from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
 
 SECONDS = 60.0
 ROWS_INDEPENDENT = Assumption(
@@ -54,19 +64,23 @@ ATTRIBUTES_INDEPENDENT = Assumption(
     "cannot",
 )
 INSTEAD = "Ask for g-safety or e-safety."
-BOUND = f"The queries depend on a common row, but constraints may exclude the databases in which they do. {INSTEAD}"
+BOUND = (
+    "The queries depend on a common row, but constraints may exclude the databases in which "
+    f"they do. {INSTEAD}"
+)
 SCHEMA_KNOWN = Assumption("schema-known", "everybody knows the tables, keys and domains", "yes")
 
 
 @dataclass(frozen=True, slots=True)
 class PerfectPrivacy(Definition):
-    """The answers of the views change nobody's belief about the secret's answer, whatever they believed before.
+    """The answers of the views change nobody's belief about the secret's
+    answer, whatever they believed before.
 
-    Beliefs may be any that take rows as independent of each other, given the keys. `semantics` reads
-    both queries as sets or bags instead of as they are written. With `model` attribute-independent the
-    attributes of a row are independent too, and which rows there are is public: that is milder, and for owners
-    who find that two queries on one table with a key always disclose each other.
-    `seconds` limits the search; then the verdict is undecided.
+    Beliefs may be any that take rows as independent of each other, given the keys. `semantics`
+    reads both queries as sets or bags instead of as they are written. With `model`
+    attribute-independent the attributes of a row are independent too, and which rows there are is
+    public: that is milder, and for owners who find that two queries on one table with a key always
+    disclose each other. `seconds` limits the search; then the verdict is undecided.
 
     >>> PerfectPrivacy().label
     'perfect privacy'
@@ -119,6 +133,7 @@ class PerfectPrivacy(Definition):
 
     def check(self, question: QueryQuestion, *, sensitive: str | None = None) -> Verdict:
         """Look for a tuple on which both the secret and a view depend."""
+        clock = Clock.of(float(self.seconds))
         said = self._said(question)
         ruling = self.decide(question)
         if isinstance(ruling.found, NotDecided):
@@ -127,7 +142,7 @@ class PerfectPrivacy(Definition):
             )
         if isinstance(ruling.found, Disclosed):
             assert ruling.secret is not None and ruling.view is not None
-            relations = self._queries(question.secret, question.relations)[1]
+            relations = self._queries(question.secret, question.relations, "secret")[1]
             return self._disclosed(
                 question,
                 ruling.secret,
@@ -136,13 +151,16 @@ class PerfectPrivacy(Definition):
                 ruling.found,
                 relations,
                 said,
+                clock,
             )
         return self._holds(question, ruling, said)
 
     def decide(self, question: QueryQuestion, judge: Judge | None = None) -> Ruling:
-        """The decision by itself: no witness is executed and nothing is told. `judge` remembers queries that it saw before."""
+        """The decision by itself: no witness is executed and nothing is told.
+        `judge` remembers queries that it saw before.
+        """
         begun = time.monotonic()
-        secrets, relations = self._queries(question.secret, question.relations)
+        secrets, relations = self._queries(question.secret, question.relations, "secret")
         views = [
             (place, query)
             for place, one in enumerate(question.views)
@@ -151,11 +169,13 @@ class PerfectPrivacy(Definition):
         shown = [query for _, query in views]
         if text := tied_together(secrets, shown, question.tied):
             return Ruling(NotDecided("constraints", text))
-        if self.model == "attribute-independent" and (name := tied_relation(question)):
-            text = f"A key of {name} ties several attributes together, so they are not independent of each other."
-            return Ruling(NotDecided("attributes", text))
+        if self.model == "attribute-independent" and (outside := outside_the_model(question)):
+            return Ruling(outside)
         if reason := doubtful([*secrets, *shown], relations):
-            text = f"{reason[0].upper()}{reason[1:]}, so constants may not mean what they look like. Give the column a type."
+            text = (
+                f"{reason[0].upper()}{reason[1:]}, so constants may not mean what they look "
+                "like. Give the column a type."
+            )
             return Ruling(NotDecided("types", text))
         judge = judge or Judge(relations)
         pairs: tuple[SettledPair, ...] = ()
@@ -169,23 +189,32 @@ class PerfectPrivacy(Definition):
                 return Ruling(found, secret, at[1], at[0])
             pairs += found.pairs
         if relation := nullable_key(secrets, shown, relations):
-            text = f"A key of {relation} may be NULL: rows that share it exclude each other only where it is not, which is not decided."
+            text = (
+                f"A key of {relation} may be NULL: rows that share it exclude each other only "
+                "where it is not, which is not decided."
+            )
             return Ruling(NotDecided("nullable-key", text))
         return Ruling(
             Private(pairs, not pairs),
             said_of=tuple(question.views[place].name for place, _ in views),
         )
 
-    # -- what is asked ------------------------------------------------------------------------------
+    # -- what is asked -----------------------------------------------------------------------------
 
-    def _queries(self, reading: Reading, relations: Relations) -> tuple[list[Query], Relations]:
-        """The query itself, or its supports; over split relations where attributes are independent."""
+    def _queries(
+        self, reading: Reading, relations: Relations, role: Role = "view"
+    ) -> tuple[list[Query], Relations]:
+        """The query itself, or its supports;
+        over split relations where attributes are independent.
+        """
         read: Sequence[Query] = [reading.exact] if reading.exact is not None else reading.supports
         if self.semantics is not None and reading.exact is not None:
             read = [replace(reading.exact, bag=self.semantics == "bag")]
         if self.model == "tuple-independent":
             return list(read), relations
-        return [split_attributes(query, relations)[0] for query in read], split_relations(relations)
+        return [
+            split_attributes(query, relations, role=role)[0] for query in read
+        ], split_relations(relations)
 
     def _said(self, question: QueryQuestion) -> dict[str, Any]:
         names = [view.name for view in question.views]
@@ -195,10 +224,14 @@ class PerfectPrivacy(Definition):
             question.secret.exact, question.relations
         ):
             warnings.append(
-                f"the answer of {question.secret.name} is empty on every database: it protects nothing"
+                f"the answer of {question.secret.name} is empty on every database: it "
+                "protects nothing"
             )
         warnings += [
-            f"{view.name} is sorted by {view.sorted_by}, which tells more than its rows: publish them in another order"
+            (
+                f"{view.name} is sorted by {view.sorted_by}, which tells more than its rows: "
+                "publish them in another order"
+            )
             for view in question.views
             if view.sorted_by is not None
         ]
@@ -235,7 +268,7 @@ class PerfectPrivacy(Definition):
             "warnings": tuple(warnings),
         }
 
-    # -- what is answered ---------------------------------------------------------------------------
+    # -- what is answered --------------------------------------------------------------------------
 
     def _holds(self, question: QueryQuestion, ruling: Ruling, said: dict[str, Any]) -> Verdict:
         assert isinstance(ruling.found, Private)
@@ -246,7 +279,10 @@ class PerfectPrivacy(Definition):
         if gate:
             because = "no row can matter to both the secret and a view"
         else:
-            because = f"{plural('pair', len(pairs))} of subgoals could be one row, and none of these rows matters to both"
+            because = (
+                f"{plural('pair', len(pairs))} of subgoals could be one row, and none of "
+                "these rows matters to both"
+            )
         facts = {
             "gate_only": gate,
             "pairs": [
@@ -278,11 +314,12 @@ class PerfectPrivacy(Definition):
         found: Disclosed,
         relations: Relations,
         said: dict[str, Any],
+        clock: Clock,
     ) -> Verdict:
         exact = question.secret.is_exact and reading.is_exact
         by_text, reason = None, "With independent attributes there is no single row to try."
         if self.model == "tuple-independent":
-            by_text, reason = self._tried(question, secret, view, reading, found)
+            by_text, reason = self._tried(question, secret, view, reading, found, clock)
         if by_text is not None and all(one.differs for one in by_text.executed):
             return self._breached(
                 question,
@@ -293,12 +330,22 @@ class PerfectPrivacy(Definition):
                 relations,
                 by_text,
                 {**said, "certainty": "exact"},
+                clock,
             )
-        # With semantics or a model that are not those of the text, the text's own answer proves nothing.
+        # With semantics or a model that are not those of the text, the
+        # text's own answer proves nothing.
         if exact and (self.semantics is not None or by_text is None):
-            return self._breached(question, secret, view, reading, found, relations, None, said)
+            return self._breached(
+                question, secret, view, reading, found, relations, None, said, clock
+            )
         fragments = [*question.secret.approximations, *reading.approximations]
-        code = fragments[0].code if fragments else "witness-not-confirmed"
+        code = (
+            "time-limit"
+            if by_text is None and clock.is_over()
+            else fragments[0].code
+            if fragments
+            else "witness-not-confirmed"
+        )
         about = (
             f" Not read exactly: {fragments[0].fragment} ({fragments[0].text})."
             if fragments
@@ -306,7 +353,8 @@ class PerfectPrivacy(Definition):
         )
         return self._undecided(
             code,
-            f"The queries may depend on a common row, but no case was found where both do. {reason}{about}",
+            "The queries may depend on a common row, but no case was found where both do. "
+            f"{reason}{about}",
             said,
         )
 
@@ -317,29 +365,34 @@ class PerfectPrivacy(Definition):
         view: Query,
         reading: Reading,
         found: Disclosed,
+        clock: Clock,
     ) -> tuple[Tried | None, str]:
         """Both queries executed on the rows that were found; or why they could not be."""
         made = concrete(rows_at(found), question.relations)
         try:
-            with Bench(question.relations, question.dialect, question.others) as bench:
+            with Bench(question.relations, question.dialect, question.others, clock) as bench:
                 executed = (
                     bench.executed(
                         question.secret, secret, found.instance_secret, found.secret_tuple, made
                     ),
                     bench.executed(reading, view, found.instance_view, found.view_tuple, made),
                 )
+                if not all(one.differs for one in executed):
+                    return Tried(
+                        executed, None
+                    ), "On the rows that were found the queries' own answers do not change."
                 exact = question.secret.is_exact and reading.is_exact
                 of_secret = (
-                    by_logic(secret) if exact else bench.by_text(question.secret, secret, made)
+                    by_logic(secret, clock)
+                    if exact
+                    else bench.by_text(question.secret, secret, made)
                 )
-                of_view = by_logic(view) if exact else bench.by_text(reading, view, made)
+                of_view = by_logic(view, clock) if exact else bench.by_text(reading, view, made)
                 most = MOST_ROWS if exact else MOST_ROWS_BY_TEXT
                 belief = believed(found, question.relations, of_secret, of_view, most)
         except EngineError as error:
             return None, error.message
-        return Tried(
-            executed, belief
-        ), "On the rows that were found the queries' own answers do not change."
+        return Tried(executed, belief), ""
 
     def _breached(
         self,
@@ -351,12 +404,15 @@ class PerfectPrivacy(Definition):
         relations: Relations,
         tried: Tried | None,
         said: dict[str, Any],
+        clock: Clock,
     ) -> Verdict:
         executed = tried.executed if tried is not None else None
         belief = (
             tried.belief
             if tried is not None
-            else believed(found, relations, by_logic(secret), by_logic(view), MOST_ROWS)
+            else believed(
+                found, relations, by_logic(secret, clock), by_logic(view, clock), MOST_ROWS
+            )
         )
         keyed = bool(relations[found.secret_tuple.relation].keys)
         facts: dict[str, Any] = {
@@ -386,7 +442,9 @@ class PerfectPrivacy(Definition):
                 "before": belief.before,
                 "after": belief.after,
             }
-        proposed = self._changes(question, view, reading, relations) if reading.is_exact else []
+        proposed = (
+            self._changes(question, view, reading, relations, clock) if reading.is_exact else []
+        )
         if proposed:
             facts["changes"] = proposed
         return Verdict(
@@ -398,9 +456,16 @@ class PerfectPrivacy(Definition):
         )
 
     def _changes(
-        self, question: QueryQuestion, view: Query, reading: Reading, relations: Relations
+        self,
+        question: QueryQuestion,
+        view: Query,
+        reading: Reading,
+        relations: Relations,
+        clock: Clock,
     ) -> list[str]:
-        """Small changes of one view after which the whole question would be answered with holds."""
+        """Small changes of one view after which the whole question would be answered with holds;
+        those that are found in time.
+        """
         secrets = self._queries(question.secret, question.relations)[0]
         others = [
             query
@@ -411,7 +476,7 @@ class PerfectPrivacy(Definition):
 
         def is_private(changed: Query) -> bool:
             asked = [changed, *others]
-            return all(
+            return not clock.is_over() and all(
                 isinstance(judge(secret, asked, relations, seconds=1.0), Private)
                 for secret in secrets
             )
@@ -429,7 +494,9 @@ class PerfectPrivacy(Definition):
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What was found: nothing, or between which part of the secret and which query of which view; `said_of` names the views of pairs."""
+    """What was found: nothing, or between which part of the secret and which query of which
+    view; `said_of` names the views of pairs.
+    """
 
     found: Private | Disclosed | NotDecided
     secret: Query | None = None
@@ -440,7 +507,9 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came out when both queries were executed, and how a belief moves by their own answers."""
+    """What came out when both queries were executed, and how a
+    belief moves by their own answers.
+    """
 
     executed: tuple[Executed, Executed]
     belief: Moved | None
@@ -461,11 +530,19 @@ def rows_at(found: Disclosed) -> list[Fact]:
 def believed(
     found: Disclosed, relations: Relations, secret: Answer, view: Answer, most: int
 ) -> Moved | None:
-    """How the belief in a row of the secret's answer moves, where the rows are few enough to try all sets of them."""
+    """How the belief in a row of the secret's answer moves, where the rows are few enough to try
+    all sets of them in time.
+    """
     if len(rows_at(found)) > most:
         return None
-    claims = rows_of(secret([*found.instance_secret, found.secret_tuple]))
-    return moved(rows_at(found), relations, secret, view, claims)
+    try:
+        claims = rows_of(secret([*found.instance_secret, found.secret_tuple]))
+        return moved(rows_at(found), relations, secret, view, claims)
+    except (
+        TimeUp,
+        EngineError,
+    ):  # a belief tells the breach better; the rows themselves are what proves it
+        return None
 
 
 def tied_relation(question: QueryQuestion) -> str | None:
@@ -476,6 +553,39 @@ def tied_relation(question: QueryQuestion) -> str | None:
         for query in ([one.exact] if one.exact else one.supports)
     ]
     return next((name for query in read if (name := tied(query, question.relations))), None)
+
+
+def outside_the_model(question: QueryQuestion) -> NotDecided | None:
+    """Why independent attributes cannot say what is asked, if so:
+    keys tie them together, rows are public, and so is their order.
+    """
+    if name := tied_relation(question):
+        return NotDecided(
+            "attributes",
+            f"A key of {name} ties several attributes together, so they are not independent of "
+            "each other.",
+        )
+    secret = question.secret
+    asked = (
+        asks_existence(one, question.relations)
+        for one in ([secret.exact] if secret.exact else secret.supports)
+    )
+    if name := next(filter(None, asked), None):
+        text = (
+            f"{secret.name} asks which rows {name} has, and with independent attributes that "
+            "is public. Ask with model: tuple-independent."
+        )
+        return NotDecided("attributes", text)
+    for view in question.views:
+        by = order_beyond_rows(view.text, question.dialect) if view.language == "sql" else None
+        if by is not None:
+            text = (
+                f"{view.name} sorts by {by}, which it does not show. With independent "
+                "attributes the order of its rows tells more than they do. Leave ORDER "
+                "BY out."
+            )
+            return NotDecided("order", text)
+    return None
 
 
 def used(queries: Sequence[Query]) -> set[str]:
@@ -495,20 +605,28 @@ def nullable_key(
 def tied_together(
     secrets: Sequence[Query], views: Sequence[Query], tied: Sequence[frozenset[str]]
 ) -> str | None:
-    """Why a view may say something of the secret by a constraint: rows of tied tables are not independent.
+    """Why a view may say something of the secret by a constraint:
+    rows of tied tables are not independent.
 
-    Tables that are tied among themselves, but not to the other side, are one more thing that side depends on.
+    Tables that are tied among themselves, but not to the other side, are
+    one more thing that side depends on.
     """
     for group in tied:
         ours, theirs = sorted(group & used(secrets)), sorted(group & used(views))
         if ours and theirs:
             named = listed(sorted({*ours, *theirs}))
-            return f"A constraint or foreign key that everybody knows ties rows of {named}, and perfect privacy takes only keys into account. {INSTEAD}"
+            return (
+                f"Rows of {named} depend on each other by a constraint or foreign key that "
+                "everybody knows, or by where they come from, and perfect privacy takes only "
+                f"keys into account. {INSTEAD}"
+            )
     return None
 
 
 def bound_by(tied: Sequence[frozenset[str]], queries: Sequence[Query]) -> bool:
-    """Do constraints say which rows of the queries' tables there can be? Then a witness may be no possible database."""
+    """Do constraints say which rows of the queries' tables there can be? Then a witness may be
+    no possible database.
+    """
     return any(group & used(queries) for group in tied)
 
 
@@ -523,7 +641,9 @@ def class_names(*readings: Reading) -> list[str]:
 
 
 def bounds(question: QueryQuestion) -> dict[str, str]:
-    """How much work the decision can be, and the theorem that says so; of several views the first."""
+    """How much work the decision can be, and the theorem that says so;
+    of several views the first.
+    """
     secret, view = question.secret.exact, question.views[0].exact
     if secret is None or view is None:
         return {}
@@ -534,7 +654,7 @@ def bounds(question: QueryQuestion) -> dict[str, str]:
 def fact_json(fact: Fact, relations: Relations) -> dict[str, Any]:
     """A tuple as the contract writes it, with the names of its columns.
 
-    >>> from tacit.queries.query import Relation
+    >>> from tacit.families.queries.query import Relation
     >>> fact_json(Fact("D", ("_fresh1", 3)), {"D": Relation("D", ("name", "ward"))})
     {'relation': 'D', 'columns': ['name', 'ward'], 'values': ['_fresh1', 3]}
     """
@@ -549,7 +669,10 @@ def because(found: Disclosed, secret: str, view: str) -> str:
     """What was found."""
     if found.secret_tuple == found.view_tuple:
         return f"whether there is a row {found.secret_tuple} can matter to {secret} and to {view}"
-    return f"rows {found.secret_tuple} and {found.view_tuple} exclude each other; one matters to {secret}, the other to {view}"
+    return (
+        f"rows {found.secret_tuple} and {found.view_tuple} exclude each other; one matters to "
+        f"{secret}, the other to {view}"
+    )
 
 
 def story(
@@ -557,10 +680,12 @@ def story(
 ) -> str:
     """The same as a person would tell it."""
     told = [
-        f"{beside(found.instance_secret)} the row {found.secret_tuple} changes the answer of {secret}. "
-        f"{beside(found.instance_view)} the row {found.view_tuple} changes the answer of {view}."
+        f"{beside(found.instance_secret)} the row {found.secret_tuple} changes the answer of "
+        f"{secret}. {beside(found.instance_view)} the row {found.view_tuple} changes the answer of "
+        f"{view}."
     ]
     if belief is not None:
+        first, second = percents(belief.before, belief.after)
         claim = (
             f"that {secret} has the row ({', '.join(map(str, belief.claim))})"
             if belief.claim
@@ -568,7 +693,7 @@ def story(
         )
         told.append(
             f"If {coins(belief.rows)} there or not by a fair coin, the belief {claim} moves from "
-            f"{belief.before} ({percent(belief.before)}) to {belief.after} ({percent(belief.after)}) for some answer of {view}."
+            f"{belief.before} ({first}) to {belief.after} ({second}) for some answer of {view}."
         )
         if belief.total:
             told.append(

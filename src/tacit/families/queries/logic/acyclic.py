@@ -29,7 +29,8 @@ class Table:
 
 
 def join_tree(scopes: Sequence[Sequence[int]]) -> list[tuple[int, int]] | None:
-    """The tables in the order in which they can be taken away, each with its parent (-1: none); None if cyclic.
+    """The tables in the order in which they can be taken away, each with its parent (-1: none);
+    None if cyclic.
 
     >>> join_tree([(1, 2), (2, 3), (3, 4)])
     [(0, 1), (1, 2), (2, -1)]
@@ -60,7 +61,9 @@ def join_tree(scopes: Sequence[Sequence[int]]) -> list[tuple[int, int]] | None:
 
 
 def _parent(number: int, scope: set[int], holders: Mapping[int, set[int]]) -> int | None:
-    """A table that holds all variables which this one shares; -1 where it shares none, None if there is none."""
+    """A table that holds all variables which this one shares;
+    -1 where it shares none, None if there is none.
+    """
     shared = [variable for variable in scope if len(holders[variable]) > 1]
     if not shared:
         return -1
@@ -100,7 +103,8 @@ def solve(
     check: Check,
     pulse: Callable[[], None],
 ) -> list[int] | None:
-    """For each table the fact of one row, so that rows agree on variables and each pair passes its check.
+    """For each table the fact of one row, so that rows agree on
+    variables and each pair passes its check.
 
     `pairs` are variables that are compared; check(number of the pair, left, right).
     """
@@ -192,7 +196,9 @@ def _rows_at(table: Table, columns: _Columns, places: Sequence[int]) -> dict[Row
 
 
 class _Columns:
-    """Rows by their columns; no Python per row, because this is where long chains spend their time."""
+    """Rows by their columns; no Python per row, because this is
+    where long chains spend their time.
+    """
 
     __slots__ = ("_keys", "_places", "rows")
 
@@ -239,7 +245,9 @@ def _columns(tables: Sequence[Table]) -> list[_Columns]:
 def _upwards(
     tables: Sequence[Table], columns: Sequence[_Columns], tree: Sequence[tuple[int, int]]
 ) -> dict[int, list[bool]]:
-    """Which rows of each table that has children agree with a row left of every child, from the leaves up."""
+    """Which rows of each table that has children agree with a row left
+    of every child, from the leaves up.
+    """
     alive: dict[int, list[bool]] = {}
     for number, parent in tree:
         if parent >= 0:
@@ -273,7 +281,9 @@ def _propagated(
     pulse: Callable[[], None],
     changed: Sequence[int] = (),
 ) -> Domains | None:
-    """The values each variable can still have when every table and pair is looked at alone; None if one has none."""
+    """The values each variable can still have when every table and pair is looked at alone;
+    None if one has none.
+    """
     domains: Domains = {} if start is None else dict(start)
     tables_of: dict[int, list[int]] = {}
     for number, table in enumerate(tables):
@@ -404,7 +414,9 @@ def _by_bags(tables: Sequence[Table], joined: Sequence[Table]) -> list[int] | No
 def _bag_rows(
     tables: Sequence[Table], pairs: Sequence[tuple[int, int]], check: Check, bag: frozenset[int]
 ) -> Table | None:
-    """All rows over a bag that the tables, projected on it, allow; None where there are too many."""
+    """All rows over a bag that the tables, projected on it, allow;
+    None where there are too many.
+    """
     parts = []
     for table in tables:
         inside = tuple(variable for variable in table.scope if variable in bag)
@@ -449,9 +461,11 @@ def _searched(
     domains: Domains,
     pulse: Callable[[], None],
 ) -> list[int] | None:
-    """Choose a value for the variable with the fewest, propagate, go on; undo where nothing is left.
+    """Choose a value for the variable with the fewest, propagate, go on;
+    undo where nothing is left.
 
-    Values that are in use already come first: a homomorphism that folds is found before one that spreads.
+    Values that are in use already come first:
+    a homomorphism that folds is found before one that spreads.
     """
     seen = dict.fromkeys(value for table in tables for row in table.rows for value in row)
     place = {value: number for number, value in enumerate(seen)}

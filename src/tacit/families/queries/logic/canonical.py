@@ -1,4 +1,5 @@
-"""Canonical: one key for queries that differ only in names and order, so that answers can be remembered.
+"""Canonical: one key for queries that differ only in names and order,
+so that answers can be remembered.
 
 Variables are told apart by where they stand, again and again until nothing changes; ties are broken
 by trying each and keeping the smallest key. With very many ties only the first few are tried: two
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from tacit.queries.numbered import Body
+from tacit.families.queries.logic.numbered import Body
 
 Key = tuple[Any, ...]
 TRIES = 24  # ties that are tried per query

@@ -1,4 +1,5 @@
-"""Cardinality: dependencies that count, found by their shape, so that they are not written out for every combination.
+"""Cardinality: dependencies that count, found by their shape, so that they are
+not written out for every combination.
 
 "No three different reviewers of one paper" has a ground instance for every three reviewers; as a
 count it has one for every paper.
@@ -11,18 +12,19 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from tacit.queries.dependency import Alternative, Dependency
-from tacit.queries.query import Atom, Comparison, Relations, Term, Variable
+from tacit.families.queries.dependency import Alternative, Dependency
+from tacit.families.queries.query import Atom, Comparison, Relations, Term, Variable
 
 Pair = frozenset[Term]
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """At most, or at least, `number` combinations of values at `places` of rows with `shared` terms elsewhere.
+    """At most, or at least, `number` combinations of values at `places` of
+    rows with `shared` terms elsewhere.
 
-    `guards` are the other atoms of a body, `shared` maps positions to terms; at all other positions anything
-    may stand. `null_counts`: NULL is a value like any other.
+    `guards` are the other atoms of a body, `shared` maps positions to terms;
+    at all other positions anything may stand. `null_counts`: NULL is a value like any other.
     """
 
     relation: str
@@ -36,8 +38,8 @@ class Counted:
 def at_most(dependency: Dependency, relations: Relations) -> Counted | None:
     """What a dependency counts, where all it says is that there are not too many.
 
-    >>> from tacit.queries.dependencies import read_constraint
-    >>> from tacit.queries.query import Relation
+    >>> from tacit.families.queries.datalog.dependencies import read_constraint
+    >>> from tacit.families.queries.query import Relation
     >>> relations = {"R": Relation("R", ("a", "b", "c"))}
     >>> (found,) = read_constraint(
     ...     "R(x, p, _), R(y, p, _), R(z, p, _), x != y -> z = x | z = y", relations
@@ -74,7 +76,9 @@ def at_most(dependency: Dependency, relations: Relations) -> Counted | None:
 def at_least(
     alternative: Alternative, given: Collection[Variable], relations: Relations
 ) -> Counted | None:
-    """What an alternative counts, where all it says is that there are enough rows, different in one column."""
+    """What an alternative counts, where all it says is that there are
+    enough rows, different in one column.
+    """
     atoms = alternative.atoms
     apart = _apart(alternative.comparisons)
     if (
@@ -138,7 +142,9 @@ def _shape(
     *,
     jointly: bool,
 ) -> tuple[tuple[int, ...], tuple[tuple[int, Term], ...]] | None:
-    """The positions that are told apart, and the shared terms; None where the atoms have another shape."""
+    """The positions that are told apart, and the shared terms;
+    None where the atoms have another shape.
+    """
     times = Counter(term for atom in copies for term in atom.terms if isinstance(term, Variable))
     times.update(elsewhere)
     compared = {term for pair in pairs for term in pair}

@@ -1,8 +1,8 @@
 """Chase: what keys make equal.
 
-Two atoms of one query that agree on a key are one tuple, so all their terms are equal, everywhere in
-the query. For two tuples of different instances only the *anchor* matters: the columns that are in
-every key of the relation (all columns where there is no key). Tuples lie in the same part of the
+Two atoms of one query that agree on a key are one tuple, so all their terms are equal, everywhere
+in the query. For two tuples of different instances only the *anchor* matters: the columns that are
+in every key of the relation (all columns where there is no key). Tuples lie in the same part of the
 conflict graph exactly if they agree there, because a column outside some key can be changed alone,
 by a step between two tuples that share that key; and no step changes a column that is in all keys.
 """
@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from tacit.queries.numbered import NumberedAtom
-from tacit.queries.query import Relation, Relations
-from tacit.queries.unify import Unifier
+from tacit.families.queries.logic.numbered import NumberedAtom
+from tacit.families.queries.logic.unify import Unifier
+from tacit.families.queries.query import Relation, Relations
 
 Keys = Mapping[str, tuple[tuple[int, ...], ...]]
 
@@ -41,7 +41,9 @@ def anchor(relation: Relation) -> tuple[int, ...]:
 
 
 def chase(atoms: Sequence[NumberedAtom], keys: Keys, classes: Unifier) -> bool:
-    """Join what the keys make equal within one query. False: no instance with these keys has such tuples."""
+    """Join what the keys make equal within one query.
+    False: no instance with these keys has such tuples.
+    """
     if not keys:
         return True
     before = -1
@@ -68,7 +70,8 @@ def sharing(
 def path(
     relation: Relation, start: tuple[object, ...], end: tuple[object, ...]
 ) -> tuple[tuple[object, ...], ...]:
-    """A shortest path between two tuples that agree on the anchor, each sharing a key with the next.
+    """A shortest path between two tuples that agree on the anchor,
+    each sharing a key with the next.
 
     >>> path(Relation("R", ("a", "b"), keys=(("a",), ("b",))), (1, 1), (2, 2))
     ((1, 1), (1, 2), (2, 2))

@@ -77,7 +77,8 @@ def forced_equal(reached: Mapping[int, Mapping[int, bool]]) -> list[tuple[int, i
 
 
 def values_between(low: Any, high: Any, count: int, sort: str) -> list[Any] | None:
-    """`count` increasing values strictly between two others (None: no end there), or None if there are none.
+    """`count` increasing values strictly between two others (None:
+    no end there), or None if there are none.
 
     >>> values_between(4, 5, 2, "number")
     [Decimal('4.25'), Decimal('4.5')]

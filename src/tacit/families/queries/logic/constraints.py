@@ -1,8 +1,8 @@
 """Constraints: what a branch of the search has decided about terms, and what follows from it.
 
-Terms are equal or not, smaller or larger, NULL or known; an atom is the tuple in question or is not.
-Conclusions are drawn from keys, from the order, from domains that run out, and from conditions that
-were learned: of each of those, every solution meets one.
+Terms are equal or not, smaller or larger, NULL or known; an atom is the tuple in question or is
+not. Conclusions are drawn from keys, from the order, from domains that run out, and from conditions
+that were learned: of each of those, every solution meets one.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from tacit.queries.chase import Keys, chase
-from tacit.queries.comparisons import contradictory, forced_equal, paths
-from tacit.queries.numbered import NUMBERED_NULL, Body, Symbols
-from tacit.queries.unify import Unifier, may_unify
+from tacit.families.queries.logic.chase import Keys, chase
+from tacit.families.queries.logic.comparisons import contradictory, forced_equal, paths
+from tacit.families.queries.logic.numbered import NUMBERED_NULL, Body, Symbols
+from tacit.families.queries.logic.unify import Unifier, may_unify
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One query of the question: its valuation, the atom that is the tuple (None: any rows), who may absorb it.
+    """One query of the question: its valuation, the atom that is the tuple (None:
+    any rows), who may absorb it.
 
     `minimal`: there is no homomorphism from a rival to the body without one of its atoms.
     """
@@ -32,7 +33,9 @@ class Side:
 
 
 class Literal(NamedTuple):
-    """A condition that a branch adds. `kind`: tuple, equal, unequal, less, at-most; negated by `add_opposite`."""
+    """A condition that a branch adds.
+    `kind`: tuple, equal, unequal, less, at-most; negated by `add_opposite`.
+    """
 
     kind: str
     one: int
@@ -228,7 +231,9 @@ class Constraints:
         return (one, two) in state.unequal or (two, one) in state.unequal
 
     def _units(self, state: State) -> bool:
-        """Decide what the remembered conditions leave open in one way only. False: one is broken nowhere."""
+        """Decide what the remembered conditions leave open in one way only.
+        False: one is broken nowhere.
+        """
         for literals in self.learned:
             left = None
             for literal in literals:

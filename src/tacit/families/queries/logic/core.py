@@ -1,8 +1,8 @@
 """Core: a query without what it says twice.
 
 A subgoal goes when a homomorphism of the query to itself avoids it; what is left is equivalent on
-every database, so it has the same critical tuples. With comparisons and NULLs only homomorphisms that
-hold for every value count, so more may stay than is needed, never less.
+every database, so it has the same critical tuples. With comparisons and NULLs only homomorphisms
+that hold for every value count, so more may stay than is needed, never less.
 """
 
 from __future__ import annotations
@@ -12,15 +12,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
-from tacit.queries.comparisons import paths
-from tacit.queries.homomorphism import Clock, Compare, Facts, Pattern, homomorphism, options
-from tacit.queries.numbered import NUMBERED_NULL, Body, NumberedComparison, Symbols
+from tacit.families.queries.logic.comparisons import paths
+from tacit.families.queries.logic.homomorphism import (
+    Clock,
+    Compare,
+    Facts,
+    Pattern,
+    homomorphism,
+    options,
+)
+from tacit.families.queries.logic.numbered import NUMBERED_NULL, Body, NumberedComparison, Symbols
 
 Mapped = dict[int, int]  # variable to term
 
 
 def core(body: Body, symbols: Symbols, clock: Clock | None = None) -> tuple[Body, Mapped]:
-    """An equivalent query that is as short as can be shown, and where the variables of the first one went.
+    """An equivalent query that is as short as can be shown, and where
+    the variables of the first one went.
 
     >>> body = Body(
     ...     (-1,), (("R", (-1, -3)), ("R", (-1, 1))), (), frozenset(), {}, frozenset(), (0, 1)
@@ -116,7 +124,8 @@ def _covered(terms: tuple[int, ...], others: tuple[int, ...], own: set[int]) -> 
 def embedding(
     source: Body, target: Body, symbols: Symbols, clock: Clock | None = None
 ) -> Mapped | None:
-    """A homomorphism between two queries with heads that agree: then the target is contained in the source.
+    """A homomorphism between two queries with heads that agree:
+    then the target is contained in the source.
 
     >>> wide = Body((), (("R", (-1,)),), (), frozenset(), {}, frozenset(), (0,))
     >>> narrow = Body((), (("R", (7,)),), (), frozenset(), {}, frozenset(), (0,))
@@ -129,7 +138,9 @@ def embedding(
 
 
 def implied(body: Body, symbols: Symbols, more: Iterable[int] = ()) -> Compare:
-    """Does a comparison of two terms follow from the query's own? `more` are constants asked about."""
+    """Does a comparison of two terms follow from the query's own?
+    `more` are constants asked about.
+    """
     unequal = {(left, right) for left, operator, right in body.comparisons if operator == "!="}
     unequal |= {(right, left) for left, right in unequal}
     edges = {

@@ -1,9 +1,10 @@
 """Covering: a query put together from views so that every row is found as often as before.
 
-Two conjunctive queries agree as bags exactly if they are the same but for names. So a query can be computed from views, with all
-its duplicates, where its subgoals fall apart into the bodies of views: each subgoal belongs to one of them, what a view hides is
-mentioned nowhere else, and all other conditions are about what the views show. A cover that is found is right; other ways
-to compute the query (`rewriting` knows some, for sets) are not looked for.
+Two conjunctive queries agree as bags exactly if they are the same but for names. So a query can be
+computed from views, with all its duplicates, where its subgoals fall apart into the bodies of
+views: each subgoal belongs to one of them, what a view hides is mentioned nowhere else, and all
+other conditions are about what the views show. A cover that is found is right; other ways to
+compute the query (`rewriting` knows some, for sets) are not looked for.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tacit.queries.query import (
+from tacit.families.queries.query import (
     NULL,
     Atom,
     Comparison,
@@ -33,7 +34,9 @@ class TooMany(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A view's body found in a query: which subgoals it is, what it shows and hides of the query, and which conditions it has."""
+    """A view's body found in a query: which subgoals it is, what it shows and hides of the
+    query, and which conditions it has.
+    """
 
     view: str
     places: frozenset[int]
@@ -47,8 +50,8 @@ def covers(query: Query, views: Sequence[Query], relations: Relations) -> tuple[
 
     A view without duplicates (a set) serves only where the query has none either.
 
-    >>> from tacit.queries.query import Relation
-    >>> from tacit.queries.read import read
+    >>> from tacit.families.queries.query import Relation
+    >>> from tacit.families.queries.read import read
     >>> relations = {"R": Relation("R", ("a", "b"))}
     >>> view, asked = (
     ...     read(text, relations, name=name).exact
@@ -159,7 +162,9 @@ def _piece(
     places: frozenset[int],
     relations: Relations,
 ) -> Piece | None:
-    """The view at these subgoals; None where it would leave out rows of the query, or hide what the query needs."""
+    """The view at these subgoals; None where it would leave out rows of the query, or hide what
+    the query needs.
+    """
     heads = {term for term in body.head if isinstance(term, Variable)}
     hiding = [one for one in mapped if one not in heads]
     hidden = [mapped[one] for one in hiding]

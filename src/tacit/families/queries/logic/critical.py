@@ -1,12 +1,12 @@
 """Critical: do a secret and some views depend on each other, whatever anyone believes?
 
 A tuple is critical for a query if adding it changes the answer on some instance that satisfies the
-keys. Secret and views are independent under every belief about independent tuples exactly if no tuple
-is critical for both (Miklau and Suciu; dissertation, Theorem 2.1), or with keys, if no critical tuples
-of both agree on the columns that all keys of their relation share. The parts of the dissertation
-that this corrects: domains must be large for both queries jointly (Theorem 2.5), queries are chased
-before homomorphisms are sought (Theorem 2.8), and several candidate keys connect tuples that share
-no key value (Theorems 2.1, 2.7, 2.8).
+keys. Secret and views are independent under every belief about independent tuples exactly if no
+tuple is critical for both (Miklau and Suciu; dissertation, Theorem 2.1), or with keys, if no
+critical tuples of both agree on the columns that all keys of their relation share. The parts of the
+dissertation that this corrects: domains must be large for both queries jointly (Theorem 2.5),
+queries are chased before homomorphisms are sought (Theorem 2.8), and several candidate keys connect
+tuples that share no key value (Theorems 2.1, 2.7, 2.8).
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tacit.queries.chase import anchor, key_places, path
-from tacit.queries.constraints import Side, State
-from tacit.queries.facts import Fact
-from tacit.queries.homomorphism import Clock, TimeUp
-from tacit.queries.numbered import Body, Numbering, Symbols
-from tacit.queries.prepare import Folded, Prepared, normalised, prepare
-from tacit.queries.query import Atom, Query, Relations
-from tacit.queries.realise import realised
-from tacit.queries.unify import Unifier, may_unify
-from tacit.queries.valuations import Absorption, Question, Valuation
-from tacit.queries.witness import Instance, collapsed
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.logic.chase import anchor, key_places, path
+from tacit.families.queries.logic.constraints import Side, State
+from tacit.families.queries.logic.homomorphism import Clock, TimeUp
+from tacit.families.queries.logic.numbered import Body, Numbering, Symbols
+from tacit.families.queries.logic.prepare import Folded, Prepared, normalised, prepare
+from tacit.families.queries.logic.realise import realised
+from tacit.families.queries.logic.unify import Unifier, may_unify
+from tacit.families.queries.logic.valuations import Absorption, Question, Valuation
+from tacit.families.queries.logic.witness import Instance, collapsed
+from tacit.families.queries.query import Atom, Query, Relations
 
 __all__ = [
     "Disclosed",
@@ -57,7 +57,10 @@ class SettledPair:
 
     def __str__(self) -> str:
         mapped = ", ".join(f"{variable} -> {image}" for variable, image in self.homomorphism)
-        return f"{self.secret} and {self.view}: the {self.absorbed_by} does without by {mapped or 'itself'}"
+        return (
+            f"{self.secret} and {self.view}: the {self.absorbed_by} does without by "
+            f"{mapped or 'itself'}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,8 @@ class Disclosed:
     """Secret and view depend on each other.
 
     `secret_tuple` added to `instance_secret` changes the secret's answer, `view_tuple` added to
-    `instance_view` that of the view with number `view`. With several candidate keys `path` leads from
-    one tuple to the other, each sharing a key with the next.
+    `instance_view` that of the view with number `view`. With several candidate keys `path` leads
+    from one tuple to the other, each sharing a key with the next.
     """
 
     secret_tuple: Fact
@@ -79,7 +82,9 @@ class Disclosed:
 
 @dataclass(frozen=True, slots=True)
 class Private:
-    """Nothing is disclosed. `gate_only`: no two subgoals could be one tuple, so nothing had to be absorbed."""
+    """Nothing is disclosed. `gate_only`: no two subgoals could be one
+    tuple, so nothing had to be absorbed.
+    """
 
     pairs: tuple[SettledPair, ...]
     gate_only: bool
@@ -101,11 +106,12 @@ def judge(
 ) -> Verdict:
     """Do the views, seen together, say anything about the secret?
 
-    Exact for unions of conjunctive queries with comparisons, NULLs, finite and large domains, and any
-    number of keys per relation, read as sets or bags. Deciding is hard in general (complete for the
-    second level of the polynomial hierarchy): `seconds` limits it, and the answer is then NotDecided.
+    Exact for unions of conjunctive queries with comparisons, NULLs, finite and large domains, and
+    any number of keys per relation, read as sets or bags. Deciding is hard in general (complete for
+    the second level of the polynomial hierarchy): `seconds` limits it, and the answer is then
+    NotDecided.
 
-    >>> from tacit.queries.query import Atom, Conjunctive, Constant, Relation, Variable
+    >>> from tacit.families.queries.query import Atom, Conjunctive, Constant, Relation, Variable
     >>> n, i, d, w = map(Variable, "nidw")
     >>> wards = {"D": Relation("D", ("name", "illness", "ward"))}
     >>> cancer = Query("S", (Conjunctive((n,), (Atom("D", (n, Constant("cancer"), w)),)),))
@@ -122,7 +128,14 @@ def judge(
 def is_empty(query: Query, relations: Relations) -> bool:
     """Is the query's answer empty on every database? Such a secret protects nothing.
 
-    >>> from tacit.queries.query import Atom, Comparison, Conjunctive, Constant, Relation, Variable
+    >>> from tacit.families.queries.query import (
+    ...     Atom,
+    ...     Comparison,
+    ...     Conjunctive,
+    ...     Constant,
+    ...     Relation,
+    ...     Variable,
+    ... )
     >>> x = Variable("x")
     >>> part = Conjunctive(
     ...     (x,),
@@ -141,7 +154,9 @@ def is_empty(query: Query, relations: Relations) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An atom of the secret and one of a view that may be one tuple, or two that depend on each other."""
+    """An atom of the secret and one of a view that may be one tuple,
+    or two that depend on each other.
+    """
 
     secret_part: Body
     secret_atom: int
@@ -165,8 +180,8 @@ class Judge:
     ) -> Verdict:
         """Do the views, seen together, say anything about the secret? See `judge`.
 
-        The tuples that are critical for several views together are those critical for one of them, so
-        views are asked about one by one.
+        The tuples that are critical for several views together are those critical for one of them,
+        so views are asked about one by one.
         """
         clock = Clock.of(seconds)
         settled: list[SettledPair] = []
@@ -212,7 +227,9 @@ class Judge:
         return settled + self._folded(secret, view, number, clock)
 
     def pairs(self, secrets: Sequence[Body], views: Sequence[Body]) -> Iterator[Pair]:
-        """The pairs of subgoals that may unify as far as constants say; with keys, on the anchor only."""
+        """The pairs of subgoals that may unify as far as constants say;
+        with keys, on the anchor only.
+        """
         for view_part in views:
             by_relation: dict[str, list[int]] = {}
             for place, (relation, _) in enumerate(view_part.atoms):

@@ -1,14 +1,17 @@
-"""Disjunctive chase: a tableau (rows with variables) made to satisfy rules with alternatives, branch by branch.
+"""Disjunctive chase: a tableau (rows with variables) made to satisfy rules with alternatives,
+branch by branch.
 
-Deutsch and Papakonstantinou (section 3, Example 4). A tableau stands for the databases that contain an
-image of its rows. Where a rule's left side matches, the tableau goes on once for each alternative; where only some
-values of the variables make it match, it goes on twice: with two terms equal, and with them apart. What
-contradicts itself is closed. So every database of the tableau that satisfies the rules is one of some branch, and a
-branch in which nothing is left to do satisfies the rules whatever its variables stand for.
+Deutsch and Papakonstantinou (section 3, Example 4). A tableau stands for the databases that contain
+an image of its rows. Where a rule's left side matches, the tableau goes on once for each
+alternative; where only some values of the variables make it match, it goes on twice: with two terms
+equal, and with them apart. What contradicts itself is closed. So every database of the tableau that
+satisfies the rules is one of some branch, and a branch in which nothing is left to do satisfies the
+rules whatever its variables stand for.
 
-There are two readings. Usually different variables may stand for the same value. In the *injective* one
-(possible-world templates, Definition 3) they stand for different values, though each may be any constant; a variable
-that an alternative introduces is then one that is there already, or is different from all of them.
+There are two readings. Usually different variables may stand for the same value. In the *injective*
+one (possible-world templates, Definition 3) they stand for different values, though each may be any
+constant; a variable that an alternative introduces is then one that is there already, or is
+different from all of them.
 """
 
 from __future__ import annotations
@@ -19,9 +22,9 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import count, islice
 
-from tacit.queries.dependency import Alternative, Dependency
-from tacit.queries.kinds import family, family_of
-from tacit.queries.query import NULL, Atom, Comparison, Constant, Relations, Term, Variable
+from tacit.families.queries.dependency import Alternative, Dependency
+from tacit.families.queries.kinds import family, family_of
+from tacit.families.queries.query import NULL, Atom, Comparison, Constant, Relations, Term, Variable
 
 Pair = frozenset[Term]  # two terms that are not the same
 Values = Mapping[Variable, Term]
@@ -31,7 +34,9 @@ MOST = 20_000  # branches of one step
 
 @dataclass(frozen=True)
 class Tableau:
-    """Rows over constants and variables, with pairs of terms that are not the same; beside NULL: is known."""
+    """Rows over constants and variables, with pairs of terms that are not the same;
+    beside NULL: is known.
+    """
 
     atoms: tuple[Atom, ...] = ()
     apart: frozenset[Pair] = frozenset()
@@ -95,8 +100,8 @@ class Way:
 class Rule:
     """Whatever satisfies the atoms and comparisons satisfies one of the ways.
 
-    `watched` has no ways and asks for nothing but an answer: every branch says whether the left side matches.
-    `urgent`: it is met before any other rule, however many branches that takes.
+    `watched` has no ways and asks for nothing but an answer: every branch says whether the left
+    side matches. `urgent`: it is met before any other rule, however many branches that takes.
     """
 
     atoms: tuple[Atom, ...] = ()
@@ -131,7 +136,9 @@ def has_order(comparisons: Iterable[Comparison]) -> bool:
 
 
 def rules_of(dependencies: Iterable[Dependency]) -> tuple[Rule, ...]:
-    """Dependencies as rules. Those with an order comparison are left out, which keeps more databases."""
+    """Dependencies as rules. Those with an order comparison are left
+    out, which keeps more databases.
+    """
     return tuple(
         Rule(one.atoms, one.comparisons, one.known, tuple(map(Way, one.alternatives)))
         for one in dependencies
@@ -143,8 +150,8 @@ def rules_of(dependencies: Iterable[Dependency]) -> tuple[Rule, ...]:
 class Chase:
     """The steps of a chase with some rules.
 
-    >>> from tacit.queries.dependencies import read_constraint
-    >>> from tacit.queries.query import Relation
+    >>> from tacit.families.queries.datalog.dependencies import read_constraint
+    >>> from tacit.families.queries.query import Relation
     >>> relations = {"T": Relation("T", ("a", "b")), "R": Relation("R", ("a", "b"))}
     >>> chase = Chase(
     ...     rules_of(read_constraint("T(x, y) -> R(x, z) | x != y", relations)), relations
@@ -197,7 +204,8 @@ class Chase:
                 waiting += following
 
     def step(self, tableau: Tableau) -> list[Tableau] | None:
-        """The tableaux to go on with in its place (none: it is closed), or None where it is finished.
+        """The tableaux to go on with in its place (none:
+        it is closed), or None where it is finished.
 
         The step with the fewest branches is taken. LimitMet where all of them have far too many.
         """
@@ -228,7 +236,7 @@ class Chase:
         """The ways in which a left side matches whatever the variables stand for."""
         return (match.values for match in self._matches(rule, tableau, certain=True))
 
-    # -- matching -----------------------------------------------------------------------------------------
+    # -- matching ----------------------------------------------------------------------------------
 
     def _matches(
         self, rule: Rule, tableau: Tableau, *, certain: bool, values: Values | None = None
@@ -246,7 +254,9 @@ class Chase:
         equal: Values,
         certain: bool,
     ) -> Iterator[tuple[dict[Variable, Term], Values]]:
-        """Atoms sent to rows: the values of their variables, and the terms of rows that this makes equal."""
+        """Atoms sent to rows: the values of their variables, and the
+        terms of rows that this makes equal.
+        """
         if not atoms:
             yield values, equal
             return
@@ -322,7 +332,7 @@ class Chase:
             for way in rule.ways
         )
 
-    # -- steps --------------------------------------------------------------------------------------------
+    # -- steps -------------------------------------------------------------------------------------
 
     def _split(self, tableau: Tableau) -> list[Tableau] | None:
         """Two terms equal, and apart, where that decides whether a rule is asked for something."""
@@ -381,7 +391,9 @@ class Chase:
                 yield result
 
     def _chosen(self, new: Sequence[Variable], tableau: Tableau) -> Iterator[dict[Variable, Term]]:
-        """What new variables stand for: each for itself, or in the injective reading also for one that is there."""
+        """What new variables stand for: each for itself, or in the injective reading also for
+        one that is there.
+        """
         first = 1 + max([_number(one) for one in tableau.variables], default=0)
         fresh = [
             Variable(f"{one.name.split('~')[0]}~{number}") for number, one in enumerate(new, first)

@@ -2,8 +2,8 @@
 
 Most atoms have one place to go once their neighbours are placed, so a search that takes the most
 constrained atom first usually ends at once. When it does not, acyclic queries are decided by
-semijoins, queries of small width by joining the atoms of each bag first, and only the rest by search
-with propagation.
+semijoins, queries of small width by joining the atoms of each bag first, and only the rest by
+search with propagation.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tacit.queries import acyclic
-from tacit.queries.numbered import NUMBERED_NULL, NumberedAtom, NumberedComparison
+from tacit.families.queries.logic import acyclic
+from tacit.families.queries.logic.numbered import NUMBERED_NULL, NumberedAtom, NumberedComparison
 
 Compare = Callable[[str, int, int], bool]  # does the operator hold of two values?
 
@@ -35,8 +35,16 @@ class Clock:
 
     def check(self) -> None:
         """Raise TimeUp when the limit is met."""
-        if self.end is not None and time.monotonic() > self.end:
+        if self.is_over():
             raise TimeUp
+
+    def is_over(self) -> bool:
+        """Is the limit met?"""
+        return self.end is not None and time.monotonic() > self.end
+
+    def left(self) -> float | None:
+        """The seconds that are left; None where there is no limit."""
+        return None if self.end is None else max(0.0, self.end - time.monotonic())
 
 
 @dataclass(slots=True)
@@ -64,7 +72,9 @@ class Facts:
 
 @dataclass(slots=True)
 class Pattern:
-    """What is to be sent: atoms, comparisons between their terms, variables that never go to one of `nulls`."""
+    """What is to be sent: atoms, comparisons between their terms,
+    variables that never go to one of `nulls`.
+    """
 
     atoms: Sequence[NumberedAtom]
     comparisons: Sequence[NumberedComparison] = ()
@@ -175,7 +185,9 @@ class _Task:
         return new
 
     def shape(self, place: int, scope: Sequence[int]) -> tuple[Hashable, ...]:
-        """What decides where an atom can go: its relation, values, and what is asked of its free variables."""
+        """What decides where an atom can go:
+        its relation, values, and what is asked of its free variables.
+        """
         relation, terms = self.pattern.atoms[place]
         asked = tuple(
             (term in self.pattern.known, term if term in self.comparisons_of else 0)
@@ -328,7 +340,9 @@ class _Descent:
 
 
 def _by_structure(task: _Task, places: Sequence[int]) -> dict[int, int] | None:
-    """Decide a component that a short search did not: semijoins, bags, or search with propagation."""
+    """Decide a component that a short search did not:
+    semijoins, bags, or search with propagation.
+    """
     tables = _tables(task, places)
     free = {variable for table in tables for variable in table.scope}
     between = [one for one in task.pattern.comparisons if one[0] in free and one[2] in free]
@@ -360,7 +374,8 @@ def _tables(task: _Task, places: Sequence[int]) -> list[acyclic.Table]:
 
 
 def options(pattern: Pattern, facts: Facts, fixed: Mapping[int, int]) -> list[set[int]]:
-    """For each atom the facts that propagation leaves it: all where a homomorphism can send it, perhaps more.
+    """For each atom the facts that propagation leaves it:
+    all where a homomorphism can send it, perhaps more.
 
     Comparisons between variables are not looked at.
 

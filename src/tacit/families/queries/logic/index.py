@@ -1,4 +1,6 @@
-"""Index: many secrets against many views, looking only at pairs of subgoals that can be one tuple."""
+"""Index: many secrets against many views, looking only at pairs of
+subgoals that can be one tuple.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tacit.queries.canonical import Key, canonical_query
-from tacit.queries.constraints import Side
-from tacit.queries.critical import Judge, Pair, Verdict
-from tacit.queries.homomorphism import Clock, TimeUp
-from tacit.queries.numbered import NUMBERED_NULL, Body
-from tacit.queries.prepare import Prepared
-from tacit.queries.query import Query, Relations
-from tacit.queries.unify import Unifier
-from tacit.queries.valuations import Question
+from tacit.families.queries.logic.canonical import Key, canonical_query
+from tacit.families.queries.logic.constraints import Side
+from tacit.families.queries.logic.critical import Judge, Pair, Verdict
+from tacit.families.queries.logic.homomorphism import Clock, TimeUp
+from tacit.families.queries.logic.numbered import NUMBERED_NULL, Body
+from tacit.families.queries.logic.prepare import Prepared
+from tacit.families.queries.logic.unify import Unifier
+from tacit.families.queries.logic.valuations import Question
+from tacit.families.queries.query import Query, Relations
 
 Status = Literal["disclosed", "private", "undecided"]
 FRESH = -(10**9)  # far below the variables of any query
@@ -35,9 +37,9 @@ Shape = tuple[int, ...]  # the terms of an atom, variables numbered -1, -2, ... 
 class Entry:
     """A subgoal in the index.
 
-    `simple`: no comparison, domain or NULL is about it. `rigid`: any tuple that fits is critical, also
-    because no key can make atoms of its query equal. `shape`: that of its own terms. `critical` remembers
-    which shapes of tuples are.
+    `simple`: no comparison, domain or NULL is about it. `rigid`: any tuple that fits is critical,
+    also because no key can make atoms of its query equal. `shape`: that of its own terms.
+    `critical` remembers which shapes of tuples are.
     """
 
     owner: Prepared
@@ -54,7 +56,7 @@ class Entry:
 class SecretIndex:
     """Secrets made ready once, found by relation and constants.
 
-    >>> from tacit.queries.query import Atom, Conjunctive, Constant, Relation, Variable
+    >>> from tacit.families.queries.query import Atom, Conjunctive, Constant, Relation, Variable
     >>> n, w = Variable("n"), Variable("w")
     >>> relations = {"D": Relation("D", ("name", "illness", "ward"))}
     >>> def ill(name, with_):
@@ -153,7 +155,9 @@ class SecretIndex:
                     open_.setdefault(entry.secret, []).append((entry, view))
 
     def _is_critical(self, entry: Entry, tuple_: Shape) -> bool:
-        """Is a tuple of this shape critical without any other subgoal being that tuple? False: perhaps."""
+        """Is a tuple of this shape critical without any other subgoal being that tuple? False:
+        perhaps.
+        """
         if entry.rigid:
             return True
         # a constant that the query does not name is to it like any new value
@@ -172,7 +176,8 @@ class SecretIndex:
                 question.tuple_of(0), [fresh.get(term, term) for term in key]
             )
             version = state.classes.version
-            # a key that makes more terms equal may reach the other query: that is left to the search
+            # a key that makes more terms equal may reach the other query:
+            # that is left to the search
             alone = joined and question.propagate(state) and state.classes.version == version
             valuation = question.valuation(state) if alone else None
             known = valuation is not None and question.conflict(state, valuation) is None
@@ -271,7 +276,9 @@ def _stuck(body: Body, place: int, rival: Body) -> bool:
 
 
 def _apart(terms: tuple[int, ...], theirs: tuple[int, ...], mine: tuple[int, ...]) -> bool:
-    """Does a constant keep an atom from another one, also when the tuple's terms take other values?"""
+    """Does a constant keep an atom from another one, also when the
+    tuple's terms take other values?
+    """
     return any(
         term >= 0 and term != other and (other >= 0 or other not in mine)
         for term, other in zip(terms, theirs, strict=True)

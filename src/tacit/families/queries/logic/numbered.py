@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tacit.queries.comparisons import order_key
-from tacit.queries.query import (
+from tacit.families.queries.logic.comparisons import order_key
+from tacit.families.queries.query import (
     NULL,
     Atom,
     Conjunctive,
@@ -62,8 +62,9 @@ class Symbols:
 class Body:
     """A conjunctive query in numbers.
 
-    `domains` has the variables that stand in a column with a domain, `maybe` those that can be NULL,
-    `origins` the place of each atom in the query as it was written, `names` the variables' names.
+    `domains` has the variables that stand in a column with a domain, `maybe` those that can be
+    NULL, `origins` the place of each atom in the query as it was written, `names` the variables'
+    names.
     """
 
     head: tuple[int, ...]
@@ -118,7 +119,9 @@ class Numbering:
         return name in described.nullable and not any(name in key for key in described.keys)
 
     def body(self, part: Conjunctive, parity: int) -> Body | None:
-        """A conjunctive query in numbers, or None where a constant or a comparison makes it empty."""
+        """A conjunctive query in numbers, or None where a constant
+        or a comparison makes it empty.
+        """
         numbers: dict[Variable, int] = {}
 
         def put(term: Term) -> int:
@@ -164,7 +167,9 @@ class Numbering:
     def _columns(
         self, atoms: Iterable[NumberedAtom], known: frozenset[int]
     ) -> tuple[dict[int, frozenset[int]], frozenset[int]] | None:
-        """Domains and possible NULLs of the variables; None where a constant cannot stand in its column."""
+        """Domains and possible NULLs of the variables;
+        None where a constant cannot stand in its column.
+        """
         domains: dict[int, frozenset[int]] = {}
         maybe: dict[int, bool] = {}
         for relation, terms in atoms:

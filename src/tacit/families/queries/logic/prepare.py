@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tacit.queries.chase import Keys
-from tacit.queries.constraints import Side
-from tacit.queries.core import Mapped, core, embedding
-from tacit.queries.homomorphism import Clock
-from tacit.queries.numbered import Body, Numbering
-from tacit.queries.query import Query
-from tacit.queries.valuations import Question
+from tacit.families.queries.logic.chase import Keys
+from tacit.families.queries.logic.constraints import Side
+from tacit.families.queries.logic.core import Mapped, core, embedding
+from tacit.families.queries.logic.homomorphism import Clock
+from tacit.families.queries.logic.numbered import Body, Numbering
+from tacit.families.queries.logic.valuations import Question
+from tacit.families.queries.query import Query
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A part as chased, and the homomorphism from `source` (its own core, or another part) that shows it repeats.
+    """A part as chased, and the homomorphism from `source` (its own core, or another part) that
+    shows it repeats.
 
     `kept` are the atoms, by their origin, that are still asked about.
     """
@@ -33,14 +34,17 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A query ready for questions: `parts` is what is asked about, `raw` the query as it was written."""
+    """A query ready for questions: `parts` is what is asked about,
+    `raw` the query as it was written.
+    """
 
     query: Query
     raw: tuple[Body, ...]
     parts: tuple[Body, ...]
     folded: tuple[Folded, ...]
 
-    minimal: bool = False  # no part, and no atom of one, can be left out: what `core` shows without comparisons and NULLs
+    # no part, and no atom of one, can be left out: what `core` shows without comparisons and NULLs
+    minimal: bool = False
 
     @property
     def rivals(self) -> tuple[Body, ...]:
@@ -75,7 +79,9 @@ def prepare(query: Query, numbering: Numbering, keys: Keys, parity: int, clock: 
 def _containers(
     bodies: Sequence[Body], numbering: Numbering, clock: Clock
 ) -> list[tuple[int, Mapped] | None]:
-    """For each part that another one contains, that other one; of equivalent parts the first stays."""
+    """For each part that another one contains, that other one;
+    of equivalent parts the first stays.
+    """
     found: list[tuple[int, Mapped] | None] = [None] * len(bodies)
     for place, body in enumerate(bodies):
         for other, container in enumerate(bodies):
@@ -93,7 +99,9 @@ def _containers(
 
 
 def normalised(body: Body, numbering: Numbering, keys: Keys, clock: Clock) -> Body | None:
-    """The query with all equalities drawn that its keys and comparisons force; None where it is empty."""
+    """The query with all equalities drawn that its keys and comparisons force;
+    None where it is empty.
+    """
     question = Question([Side(body)], keys, numbering.symbols, clock)
     state = question.start()
     if question.solve(state) is None:

@@ -1,7 +1,7 @@
 """Realise: Python values for the new values of a valuation.
 
-New values are the strings "_fresh1", "_fresh2", ...; where columns are compared by <, values that lie
-where the valuation puts them: numbers, texts or dates, as the constants and column types say.
+New values are the strings "_fresh1", "_fresh2", ...; where columns are compared by <, values that
+lie where the valuation puts them: numbers, texts or dates, as the constants and column types say.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import count
 from typing import Any
 
-from tacit.queries.comparisons import values_between
-from tacit.queries.numbered import NUMBERED_NULL, Numbering
-from tacit.queries.valuations import Question, Valuation
+from tacit.families.queries.logic.comparisons import values_between
+from tacit.families.queries.logic.numbered import NUMBERED_NULL, Numbering
+from tacit.families.queries.logic.valuations import Question, Valuation
 
 SORTS = {1: "number", 2: "text", 3: "date"}
 
 
 def realised(question: Question, found: Valuation, numbering: Numbering) -> dict[int, Any] | None:
-    """A Python value for every number that the valuation uses; None where no value lies between two constants."""
+    """A Python value for every number that the valuation uses;
+    None where no value lies between two constants.
+    """
     values = dict.fromkeys(
         found.value(term)
         for side in question.sides
@@ -107,7 +109,9 @@ def _columns(question: Question) -> tuple[_Groups, list[Hashable], list[tuple[Ha
 
 
 def _sort(found: set[int], groups: _Groups, top: Hashable, numbering: Numbering) -> str | None:
-    """What kind of values a group of columns has: from its constants, else from the column types, else numbers."""
+    """What kind of values a group of columns has:
+    from its constants, else from the column types, else numbers.
+    """
     if found:
         return SORTS.get(min(found))
     for relation, described in numbering.relations.items():

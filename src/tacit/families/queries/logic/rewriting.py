@@ -1,13 +1,15 @@
-"""Rewriting: can a query be computed from published views, on every database that satisfies the constraints?
+"""Rewriting: can a query be computed from published views, on every
+database that satisfies the constraints?
 
-Chase and back (Deutsch, Popa, Tannen 1999). The rows of the query are made to satisfy the constraints; what the views show of them is
-the most that a rewriting can ask for. It is right if whatever has such rows in the views is an answer of the query:
-the views are replaced by what they stand for, and supposing that the query does not have the answer must lead to a
-contradiction in every branch of the chase. Where one such body is not enough, the query is split into cases: two of its
-terms are equal, or not; a constraint is met in one way, or in another.
+Chase and back (Deutsch, Popa, Tannen 1999). The rows of the query are made to satisfy the
+constraints; what the views show of them is the most that a rewriting can ask for. It is right if
+whatever has such rows in the views is an answer of the query: the views are replaced by what they
+stand for, and supposing that the query does not have the answer must lead to a contradiction in
+every branch of the chase. Where one such body is not enough, the query is split into cases: two of
+its terms are equal, or not; a constraint is met in one way, or in another.
 
-A rewriting that is found is right. Where none is found there may be one all the same: the question is undecidable
-(Theorem 6).
+A rewriting that is found is right. Where none is found there may be one all the same:
+the question is undecidable (Theorem 6).
 """
 
 from __future__ import annotations
@@ -17,11 +19,27 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice, product
 from math import prod
 
-from tacit.queries.dependency import Alternative, Dependency
-from tacit.queries.disjunctive_chase import Chase, LimitMet, Rule, Tableau, has_order, rules_of
-from tacit.queries.query import NULL, Atom, Conjunctive, Constant, Query, Relations, Term, Variable
-from tacit.queries.sql_supports import named
-from tacit.queries.termination import terminating
+from tacit.families.queries.dependency import Alternative, Dependency
+from tacit.families.queries.logic.disjunctive_chase import (
+    Chase,
+    LimitMet,
+    Rule,
+    Tableau,
+    has_order,
+    rules_of,
+)
+from tacit.families.queries.logic.termination import terminating
+from tacit.families.queries.query import (
+    NULL,
+    Atom,
+    Conjunctive,
+    Constant,
+    Query,
+    Relations,
+    Term,
+    Variable,
+)
+from tacit.families.queries.sql.supports import named
 
 GOAL = "=>"  # a row of this relation holds the answer that is asked for; no table has such a name
 STEPS = 400  # of one chase
@@ -33,7 +51,9 @@ CASES = 64  # cases into which a query is split
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """A query over views that has the answer of another one, as sets, whenever the constraints hold."""
+    """A query over views that has the answer of another one, as
+    sets, whenever the constraints hold.
+    """
 
     query: Query
 
@@ -47,12 +67,12 @@ def rewriting(
 ) -> Rewriting | None:
     """The query `new` computed from `views` (as sets), or None where no way was found.
 
-    Bags and order comparisons are not looked at: such a query is not rewritten, such a constraint or view is not used
-    (a view that is a bag is used as a set).
+    Bags and order comparisons are not looked at: such a query is not rewritten, such a constraint
+    or view is not used (a view that is a bag is used as a set).
 
-    >>> from tacit.queries.dependencies import read_constraint
-    >>> from tacit.queries.query import Relation
-    >>> from tacit.queries.read import read
+    >>> from tacit.families.queries.datalog.dependencies import read_constraint
+    >>> from tacit.families.queries.query import Relation
+    >>> from tacit.families.queries.read import read
     >>> relations = {"RS": Relation("RS", ("r", "c")), "RP": Relation("RP", ("r", "p"))}
     >>> who, new = (
     ...     read(text, relations, name=name).exact
@@ -84,10 +104,11 @@ def rewriting(
 def implied(
     dependency: Dependency, dependencies: Sequence[Dependency], relations: Relations
 ) -> bool:
-    """Does a constraint hold on every database that satisfies others? False also where that was not found out.
+    """Does a constraint hold on every database that satisfies others? False
+    also where that was not found out.
 
-    >>> from tacit.queries.dependencies import read_constraint
-    >>> from tacit.queries.query import Relation
+    >>> from tacit.families.queries.datalog.dependencies import read_constraint
+    >>> from tacit.families.queries.query import Relation
     >>> relations = {"R": Relation("R", ("a", "b")), "T": Relation("T", ("a",))}
     >>> given = [
     ...     *read_constraint("R(x, y) -> T(x)", relations),
@@ -157,7 +178,8 @@ class _Task:
             Rule((*part.atoms, Atom(GOAL, part.head)), part.comparisons, part.known)
             for part in new.parts
         ]
-        # One body for the whole query; cases; and the way back, where the query is supposed not to have the answer.
+        # One body for the whole query; cases; and the way back, where the query is supposed not to
+        # have the answer.
         self.settling = Chase(
             [rule for rule in rules if len(rule.ways) < 2], relations, splits=False, work=WORK
         )
@@ -166,7 +188,9 @@ class _Task:
         self.tried = 0
 
     def cases(self, part: Conjunctive) -> list[Conjunctive] | None:
-        """Bodies over the views that together have the answer of a part; None where none were found."""
+        """Bodies over the views that together have the answer of a part;
+        None where none were found.
+        """
         self.tried = 0
         return self._cases(
             self.settling.tableau(
@@ -199,7 +223,9 @@ class _Task:
         return parts
 
     def _body(self, tableau: Tableau) -> Conjunctive | None:
-        """A body over the views that these rows satisfy and only answers of the query do, as short as may be."""
+        """A body over the views that these rows satisfy and only answers of the query do, as
+        short as may be.
+        """
         [goal] = [atom for atom in tableau.atoms if atom.relation == GOAL]
         atoms = tuple(dict.fromkeys(self._seen(tableau)))
         full = _over(goal.terms, atoms, tableau)
@@ -243,13 +269,15 @@ class _Task:
         still = body.known | (joined & _read_as_known(body))
         return replace(body, known=still)
 
-    # -- and back -----------------------------------------------------------------------------------------
+    # -- and back ----------------------------------------------------------------------------------
 
     def _expansions(self, body: Conjunctive) -> int:
         return prod(len(self.views[atom.relation].parts) for atom in body.atoms)
 
     def _is_right(self, body: Conjunctive) -> bool:
-        """Is every answer of the body one of the query, on every database that satisfies the constraints?"""
+        """Is every answer of the body one of the query, on every database
+        that satisfies the constraints?
+        """
         if self._expansions(body) > EXPANSIONS:
             return False
         choices = product(*(self.views[atom.relation].parts for atom in body.atoms))
@@ -280,7 +308,9 @@ class _Task:
 
 
 def _usable(views: Iterable[Query]) -> dict[str, Query]:
-    """The views without order comparisons, by name; a name that stands for two different views is of no use."""
+    """The views without order comparisons, by name;
+    a name that stands for two different views is of no use.
+    """
     found: dict[str, Query] = {}
     twice = set()
     for view in views:
@@ -303,7 +333,9 @@ def _named(body: Conjunctive) -> Conjunctive:
 
 
 def _over(head: tuple[Term, ...], atoms: Sequence[Atom], tableau: Tableau) -> Conjunctive | None:
-    """A body of these atoms with all that the tableau says of their terms; None where it misses a term of the head."""
+    """A body of these atoms with all that the tableau says of their terms;
+    None where it misses a term of the head.
+    """
     there = {term for atom in atoms for term in atom.terms if isinstance(term, Variable)}
     comparisons = tuple(
         one

@@ -1,14 +1,18 @@
-"""Termination: can constraints ask for ever new values? If not, how many new values can they ask for at most?
+"""Termination: can constraints ask for ever new values? If not, how many new values can they ask
+for at most?
 
-Weak acyclicity (Fagin, Kolaitis, Miller, Popa 2005) on the graph of columns, for constraints with alternatives;
-Deutsch and Papakonstantinou call it stratified witnesses. An edge leads from where a variable stands on the left of a
-constraint to where it stands on the right, and a *special* edge to where the existential variables stand that
-are chosen for it. A cycle through a special edge may go on for ever. It is a little finer than that:
+Weak acyclicity (Fagin, Kolaitis, Miller, Popa 2005) on the graph of columns, for constraints with
+alternatives; Deutsch and Papakonstantinou call it stratified witnesses. An edge leads from where a
+variable stands on the left of a constraint to where it stands on the right, and a *special* edge to
+where the existential variables stand that are chosen for it. A cycle through a special edge may go
+on for ever. It is a little finer than that:
 
-- a variable of the left side has no more values than the column with the fewest where it stands, so all
-  its columns must be on such a cycle, not just one;
-- a column whose values are listed (closed) has no new values, nor has a variable that stands in one;
-- a constraint that every database satisfies (one alternative is part of the left side) asks for nothing.
+- a variable of the left side has no more values than the column with the fewest where it stands, so
+  all its columns must be on such a cycle, not just one;
+- a column whose values are listed (closed) has no new values, nor
+  has a variable that stands in one;
+- a constraint that every database satisfies (one alternative is part
+  of the left side) asks for nothing.
 """
 
 from __future__ import annotations
@@ -18,8 +22,8 @@ from dataclasses import dataclass
 from math import inf
 
 from tacit.errors import QueryError
-from tacit.queries.dependency import Alternative, Dependency
-from tacit.queries.query import Atom, Relations, Term, Variable
+from tacit.families.queries.dependency import Alternative, Dependency
+from tacit.families.queries.query import Atom, Relations, Term, Variable
 
 Position = tuple[str, str]  # relation and column
 Columns = Collection[Position]
@@ -30,8 +34,8 @@ CAP = 10**9  # bounds are not followed beyond this
 class Cycle:
     """Columns that feed each other with ever new values.
 
-    `constraints[i]` leads from `positions[i]` to the next one (from the last to the first); `new[i]`: by a value
-    that need not have been there before.
+    `constraints[i]` leads from `positions[i]` to the next one (from the last to the first);
+    `new[i]`: by a value that need not have been there before.
     """
 
     positions: tuple[Position, ...]
@@ -49,12 +53,13 @@ class Cycle:
 def endless(
     dependencies: Sequence[Dependency], relations: Relations, closed: Columns = ()
 ) -> Cycle | None:
-    """A cycle along which the constraints may ask for ever new values, or None: closing under them ends.
+    """A cycle along which the constraints may ask for ever new values, or None:
+    closing under them ends.
 
     `closed` are columns whose values are all listed; those with `domains` are among them.
 
-    >>> from tacit.queries.dependencies import read_constraint
-    >>> from tacit.queries.query import Relation
+    >>> from tacit.families.queries.datalog.dependencies import read_constraint
+    >>> from tacit.families.queries.query import Relation
     >>> relations = {"R": Relation("R", ("a", "b")), "T": Relation("T", ("a",))}
     >>> print(endless(read_constraint("R(x, y) -> R(y, z)", relations), relations))
     R.b -> R.b (new value, by `R(x, y) -> R(y, z)`)
@@ -68,7 +73,9 @@ def endless(
 def refuse_endless(
     dependencies: Sequence[Dependency], relations: Relations, closed: Columns = ()
 ) -> None:
-    """Raise QueryError (code `endless`) with the cycle where the constraints may ask for ever new values."""
+    """Raise QueryError (code `endless`) with the cycle where the
+    constraints may ask for ever new values.
+    """
     cycle = endless(dependencies, relations, closed)
     if cycle is None:
         return
@@ -76,14 +83,19 @@ def refuse_endless(
     raise QueryError(
         f"the constraints may ask for ever new values: {cycle}.",
         code="endless",
-        hint=f"List the values of {columns} with `domains:`, or drop or weaken a constraint on the cycle.",
+        hint=(
+            f"List the values of {columns} with `domains:`, or drop or weaken a constraint on "
+            "the cycle."
+        ),
     )
 
 
 def terminating(
     dependencies: Sequence[Dependency], relations: Relations, closed: Columns = ()
 ) -> tuple[Dependency, ...]:
-    """The dependencies without those that start a cycle of ever new values; closing under the rest ends."""
+    """The dependencies without those that start a cycle of ever new values;
+    closing under the rest ends.
+    """
     kept = list(dependencies)
     while (cycle := endless(kept, relations, closed)) is not None:
         guilty = {text for text, new in zip(cycle.constraints, cycle.new, strict=True) if new}
@@ -94,17 +106,19 @@ def terminating(
 def new_values(
     dependencies: Sequence[Dependency], relations: Relations, start: int, closed: Columns = ()
 ) -> int | None:
-    """How many values beyond `start` values can be needed at most, so that rows over these satisfy the constraints?
+    """How many values beyond `start` values can be needed at most, so that
+    rows over these satisfy the constraints?
 
-    Rows of a world are closed under the constraints inside that world: for every way to satisfy a left side
-    one alternative holds in the world, and the rows that show it are taken along. The same rows serve all
-    ways that agree on the variables which the alternative names. So there are not more values of an existential
-    variable than there are values for these variables, and a column has no other values than those of the start and of
-    the existential variables from which edges lead to it. `start` counts the constants of the constraints and the values
-    of closed columns too. None: there is no bound (see `endless`). Never more than 10**9, which means "many".
+    Rows of a world are closed under the constraints inside that world: for every way to satisfy a
+    left side one alternative holds in the world, and the rows that show it are taken along. The
+    same rows serve all ways that agree on the variables which the alternative names. So there are
+    not more values of an existential variable than there are values for these variables, and a
+    column has no other values than those of the start and of the existential variables from which
+    edges lead to it. `start` counts the constants of the constraints and the values of closed
+    columns too. None: there is no bound (see `endless`). Never more than 10**9, which means "many".
 
-    >>> from tacit.queries.dependencies import read_constraint
-    >>> from tacit.queries.query import Relation
+    >>> from tacit.families.queries.datalog.dependencies import read_constraint
+    >>> from tacit.families.queries.query import Relation
     >>> relations = {
     ...     "RP": Relation("RP", ("r", "p")),
     ...     "RS": Relation("RS", ("r", "c")),
@@ -153,16 +167,16 @@ def _reached(
     return reached
 
 
-# -- where values go ----------------------------------------------------------------------------------
+# -- where values go -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Flow:
     """What one alternative of one constraint does with values, as open columns.
 
-    `moved`: for each variable of the left side in the alternative's rows, where it stands left and right. `frontier`: where
-    the variables stand on the left for which the new values are chosen; no columns: only values that are there
-    anyway. `created`: where each new value stands.
+    `moved`: for each variable of the left side in the alternative's rows, where it stands left and
+    right. `frontier`: where the variables stand on the left for which the new values are chosen; no
+    columns: only values that are there anyway. `created`: where each new value stands.
     """
 
     text: str
@@ -260,7 +274,7 @@ def _put(term: Term, values: Mapping[Variable, Term]) -> Term:
     return values.get(term, term) if isinstance(term, Variable) else term
 
 
-# -- ranks and cycles ---------------------------------------------------------------------------------
+# -- ranks and cycles ------------------------------------------------------------------------------
 
 
 def _rank(places: frozenset[Position], ranks: Mapping[Position, float]) -> float:
@@ -274,9 +288,11 @@ def _narrowest(places: frozenset[Position], ranks: Mapping[Position, float]) -> 
 
 
 def _ranks(flows: Sequence[_Flow]) -> dict[Position, float]:
-    """How often a new value is chosen for a new value until it stands in a column; inf where there is no end.
+    """How often a new value is chosen for a new value until it stands in a column;
+    inf where there is no end.
 
-    The least solution. Finite ranks are at most the number of columns: they are lengths of paths without a cycle.
+    The least solution. Finite ranks are at most the number of columns:
+    they are lengths of paths without a cycle.
     """
     ranks: dict[Position, float] = {}
     for flow in flows:
@@ -307,7 +323,9 @@ Edge = tuple[Position, Position, bool, str]
 
 
 def _cycle(flows: Sequence[_Flow], ranks: Mapping[Position, float]) -> Cycle | None:
-    """A shortest cycle with a special edge among the columns without a finite rank: there must be one."""
+    """A shortest cycle with a special edge among the columns without a finite rank:
+    there must be one.
+    """
     edges: dict[Position, list[Edge]] = {}
     for edge in _edges(flows, ranks):
         edges.setdefault(edge[0], []).append(edge)

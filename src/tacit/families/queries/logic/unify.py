@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tacit.queries.numbered import NUMBERED_NULL, Body
+from tacit.families.queries.logic.numbered import NUMBERED_NULL, Body
 
 
 class Unifier:
@@ -118,5 +118,7 @@ class Unifier:
 
 
 def may_unify(ones: Sequence[int], twos: Sequence[int]) -> bool:
-    """Could two atoms be one tuple as far as their constants say? The quick test before the real one."""
+    """Could two atoms be one tuple as far as their constants say? The
+    quick test before the real one.
+    """
     return all(one == two or one < 0 or two < 0 for one, two in zip(ones, twos, strict=True))

@@ -6,14 +6,14 @@ valuation makes, and without it the row of the answer is gone. So a question is 
 which no *rival* (a part of the query itself) finds the same row without the tuple.
 
 The search is lazy. It takes the most general valuation of what was decided so far: different terms
-get different values, new ones where the column allows it. If a rival finds the row by a homomorphism,
-every other solution must break a condition of that homomorphism: send one of its facts to the tuple
-as well, make a known value NULL, turn a comparison round, or tell two terms apart that are equal only
-by the choice of values. Each is tried, the earlier ones excluded in the later. The conditions are all
-that the homomorphism needs, so no solution is lost, on domains of any size; the valuation at the end
-is a witness by itself. On large domains without comparisons and NULLs only the first kind of
-condition occurs: that is the conflict-driven form of Theorem 2.5, with the domains jointly large.
-At most one new value per variable is used.
+get different values, new ones where the column allows it. If a rival finds the row by a
+homomorphism, every other solution must break a condition of that homomorphism: send one of its
+facts to the tuple as well, make a known value NULL, turn a comparison round, or tell two terms
+apart that are equal only by the choice of values. Each is tried, the earlier ones excluded in the
+later. The conditions are all that the homomorphism needs, so no solution is lost, on domains of any
+size; the valuation at the end is a witness by itself. On large domains without comparisons and
+NULLs only the first kind of condition occurs: that is the conflict-driven form of Theorem 2.5, with
+the domains jointly large. At most one new value per variable is used.
 """
 
 from __future__ import annotations
@@ -21,19 +21,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tacit.queries.chase import Keys
-from tacit.queries.comparisons import paths
-from tacit.queries.constraints import Constraints, Literal, Side, State
-from tacit.queries.homomorphism import Clock, Facts, Pattern, homomorphism
-from tacit.queries.numbered import NUMBERED_NULL, Body, NumberedAtom, Symbols
-from tacit.queries.unify import Unifier, may_unify
+from tacit.families.queries.logic.chase import Keys
+from tacit.families.queries.logic.comparisons import paths
+from tacit.families.queries.logic.constraints import Constraints, Literal, Side, State
+from tacit.families.queries.logic.homomorphism import Clock, Facts, Pattern, homomorphism
+from tacit.families.queries.logic.numbered import NUMBERED_NULL, Body, NumberedAtom, Symbols
+from tacit.families.queries.logic.unify import Unifier, may_unify
 
 LONGEST, MOST = 40, 400  # conditions that are remembered: their length, their number
 
 
 @dataclass(frozen=True, slots=True)
 class Absorption:
-    """A homomorphism that finds the row without the tuple: which side, which rival, each of its atoms' image."""
+    """A homomorphism that finds the row without the tuple:
+    which side, which rival, each of its atoms' image.
+    """
 
     side: int
     rival: Body
@@ -80,7 +82,9 @@ class Question(Constraints):
         clock: Clock,
         written: Sequence[Body] = (),
     ) -> None:
-        """`written`: the queries before they were cut; new values must suit what they compare, too."""
+        """`written`: the queries before they were cut;
+        new values must suit what they compare, too.
+        """
         super().__init__(sides, keys, symbols, written)
         self.clock = clock
         self.absorptions: list[Absorption] = []
@@ -88,7 +92,9 @@ class Question(Constraints):
     # --- the most general valuation of a state --------------------------------------------------
 
     def valuation(self, state: State) -> Valuation | None:
-        """Values for everything: different where nothing says equal, new where the column allows it."""
+        """Values for everything: different where nothing says equal,
+        new where the column allows it.
+        """
         chosen = self._finite(state) if state.classes.domains else {}
         if chosen is None:
             return None
@@ -172,7 +178,9 @@ class Question(Constraints):
         return True
 
     def _rank(self, state: State, found: Valuation) -> None:
-        """Place new values between the constants: as low as possible below an upper bound, else above all."""
+        """Place new values between the constants:
+        as low as possible below an upper bound, else above all.
+        """
         roots = dict.fromkeys(
             state.classes.find(term) for side in self.sides for term in side.body.variables()
         )
@@ -200,7 +208,9 @@ class Question(Constraints):
     # --- conflicts ------------------------------------------------------------------------------
 
     def conflict(self, state: State, found: Valuation) -> list[Literal] | None:
-        """Why a valuation is no solution, as conditions of which every solution meets one; None if it is one."""
+        """Why a valuation is no solution, as conditions of which every solution meets one;
+        None if it is one.
+        """
         if found.chosen:
             clash = self._squeezed(state, found) or self._accident(state, found)
             if clash is not None:
@@ -213,7 +223,9 @@ class Question(Constraints):
         return None
 
     def _squeezed(self, state: State, found: Valuation) -> list[Literal] | None:
-        """Chosen values that leave one value only to a term of an open column, such as 1 <= y <= 1."""
+        """Chosen values that leave one value only to a term of an
+        open column, such as 1 <= y <= 1.
+        """
         for low, above in state.reached.items():
             for middle in above:
                 if middle >= 0 or middle in found.chosen:
@@ -240,8 +252,8 @@ class Question(Constraints):
                             for one, two in zip(other, terms, strict=True)
                             if found.value(one) != found.value(two)
                         ]
-                        # all of `same` is needed, so its first condition stands for the rest: the next
-                        # valuation comes back here until the atoms are one tuple
+                        # all of `same` is needed, so its first condition stands for the rest:
+                        # the next valuation comes back here until the atoms are one tuple
                         return [
                             literal for literal in apart if not self._same(state, literal)
                         ] + same[:1]
@@ -309,7 +321,9 @@ class Question(Constraints):
         fixed: Mapping[int, int],
         critical: NumberedAtom,
     ) -> list[int] | None:
-        """A homomorphism from a rival. Where values are chosen, one that moves little needs few conditions."""
+        """A homomorphism from a rival. Where values are chosen, one that
+        moves little needs few conditions.
+        """
         pattern = Pattern(rival.atoms, rival.comparisons, rival.known)
         if own is not None and found.chosen:
             rest = [
@@ -324,7 +338,9 @@ class Question(Constraints):
         return homomorphism(pattern, facts, fixed, compare=found.compare, clock=self.clock)
 
     def _conditions(self, number: int, rival: Body, images: Sequence[int]) -> Iterator[Literal]:
-        """What every solution breaks that is not absorbed by this homomorphism, in the terms of the query."""
+        """What every solution breaks that is not absorbed by this
+        homomorphism, in the terms of the query.
+        """
         body = self.sides[number].body
         for image in dict.fromkeys(images):
             yield Literal("tuple", number, image)
@@ -359,7 +375,9 @@ class Question(Constraints):
     # --- search ---------------------------------------------------------------------------------
 
     def solve(self, state: State) -> tuple[State, Valuation] | None:
-        """A valuation that nothing absorbs, or None. `absorptions` then has the homomorphisms that show it."""
+        """A valuation that nothing absorbs, or None.
+        `absorptions` then has the homomorphisms that show it.
+        """
         if not self.propagate(state):
             return None
         self.root = state.copy()
@@ -391,7 +409,9 @@ class Question(Constraints):
 
 
 def _tells_apart(found: Valuation, side: Side) -> bool:
-    """Do all terms have values of their own? Then the rows are the body itself under other names."""
+    """Do all terms have values of their own? Then the rows are the
+    body itself under other names.
+    """
     named = set().union(*(rival.constants() for rival in side.rivals), side.body.constants())
     variables = side.body.variables()
     values = {found.value(variable) for variable in variables}

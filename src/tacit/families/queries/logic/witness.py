@@ -1,24 +1,34 @@
-"""Witness: a small instance per query on which one tuple changes the answer, checked before it is shown."""
+"""Witness: a small instance per query on which one tuple changes the
+answer, checked before it is shown.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from tacit.queries.constraints import Literal, State
-from tacit.queries.facts import Fact
-from tacit.queries.homomorphism import Clock, Facts, Pattern, homomorphism
-from tacit.queries.numbered import NUMBERED_NULL, Body, NumberedAtom, Numbering, compares
-from tacit.queries.prepare import Prepared
-from tacit.queries.query import Constant
-from tacit.queries.valuations import Question, Valuation
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.logic.constraints import Literal, State
+from tacit.families.queries.logic.homomorphism import Clock, Facts, Pattern, homomorphism
+from tacit.families.queries.logic.numbered import (
+    NUMBERED_NULL,
+    Body,
+    NumberedAtom,
+    Numbering,
+    compares,
+)
+from tacit.families.queries.logic.prepare import Prepared
+from tacit.families.queries.logic.valuations import Question, Valuation
+from tacit.families.queries.query import Constant
 
 SMALL = 12  # subgoals up to which instances are made smaller: each try is a search of its own
 THE_TUPLE = "\0the tuple"  # a relation that no database has
 
 
 def collapsed(question: Question, state: State, found: Valuation) -> tuple[State, Valuation]:
-    """A solution in which more atoms are the tuple, or each other, as long as nothing absorbs it."""
+    """A solution in which more atoms are the tuple, or each other,
+    as long as nothing absorbs it.
+    """
     for number, side in enumerate(question.sides):
         atoms = side.body.atoms
         if len(atoms) > SMALL or side.chosen is None:
@@ -68,7 +78,9 @@ class Instance:
     def smallest(
         self, facts: Sequence[Fact], critical: Fact, row: tuple[Any, ...]
     ) -> tuple[Fact, ...]:
-        """Drop facts while the tuple still makes the row appear; every fact that stays is needed."""
+        """Drop facts while the tuple still makes the row appear;
+        every fact that stays is needed.
+        """
         rest = tuple(dict.fromkeys(fact for fact in facts if fact != critical))
         if not self.needs_shrinking(rest):
             return rest
@@ -81,7 +93,9 @@ class Instance:
         return rest
 
     def needs_shrinking(self, facts: Sequence[Fact]) -> bool:
-        """Without self-joins and unions every fact is needed; large instances are shown as they are."""
+        """Without self-joins and unions every fact is needed;
+        large instances are shown as they are.
+        """
         parts = self.prepared.raw
         joins = any(
             len({relation for relation, _ in body.atoms}) < len(body.atoms) for body in parts

@@ -1,35 +1,37 @@
-"""A plan's queries, read once: its secrets and views, over the tables as the plan or the source describes them."""
+"""A plan's queries, read once: its secrets and views, over the tables as
+the plan or the source describes them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
 from tacit.errors import EngineError, InputError, TacitError, did_you_mean
+from tacit.families.queries.classes import classes_of
+from tacit.families.queries.datalog.dependencies import read_constraint
+from tacit.families.queries.dependency import joined
+from tacit.families.queries.explain import Explanation, explained
+from tacit.families.queries.question import QueryQuestion
+from tacit.families.queries.read import read
+from tacit.families.queries.understanding import Reading
 from tacit.model.release import Synthetic, View
 from tacit.model.schema import Table
 from tacit.model.verdict import Assumption
-from tacit.queries.classes import classes_of
-from tacit.queries.dependencies import read_constraint
-from tacit.queries.dependency import joined
-from tacit.queries.explain import Explanation, explained
-from tacit.queries.kinds import ENGINE
-from tacit.queries.question import QueryQuestion
-from tacit.queries.read import read
-from tacit.queries.reading import Reading
-from tacit.queries.schema import foreign, relations_of
+from tacit.plan.known_tables import KnownTables, known_tables
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
+    from tacit.families.queries.query import Relations
     from tacit.plan.plan import Check, Plan
-    from tacit.queries.query import Relations
 
 NO_NULLS = Assumption(
     "no-nulls", "no value is ever missing where the plan does not say nullable", "no"
 )
 UNTYPED = Assumption(
     "untyped-as-written",
-    "columns without a type hold what constants look like: text where they are quoted, else numbers",
+    "columns without a type hold what constants look like: text where they are quoted, "
+    "else numbers",
     "no",
 )
 AS_SEEN = Assumption(
@@ -39,14 +41,13 @@ DIALECTS = {"postgresql": "postgres", "spark": "spark"}
 
 
 class Readings:
-    """The queries of a plan. The source is asked only for tables whose columns the plan does not name."""
+    """The queries of a plan. The source is asked for all tables that it has."""
 
     def __init__(self, plan: Plan, engine: Callable[[], Engine]) -> None:
         self.plan = plan
         self._engine = engine
-        self._relations: Relations | None = None
+        self._known: KnownTables | None = None
         self._readings: dict[tuple[str, str], Reading] = {}
-        self._looked_at: list[str] = []
 
     @property
     def dialect(self) -> str:
@@ -57,18 +58,23 @@ class Readings:
         """The question that a check asks about a secret and some views."""
         views = tuple(self.view(name) for name in check.releases)
         secret = self.secret(str(check.secret))
-        seen = (AS_SEEN,) if self._looked_at and self.dialect != "postgres" else ()
-        unseen = [table for table in self.plan.tables.values() if table.name not in self._looked_at]
-        assumed = (*seen, *no_nulls(unseen), *untyped(self.relations()))
         return QueryQuestion(
             secret,
             views,
             self.relations(),
             self.dialect,
             self.tied(),
-            assumed,
+            self.assumptions(),
+            self.known().warnings,
             others=self._views(),
         )
+
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What is assumed of the tables."""
+        known = self.known()
+        seen = (AS_SEEN,) if known.looked_at and self.dialect != "postgres" else ()
+        unseen = [table for table in self.plan.tables.values() if table.name not in known.looked_at]
+        return (*seen, *no_nulls(unseen), *untyped(known.relations), *known.assumptions)
 
     def secret(self, name: str) -> Reading:
         """A secret as read."""
@@ -107,27 +113,24 @@ class Readings:
         return explained(reading, self.relations(), found)
 
     def relations(self) -> Relations:
-        """What everybody knows of the tables."""
-        if self._relations is None:
-            columns: dict[str, Mapping[str, str]] = {}
-            nullable: dict[str, list[str]] = {}
-            for table in self.plan.tables.values():
-                if not table.columns or self.has_file(table):
-                    engine = self._engine()
-                    engine.attach(table)
-                    columns[table.name] = kinds_of(engine, table.name)
-                    nullable[table.name] = engine.nullable(table.name)
-                    self._looked_at.append(table.name)
-            self._relations = relations_of(self.plan.tables, columns, nullable)
-        return self._relations
+        """The tables as queries speak of them."""
+        return self.known().relations
 
-    def take(self, relations: Relations) -> None:
-        """Read queries over these relations instead of asking the source what they are like."""
-        self._relations = relations
+    def known(self) -> KnownTables:
+        """What everybody knows of the tables."""
+        if self._known is None:
+            self._known = known_tables(self.plan, self._engine)
+        return self._known
+
+    def take(self, known: KnownTables) -> None:
+        """Read queries over these tables instead of asking the source what they are like."""
+        self._known = known
 
     def tied(self) -> tuple[frozenset[str], ...]:
-        """Groups of tables whose rows constraints and foreign keys tie together."""
-        groups = foreign(self.plan.tables)
+        """Groups of tables whose rows constraints and foreign keys tie
+        together, or that share rows.
+        """
+        groups: list[Collection[str]] = list(self.known().tied)
         for at, text in enumerate(self.plan.constraints):
             try:
                 groups += [set(one.relations()) for one in read_constraint(text, self.relations())]
@@ -137,7 +140,8 @@ class Readings:
 
     def _read(self, section: str, name: str, text: str, file: str | None) -> Reading:
         if (section, name) not in self._readings:
-            # Its own name stays among them: a view that leads back to itself is found out. Tables come first.
+            # Its own name stays among them: a view that leads back to itself is found out.
+            # Tables come first.
             views = {
                 other: query
                 for other, query in self._views().items()
@@ -171,20 +175,15 @@ class Readings:
             explain=syntax(self.dialect),
         )
 
-    def has_file(self, table: Table) -> bool:
-        """Is there a file to look at? A database is not asked where the plan names the columns."""
-        if table.rows is not None or self.plan.source != ".":
-            return False
-        names = [table.file] if table.file else [f"{table.name}.csv", f"{table.name}.parquet"]
-        return any((self.plan.folder / name).is_file() for name in names)
-
     def _views(self) -> dict[str, str]:
         """Views that another query may name."""
         return {one.name: one.query for one in self.plan.releases.values() if isinstance(one, View)}
 
 
 def syntax(dialect: str) -> Callable[[str], None] | None:
-    """A reader of SQL that has the last word on its syntax; only DuckDB's is at hand without a server."""
+    """A reader of SQL that has the last word on its syntax;
+    only DuckDB's is at hand without a server.
+    """
     if dialect != "duckdb":
         return None
 
@@ -197,15 +196,6 @@ def syntax(dialect: str) -> Callable[[str], None] | None:
             raise EngineError(f"DuckDB says: {str(error).splitlines()[0]}") from None
 
     return read_by_duckdb
-
-
-def kinds_of(engine: Engine, table: str) -> dict[str, str]:
-    """The columns of a table with their kinds; where only the engine knows how values compare, that is said."""
-    plain = {name: engine.meaning(native) for name, native in engine.native_types(table).items()}
-    return {
-        name: str(one.kind) if one.read == "{c}" or one.compares else ENGINE
-        for name, one in plain.items()
-    }
 
 
 def untyped(relations: Relations) -> tuple[Assumption, ...]:

@@ -1,7 +1,7 @@
 """Body: what a query looks for, while it is being read; and how conditions and joins change it.
 
-A body is a conjunctive query whose head may also hold `OPAQUE`: a column that is some function of the
-rest. While a subquery is read, `Slot`s stand for the columns around it; `joined` fills them in.
+A body is a conjunctive query whose head may also hold `OPAQUE`: a column that is some function of
+the rest. While a subquery is read, `Slot`s stand for the columns around it; `joined` fills them in.
 Conditions about an opaque column are left out, which keeps more rows: a body encloses what matters.
 """
 
@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tacit.queries.kinds import order
-from tacit.queries.query import (
+from tacit.families.queries.kinds import order
+from tacit.families.queries.query import (
     NULL,
     Atom,
     Comparison,
@@ -76,7 +76,8 @@ Condition = Equal | Same | Missing | Known | Comparison
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Atoms and conditions, with the columns that they give. `pending`: conditions about slots only.
+    """Atoms and conditions, with the columns that they give.
+    `pending`: conditions about slots only.
 
     `alone`: it is about rows of an outer join that have no match.
     """
@@ -159,7 +160,8 @@ class Fresh:
 def constrained(
     body: Body, conditions: Iterable[Condition], relations: Relations, slots: Sequence[Slot] = ()
 ) -> tuple[Body | None, bool]:
-    """The body under more conditions, or None where they contradict each other; and whether any was left out.
+    """The body under more conditions, or None where they contradict each other;
+    and whether any was left out.
 
     `slots` name the columns of the head in the conditions.
 
@@ -211,7 +213,8 @@ NOTHING = _Step({})
 
 
 def _after(body: Body, step: _Step) -> Body:
-    # What the condition makes known is named before the replacement, so it is replaced with the rest.
+    # What the condition makes known is named before the replacement,
+    # so it is replaced with the rest.
     body = replace(body, known=body.known | step.known).put(step.values)
     return replace(
         body,
@@ -290,8 +293,8 @@ def joined(
 ) -> tuple[Body | None, bool]:
     """Both bodies side by side, the columns of the left one put into the slots of the right one.
 
-    The head is the left head followed by the right one. Second: whether a condition had to be left out,
-    because it is about an opaque column of the left side.
+    The head is the left head followed by the right one. Second:
+    whether a condition had to be left out, because it is about an opaque column of the left side.
     """
     right = fresh.renamed(right)
     columns = dict(zip(slots, left.head, strict=True))
@@ -320,7 +323,9 @@ def joined(
 
 
 def _freed(body: Body, opaque: Mapping[Slot, Variable]) -> tuple[Body, bool]:
-    """The body with some slots about which nothing is known: each a variable where an atom holds it, else gone."""
+    """The body with some slots about which nothing is known:
+    each a variable where an atom holds it, else gone.
+    """
     mentioned = {
         term for one in (*body.comparisons, *body.pending) for term in terms_of(one)
     } | set(body.known)

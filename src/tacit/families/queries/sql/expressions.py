@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlglot import exp
 
 from tacit.errors import QueryError
-from tacit.queries import truth
-from tacit.queries.approximations import APPROXIMATED, HINTS
-from tacit.queries.bodies import OPAQUE, Entry, Fresh, Opaque
-from tacit.queries.kinds import Clash, day, family, family_of, fitted, moment, number
-from tacit.queries.query import NULL, Constant, Term
-from tacit.queries.reading import Approximation
-from tacit.queries.rows import Rows
-from tacit.queries.sql_functions import code_of, refusal
-from tacit.queries.sql_scope import Scope, shown, start_of
-from tacit.queries.truth import Dependence, Formula
+from tacit.families.queries.kinds import Clash, day, family, family_of, fitted, moment, number
+from tacit.families.queries.query import NULL, Constant, Term
+from tacit.families.queries.sql import truth
+from tacit.families.queries.sql.account import Account, Role, is_query
+from tacit.families.queries.sql.aliases import Clause
+from tacit.families.queries.sql.approximations import APPROXIMATED, HINTS
+from tacit.families.queries.sql.bodies import OPAQUE, Entry, Fresh, Opaque
+from tacit.families.queries.sql.functions import code_of, refusal
+from tacit.families.queries.sql.rows import Rows
+from tacit.families.queries.sql.scope import Scope, shown, start_of
+from tacit.families.queries.sql.truth import Dependence, Formula
+from tacit.families.queries.understanding import Approximation
 
 Operator = Literal["=", "!=", "<", "<="]
 COMPARISONS: dict[type[exp.Expr], tuple[Operator, bool]] = {
@@ -51,7 +54,9 @@ SHORT = 10**9  # what fits beside the digits of every decimal
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The value of an expression: a column, a constant, or something opaque that may look into subqueries."""
+    """The value of an expression: a column, a constant, or something
+    opaque that may look into subqueries.
+    """
 
     entry: Entry
     kind: str | None = None
@@ -66,7 +71,9 @@ class Value:
 
 
 class Notes:
-    """What was not read exactly; `counts` matters only where nothing else is wrong but how often rows occur."""
+    """What was not read exactly; `counts` matters only where nothing else
+    is wrong but how often rows occur.
+    """
 
     def __init__(self) -> None:
         self.found: list[Approximation] = []
@@ -75,7 +82,9 @@ class Notes:
 
 
 class Expressions:
-    """Reads values and conditions in one scope. `subquery` reads a query in it: (query, bag, only whether it has rows)."""
+    """Reads values and conditions in one scope.
+    `subquery` reads a query in it: (query, bag, only whether it has rows).
+    """
 
     def __init__(
         self,
@@ -84,18 +93,23 @@ class Expressions:
         notes: Notes,
         fresh: Fresh,
         subquery: Callable[[exp.Expr, Scope, bool, bool], Rows],
+        account: Account,
     ) -> None:
         self.scope = scope
         self.dialect = dialect
         self.notes = notes
         self.fresh = fresh
         self.subquery = subquery
+        self.account = account
+        self.role: Role = "condition"  # what plain values and conditions are taken for here
         self.aliases_open: set[str] = set()
         self.aggregates = False  # may aggregates and windows be called here?
 
     @property
     def standard_rows(self) -> bool:
-        """Does (a, b) = (c, d) mean a = c AND b = d? DuckDB and Spark compare structs, where NULL may equal NULL."""
+        """Does (a, b) = (c, d) mean a = c AND b = d? DuckDB and Spark compare structs, where
+        NULL may equal NULL.
+        """
         return self.dialect == "postgres"
 
     # -- values
@@ -103,6 +117,7 @@ class Expressions:
     def value(self, node: exp.Expr) -> Value:
         """The value of an expression."""
         if isinstance(node, exp.Paren) and only(node, "this"):
+            self.account.took(self.role, node)
             return self.value(node.this)
         if (
             isinstance(node, exp.Column)
@@ -112,7 +127,17 @@ class Expressions:
             return self._column(node)
         constant = self.constant(node)
         if constant is not None:
-            whole = isinstance(constant.value, int) and not isinstance(constant.value, bool)
+            self.account.whole(self.role, node)
+            # 1.0 equals 1, but is a number with a point to the database,
+            # which shows one or the other.
+            pointed = any(
+                not one.is_string and not one.this.isdecimal() for one in node.find_all(exp.Literal)
+            )
+            whole = (
+                isinstance(constant.value, int)
+                and not isinstance(constant.value, bool)
+                and not pointed
+            )
             return Value(
                 constant,
                 "integer" if whole else CONSTANT_KINDS.get(family_of(constant.value) or ""),
@@ -120,20 +145,17 @@ class Expressions:
         return self.unread(node)
 
     def _column(self, node: exp.Column) -> Value:
-        alias = node.name.lower()
-        if (
-            not node.table
-            and alias in self.scope.aliases
-            and alias not in self.aliases_open
-            and self.scope.here(node) is None
-        ):
-            self.aliases_open.add(alias)
+        self.account.whole(self.role, node)
+        name = node.name.lower()
+        meant = self.scope.alias(node) if name not in self.aliases_open else None
+        if meant is not None:
+            self.aliases_open.add(name)
             try:
-                return self.value(self.scope.aliases[alias])
+                return self.value(meant)
             finally:
-                self.aliases_open.discard(alias)
-        name = self.scope.find(node)
-        return Value(name.slot, name.kind)
+                self.aliases_open.discard(name)
+        found = self.scope.find(node)
+        return Value(found.slot, found.kind)
 
     def constant(self, node: exp.Expr) -> Constant | None:
         """The constant that an expression is, if it plainly is one."""
@@ -161,7 +183,9 @@ class Expressions:
         return self._cast(node) if isinstance(node, exp.Cast) else None
 
     def _is_exact(self, node: exp.Literal) -> bool:
-        """Is a number what it is written as? But for PostgreSQL databases round what has an exponent or very many digits."""
+        """Is a number what it is written as? But for PostgreSQL databases round what has an
+        exponent or very many digits.
+        """
         if node.is_string or self.dialect == "postgres":
             return True
         return (
@@ -205,11 +229,19 @@ class Expressions:
     # -- what is left to the engine
 
     def unread(self, node: exp.Expr, code: str | None = None) -> Value:
-        """An expression that is left to the engine: noted, its names checked, its subqueries read."""
+        """An expression that is left to the engine:
+        noted, its names checked, its subqueries read.
+        """
         while isinstance(node, exp.Paren):
+            self.account.took("computed", node)
             node = node.this
         self.note(code or code_of(node), node)
         return Value(OPAQUE, self._kind_of(node), self.looked_at(node))
+
+    def left_out(self, node: exp.Expr, depends: tuple[Dependence, ...] = ()) -> Formula:
+        """A condition that is left to the engine, after its parts were read."""
+        self.account.whole("computed", node)
+        return truth.Unread(depends)
 
     def _kind_of(self, node: exp.Expr) -> str | None:
         """The type of what is left to the engine, where it is plain."""
@@ -220,8 +252,33 @@ class Expressions:
             and isinstance(node.this, exp.Column)
             and not node.expressions
         ):
-            return self.scope.find(node.this).kind
+            return self._within(node)._quietly(node.this).kind
         return None
+
+    def _quietly(self, node: exp.Column) -> Value:
+        """A column's value; what an alias stands for was noted where it stands."""
+        kept = len(self.notes.found)
+        found = self._column(node)
+        del self.notes.found[kept:]
+        return found
+
+    def _within(self, node: exp.Expr) -> Expressions:
+        """A reader of what stands inside of a node: names may mean something else there."""
+        clause = self.scope.clause
+        if clause is None or isinstance(node, exp.Paren):
+            return self
+        inside = clause.inside
+        if clause.place == "having" and isinstance(node, exp.AggFunc):
+            inside = Clause(clause.dialect, "having, inside an aggregate")
+        if inside == clause:
+            return self
+        found = copy(self)
+        found.scope = replace(self.scope, clause=inside)
+        return found
+
+    def rows_of(self, node: exp.Expr, only_exists: bool) -> Rows:
+        """The rows of a subquery that stands in an expression."""
+        return self.account.asked(node, self.subquery(node, self.scope, False, only_exists))
 
     def note(self, code: str, node: exp.Expr, *, counts: bool = False) -> None:
         """Keep a fragment that is not read exactly."""
@@ -233,27 +290,28 @@ class Expressions:
 
     def looked_at(self, node: exp.Expr) -> tuple[Dependence, ...]:
         """Check every name and function of an expression; the subqueries that it looks into."""
-        if isinstance(node, exp.Query | exp.Subquery):
-            rows = self.subquery(node, self.scope, False, False)
+        if is_query(node):
+            rows = self.rows_of(node, False)
+            self.account.computed_from(node)
             return (Dependence(rows, self.fresh.slots(len(rows.columns))),)
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
             if not only(node, "this", "table", "db"):
                 raise self.refused(
                     "not-read", f"{shown(node, self.dialect)} is not a plain column", node
                 )
-            return self._looked_at_column(node)
+            found = self._quietly(node).depends
+            self.account.whole("computed", node)
+            return found
         self.check(node)
-        return tuple(found for child in self._children(node) for found in self.looked_at(child))
-
-    def _looked_at_column(self, node: exp.Column) -> tuple[Dependence, ...]:
-        kept = len(self.notes.found)
-        found = self._column(node).depends
-        del self.notes.found[kept:]  # an alias was noted where it stands
-        return found
+        self.account.took("computed", node)
+        inside = self._within(node)
+        return tuple(found for child in self._children(node) for found in inside.looked_at(child))
 
     def _children(self, node: exp.Expr) -> Iterator[exp.Expr]:
         for child in node.iter_expressions():
-            if not isinstance(child, exp.DataType | exp.Var | exp.Identifier):
+            if isinstance(child, exp.DataType | exp.Var | exp.Identifier):
+                self.account.whole("computed", child)
+            else:
                 yield child
 
     def check(self, node: exp.Expr) -> None:
@@ -273,6 +331,35 @@ class Expressions:
             raise self.refused(*reason, node)
         if isinstance(node, exp.AggFunc) and not self.aggregates:
             raise self.refused("misplaced", f"{shown(node, self.dialect)} cannot stand here", node)
+        if isinstance(node, exp.AggFunc) and not self._is_of_this_query(node):
+            raise self.refused(
+                "not-read",
+                f"{shown(node, self.dialect)} may be an aggregate of the query around",
+                node,
+            )
+
+    def _is_of_this_query(self, node: exp.AggFunc) -> bool:
+        """Is an aggregate computed over the rows of this query? One of columns of the query
+        around alone is computed there.
+        """
+        whole: exp.Expr = node
+        while isinstance(
+            whole.parent, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls
+        ):
+            whole = whole.parent
+        if isinstance(whole.parent, exp.Window) and whole.arg_key == "this":
+            return True
+        parts = list(whole.walk(prune=is_query))
+        columns = [
+            one
+            for one in parts
+            if isinstance(one, exp.Column) and not isinstance(one.this, exp.Star)
+        ]
+        own = any(
+            self.scope.columns(one) or (not one.table and one.name.lower() in self.scope.aliases)
+            for one in columns
+        )
+        return own or (not columns and not any(map(is_query, parts)))
 
     def refused(self, code: str, why: str, node: exp.Expr) -> QueryError:
         """The error for something that is not read at all."""
@@ -284,11 +371,12 @@ class Expressions:
 
     def formula(self, node: exp.Expr, positive: bool = True) -> Formula:
         """A condition; `positive` says that it matters only where it is true."""
+        self.account.took(self.role, node)
         if isinstance(node, exp.Paren) and only(node, "this"):
             return self.formula(node.this, positive)
         if isinstance(node, exp.And | exp.Or) and only(node, "this", "expression"):
             return self._connected(node, positive)
-        if isinstance(node, exp.Not):
+        if isinstance(node, exp.Not) and only(node, "this"):
             return truth.Not(self.formula(node.this, not positive))
         kind = type(node)
         if kind in COMPARISONS and only(node, "this", "expression"):
@@ -315,6 +403,7 @@ class Expressions:
         while todo:
             one = todo.pop()
             if type(one) is type(node) and only(one, "this", "expression"):
+                self.account.took(self.role, one)
                 todo += [one.expression, one.this]
             else:
                 parts.append(one)
@@ -332,14 +421,14 @@ class Expressions:
         if isinstance(value.entry, Constant) and isinstance(value.entry.value, bool):
             return truth.Constantly("T" if value.entry.value else "F")
         if isinstance(value.entry, Opaque):
-            return truth.Unread(value.depends)
+            return self.left_out(node, value.depends)
         if value.family == "boolean":
             return truth.Compare(value.entry, "=", Constant(True))
         return self._left_to_engine(node, "implicit-cast")
 
     def _left_to_engine(self, node: exp.Expr, code: str) -> Formula:
         self.note(code, node)
-        return truth.Unread()
+        return self.left_out(node)
 
     def _comparison(self, node: exp.Expr, positive: bool) -> Formula:
         operator, turned = COMPARISONS[type(node)]
@@ -347,10 +436,13 @@ class Expressions:
         if (
             isinstance(right, exp.Any)
             and operator == "="
-            and isinstance(right.this, exp.Query | exp.Subquery)
+            and only(right, "this")
+            and is_query(right.this)
         ):
+            self.account.took(self.role, right)
             return self._in_query(node, [left], right.this, positive)
         if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple) and operator in ("=", "!="):
+            self.account.took(self.role, left, right)
             return self._tuples(node, left.expressions, right.expressions, operator)
         return self._compared(node, self.value(left), operator, self.value(right), turned)
 
@@ -378,7 +470,7 @@ class Expressions:
     ) -> Formula:
         found = self.pair(node, left, right, ordered=operator in ("<", "<="))
         if found is None:
-            return truth.Unread(left.depends + right.depends)
+            return self.left_out(node, left.depends + right.depends)
         one, other = found
         return (
             truth.Compare(other, operator, one) if turned else truth.Compare(one, operator, other)
@@ -403,10 +495,11 @@ class Expressions:
         return one, other
 
     def _may_convert(self, value: Value, beside: Value) -> bool:
-        """Could the database fail to bring the one to the type of the other, although the comparison itself is plain?
+        """Could the database fail to bring the one to the type of the other, although the
+        comparison itself is plain?
 
-        A quoted number may not fit the column. Decimals have up to 38 digits (not in PostgreSQL): a column that is brought to
-        the digits of the other side may not fit either.
+        A quoted number may not fit the column. Decimals have up to 38 digits (not in PostgreSQL):
+        a column that is brought to the digits of the other side may not fit either.
         """
         if value.family == "text" and beside.family == "number":
             return True
@@ -447,7 +540,9 @@ class Expressions:
         left, right = self.value(node.this), self.value(node.expression)
         found = self.pair(node, left, right)
         formula: Formula = (
-            truth.Unread(left.depends + right.depends) if found is None else truth.IsSame(*found)
+            self.left_out(node, left.depends + right.depends)
+            if found is None
+            else truth.IsSame(*found)
         )
         return formula if isinstance(node, exp.NullSafeEQ) else truth.Not(formula)
 
@@ -455,14 +550,16 @@ class Expressions:
         right = node.expression
         turned = bool(node.args.get("negate"))
         formula: Formula
-        if isinstance(right, exp.Null):
+        if isinstance(right, exp.Null) and only(node, "this", "expression", "negate"):
+            self.account.took(self.role, right)
             value = self.value(node.this)
             formula = (
-                truth.Unread(value.depends)
+                self.left_out(node, value.depends)
                 if isinstance(value.entry, Opaque)
                 else truth.IsNull(value.entry)
             )
         elif isinstance(right, exp.Boolean) and only(node, "this", "expression", "negate"):
+            self.account.took(self.role, right)
             formula = truth.Is(
                 self.formula(node.this, False), truth.TRUE if right.this else truth.FALSE
             )
@@ -480,21 +577,23 @@ class Expressions:
         )
 
     def _exists(self, node: exp.Exists, positive: bool) -> Formula:
-        if not only(node, "this") or not isinstance(node.this, exp.Query | exp.Subquery):
+        if not only(node, "this") or not is_query(node.this):
             return truth.Unread(self.unread(node).depends)
-        rows = self.subquery(node.this, self.scope, False, True)
+        rows = self.rows_of(node.this, True)
         self.note("semijoin" if positive else "not-exists", node, counts=positive)
         return truth.Exists(rows, self.fresh.slots(len(rows.columns)))
 
     def _in(self, node: exp.In, positive: bool) -> Formula:
         query = node.args.get("query")
         left = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
+        if isinstance(node.this, exp.Tuple):
+            self.account.took(self.role, node.this)
         if query is not None and only(node, "this", "query"):
             return self._in_query(node, left, query, positive)
         if not only(node, "this", "expressions"):
             return truth.Unread(self.unread(node).depends)
         items = node.expressions
-        if len(items) == 1 and isinstance(items[0], exp.Query | exp.Subquery):
+        if len(items) == 1 and is_query(items[0]):
             return self._in_query(node, left, items[0], positive)
         if isinstance(node.this, exp.Tuple):
             return self._in_tuples(node, left, items)
@@ -507,6 +606,7 @@ class Expressions:
         for item in items:
             if not isinstance(item, exp.Tuple):
                 return truth.Unread(self.unread(node).depends)
+            self.account.took(self.role, item)
             formula = truth.Either(formula, self._tuples(node, left, item.expressions, "="))
         return formula
 
@@ -514,7 +614,9 @@ class Expressions:
         value = self.value(node.this)
         others = [self.value(item) for item in items]
         if isinstance(value.entry, Opaque):
-            return truth.Unread(tuple(one for other in (value, *others) for one in other.depends))
+            return self.left_out(
+                node, tuple(one for other in (value, *others) for one in other.depends)
+            )
         formulas = [self._compared(node, value, "=", other, False) for other in others]
         constants = [one.right for one in formulas if isinstance(one, truth.Compare)]
         if len(constants) == len(formulas) and all(
@@ -529,7 +631,7 @@ class Expressions:
     def _in_query(
         self, node: exp.Expr, left: Sequence[exp.Expr], query: exp.Expr, positive: bool
     ) -> Formula:
-        rows = self.subquery(query, self.scope, False, False)
+        rows = self.rows_of(query, False)
         if len(rows.columns) != len(left):
             raise self.refused(
                 "arity", f"IN compares {len(left)} with {len(rows.columns)} columns", node
@@ -542,6 +644,8 @@ class Expressions:
         for value, slot, column in zip(values, slots, rows.columns, strict=True):
             found = self.pair(node, value, Value(slot, column.kind))
             if found is None:
+                self.account.whole("computed", node)
+                self.account.computed_from(query)
                 plain = truth.InRows(None, rows, slots)
                 return truth.Both(plain, truth.Unread(depends)) if depends else plain
             terms.append(found[0])
@@ -574,7 +678,9 @@ def is_limited(node: exp.Expr) -> bool:
 
 
 def only(node: exp.Expr, *allowed: str) -> bool:
-    """Has the node no other parts than these? sqlglot adds parts with every version; none is passed over."""
+    """Has the node no other parts than these? sqlglot adds parts with every version;
+    none is passed over.
+    """
     return not any(value for name, value in node.args.items() if name not in allowed)
 
 

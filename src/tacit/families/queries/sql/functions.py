@@ -1,14 +1,15 @@
-"""Functions: which ones are computed from their arguments alone, and which nodes of a tree are plain.
+"""Functions: which ones are computed from their arguments alone, and
+which nodes of a tree are plain.
 
-Only functions on these lists are read; any other might draw at random, look at the clock or at tables
-that the query does not name.
+Only functions on these lists are read; any other might draw at random, look at the clock or at
+tables that the query does not name.
 """
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from tacit.queries.sql_scope import shown
+from tacit.families.queries.sql.scope import shown
 
 
 def _words(text: str) -> frozenset[str]:
@@ -32,7 +33,7 @@ PURE = _words(
     ToBoolean ToChar ToDays ToDouble ToNumber Translate Trim Trunc Try TryCast TsOrDsAdd TsOrDsDiff TsOrDsToDate
     TsOrDsToDateStr TsOrDsToDatetime TsOrDsToTime TsOrDsToTimestamp Typeof Unhex Unicode UnixDate UnixToStr UnixToTime
     Upper Week WeekOfYear WidthBucket Xor Year YearOfWeek And Or
-    """
+    """  # noqa: E501
 )
 AGGREGATES = _words(
     """
@@ -40,7 +41,7 @@ AGGREGATES = _words(
     GroupConcat Grouping GroupingId Kurtosis Last LogicalAnd LogicalOr Max Median Min Mode PercentileCont PercentileDisc
     Quantile RegrAvgx RegrAvgy RegrCount RegrIntercept RegrR2 RegrSlope RegrSxx RegrSxy RegrSyy Skewness Stddev StddevPop
     StddevSamp Sum Variance VariancePop
-    """
+    """  # noqa: E501
 )
 WINDOWED = _words(
     "CumeDist DenseRank FirstValue Lag LastValue Lead NthValue Ntile PercentRank Rank RowNumber"
@@ -51,7 +52,7 @@ VOLATILE = _words(
     CurrentTime CurrentTimestamp CurrentTimestampLTZ CurrentTimezone CurrentTransaction CurrentUser CurrentUserId
     CurrentVersion GenerateDouble GenerateInt GenerateText Generator Localtime Localtimestamp NextValueFor Normal Rand Randn
     Randstr SessionUser Shuffle Systimestamp Uniform UtcDate UtcTime UtcTimestamp Uuid Zipf
-    """
+    """  # noqa: E501
 )
 VOLATILE_NAMES = _words(
     """
@@ -59,7 +60,7 @@ VOLATILE_NAMES = _words(
     today get_current_time get_current_timestamp nextval currval lastval version pg_backend_pid current_setting txid_current
     current_localtime current_localtimestamp current_query inet_client_addr input_file_name monotonically_increasing_id
     spark_partition_id user current_user session_user current_schema current_database getdate sysdate uuidv4 uuidv7
-    """
+    """  # noqa: E501
 )
 PURE_NAMES = _words(
     "isfinite list_value struct_pack strip_accents date_part nvl ifnull left right mod div bool"
@@ -74,13 +75,18 @@ PLAIN = _words(
     HexString ILike Identifier IgnoreNulls In IntDiv Interval IntervalOp IntervalSpan Is JSONPath JSONPathKey JSONPathRoot
     JSONPathSubscript LT LTE Like Literal Mod Mul NEQ Neg Not Null NullSafeEQ NullSafeNEQ Order Ordered Overlaps Paren
     PropertyEQ RawString RespectNulls SimilarTo Slice Star Sub Tuple Var WeekStart Where WithinGroup Exists HavingMax
-    """
+    """  # noqa: E501
 )
 
 OF_CODE = {
-    "like": "Like ILike SimilarTo Glob RegexpLike RegexpILike RegexpFullMatch StartsWith EndsWith Contains Escape",
-    "arithmetic": "Add Sub Mul Div IntDiv Mod Neg DPipe BitwiseAnd BitwiseOr BitwiseXor BitwiseNot BitwiseLeftShift "
-    "BitwiseRightShift Concat Interval Overlaps",
+    "like": (
+        "Like ILike SimilarTo Glob RegexpLike RegexpILike RegexpFullMatch StartsWith EndsWith "
+        "Contains Escape"
+    ),
+    "arithmetic": (
+        "Add Sub Mul Div IntDiv Mod Neg DPipe BitwiseAnd BitwiseOr BitwiseXor BitwiseNot "
+        "BitwiseLeftShift BitwiseRightShift Concat Interval Overlaps"
+    ),
     "case": "Case If Coalesce Nullif Greatest Least DecodeCase Nvl2",
     "cast": "Cast TryCast ToNumber ToChar ToDouble ToBoolean TsOrDsToDate",
     "scalar-subquery": "Subquery Select Any All",

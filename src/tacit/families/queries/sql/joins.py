@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from tacit.errors import QueryError
-from tacit.queries import truth
-from tacit.queries.bodies import Body, Slot
-from tacit.queries.query import NULL
-from tacit.queries.rows import Column, Rows, mentioned
-from tacit.queries.sql_expressions import Value, only
-from tacit.queries.sql_scope import Group, Name, Scope, Source, same_name, shown
-from tacit.queries.truth import Formula
+from tacit.families.queries.query import NULL
+from tacit.families.queries.sql import truth
+from tacit.families.queries.sql.bodies import Body, Slot
+from tacit.families.queries.sql.expressions import Value, only
+from tacit.families.queries.sql.rows import Column, Rows, mentioned
+from tacit.families.queries.sql.scope import Group, Name, Scope, Source, same_name, shown
+from tacit.families.queries.sql.truth import Formula
 
 if TYPE_CHECKING:
-    from tacit.queries.sql import Reader
+    from tacit.families.queries.sql.read import Reader
 
 NOTHING = Group(Rows((), (Body(),), distinct=True), (), (), ())
 
@@ -29,15 +29,19 @@ class FromReader:
     def __init__(self, reader: Reader, outer: Scope, bag: bool) -> None:
         self.reader = reader
         self.algebra = reader.algebra
+        self.account = reader.account
         self.outer = outer
         self.bag = bag
 
     def read(self, first: exp.Expr | None, joins: Sequence[exp.Join]) -> Group:
-        """All of FROM. A comma binds less than JOIN, so the items between commas are joined first."""
+        """All of FROM. A comma binds less than JOIN, so the items
+        between commas are joined first.
+        """
         if first is None:
             return NOTHING
         items: list[tuple[exp.Expr, list[exp.Join]]] = [(first, [])]
         for join in joins:
+            self.account.took("support", join)
             if only(join, "this"):
                 items.append((join.this, []))
             else:
@@ -87,12 +91,15 @@ class FromReader:
         if isinstance(node, exp.Subquery | exp.Lateral | exp.Values):
             lateral = isinstance(node, exp.Lateral) or reader.dialect == "duckdb"
             inside: exp.Expr = node
+            self.account.took("support", node)
             if isinstance(node, exp.Lateral):
                 if not only(node, "this", "alias") or not isinstance(node.this, exp.Subquery):
                     raise reader.refuse(
                         "table-function", node, "LATERAL over anything but a subquery is not read"
                     )
                 inside = node.this
+                self.account.took("support", inside)
+                self.account.whole("name", inside.args.get("alias"))
             joins: list[exp.Join] = []
             if isinstance(node, exp.Subquery):
                 reader.allow(node, "this", "alias", "joins", "sample")
@@ -116,6 +123,7 @@ class FromReader:
     def _parenthesised(self, node: exp.Subquery, before: Group) -> Group:
         """(r JOIN s ON ...): the aliases inside are seen outside, unless it has an alias itself."""
         self.reader.allow(node, "this", "alias", "joins")
+        self.account.took("support", node)
         group = self.item(node.this, before)
         if node.args.get("alias"):
             group = self._named(self._shown(group), node)
@@ -140,6 +148,7 @@ class FromReader:
                 "table-function", node, f"{shown(node, reader.dialect)} in FROM is not read"
             )
         reader.allow(node, "this", "alias", "db", "catalog", "joins")
+        self.account.took("support", node, *(part for part in node.parts))
         group = self._named(reader.table(node, self.bag), node)
         for join in node.args.get("joins") or []:
             group = self._join(group, join, before)
@@ -148,6 +157,7 @@ class FromReader:
     def _named(self, rows: Rows, node: exp.Expr) -> Group:
         """Rows under the alias of a node, its columns renamed where the alias does so."""
         alias = node.args.get("alias")
+        self.account.whole("name", alias)
         names = [column.name for column in rows.columns]
         if isinstance(alias, exp.TableAlias):
             self.reader.allow(alias, "this", "columns")
@@ -160,12 +170,15 @@ class FromReader:
         else:
             given = []
         slots = self.algebra.fresh.slots(len(names))
+        unsure = renamed_again(names) if self.reader.dialect == "duckdb" else frozenset()
         found = tuple(
-            Name(name, slot, column.kind, column.named or at < len(given))
+            Name(name, slot, column.kind, (column.named or at < len(given)) and at not in unsure)
             for at, (name, slot, column) in enumerate(zip(names, slots, rows.columns, strict=True))
         )
+        stored = isinstance(node, exp.Table) and self.reader.is_stored(node)
         called = node.alias or (table_name(node) if isinstance(node, exp.Table) else "")
-        return Group(rows, slots, (Source(called, found),), found)
+        schema = node.text("db") if stored and not node.alias else None
+        return Group(rows, slots, (Source(called, found, stored, schema),), found)
 
     # -- joins
 
@@ -175,6 +188,8 @@ class FromReader:
             str(join.args.get(part) or "").upper() for part in ("side", "kind", "method")
         )
         reader.allow(join, "this", "on", "side", "kind", "using", "method")
+        self.account.took("support", join)
+        self.account.whole("condition", *(join.args.get("using") or []))
         if method not in ("", "NATURAL") or kind not in (
             "",
             "INNER",
@@ -190,7 +205,8 @@ class FromReader:
         self._names_differ(left, right)
         pairs = self._pairs(left, right, join, method == "NATURAL")
         both = self._beside(left, right)
-        # Only DuckDB looks into what stands before the comma; elsewhere such a name is one of the query around.
+        # Only DuckDB looks into what stands before the comma;
+        # elsewhere such a name is one of the query around.
         around = self._lateral(before) if reader.dialect == "duckdb" else self.outer
         scope = Scope(self.outer.text, both.sources, both.visible, around)
         formula = self._on(join, pairs, scope, kind in ("ANTI",) or side != "")
@@ -230,6 +246,12 @@ class FromReader:
     ) -> list[tuple[Name, Name]]:
         """The columns that USING or NATURAL makes equal."""
         if natural:
+            if not all(name.named for name in (*left.visible, *right.visible)):
+                raise self.reader.refuse(
+                    "ambiguous-column",
+                    join,
+                    "NATURAL JOIN may join by a column that has no name here",
+                )
             shared = [name.name for name in left.visible if same_name(name.name, right.visible)]
             wanted = [(name, join) for name in dict.fromkeys(shared)]
         else:
@@ -266,7 +288,9 @@ class FromReader:
     def _merged(
         self, both: Group, left: Group, right: Group, pairs: Sequence[tuple[Name, Name]], side: str
     ) -> Group:
-        """After USING a bare name means one column: of either side where both have it, else of the one that has."""
+        """After USING a bare name means one column:
+        of either side where both have it, else of the one that has.
+        """
         if not pairs:
             return both
         rows, slots = both.rows, both.slots
@@ -310,6 +334,22 @@ class FromReader:
 def table_name(node: exp.Table) -> str:
     """The name of a table as the plan writes it."""
     return ".".join(part.name for part in node.parts[-2:])
+
+
+def renamed_again(names: Sequence[str]) -> frozenset[int]:
+    """The columns that DuckDB gives another name: the second x of a subquery is x_1, or x_2 where
+    that is taken.
+
+    >>> sorted(renamed_again(["x", "y", "X", "x_1"]))
+    [2, 3]
+    """
+    lower = [name.lower() for name in names]
+    twice = {name for name in lower if lower.count(name) > 1}
+    later = {at for at, name in enumerate(lower) if name in lower[:at]}
+    return frozenset(
+        later
+        | {at for at, name in enumerate(lower) if any(name.startswith(f"{one}_") for one in twice)}
+    )
 
 
 def _holds_joins(node: exp.Expr) -> bool:

@@ -8,7 +8,9 @@ from sqlglot import exp
 
 
 def outermost(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """The query itself, without its parentheses; whatever is inside of FROM or a condition has no order that is seen."""
+    """The query itself, without its parentheses; whatever is inside of FROM or a condition has
+    no order that is seen.
+    """
     while isinstance(tree, exp.Subquery):
         yield tree
         tree = tree.this
@@ -16,10 +18,11 @@ def outermost(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def hidden_order(tree: exp.Expr) -> exp.Expr | None:
-    """What an answer is sorted by and does not show, where that tells more than the rows that are judged; None where there is nothing.
+    """What an answer is sorted by and does not show, where that tells more than the rows that are
+    judged; None where there is nothing.
 
-    Rows that count may be sorted by what they were computed from: all of these rows are judged. Rows that are there once, and
-    groups, only by what they show; and nothing by other rows.
+    Rows that count may be sorted by what they were computed from: all of these rows are judged.
+    Rows that are there once, and groups, only by what they show; and nothing by other rows.
 
     >>> from sqlglot import parse_one
     >>> [
@@ -52,7 +55,9 @@ def hidden_order(tree: exp.Expr) -> exp.Expr | None:
 
 
 def _counts(part: exp.Expr) -> bool:
-    """Is every row of the answer a way to find it? Then all rows that it was computed from are judged."""
+    """Is every row of the answer a way to find it? Then all rows that
+    it was computed from are judged.
+    """
     if not isinstance(part, exp.Select) or part.args.get("distinct") or part.args.get("group"):
         return False
     return part.find(exp.AggFunc) is None

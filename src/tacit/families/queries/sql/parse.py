@@ -7,13 +7,17 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError, TokenError
+from sqlglot.tokenizer_core import TokenType
 
 from tacit.errors import EngineError, Mark, QueryError, did_you_mean
-from tacit.queries.reading import Text
-from tacit.queries.sql_scope import start_of
+from tacit.families.queries.sql.characters import check_characters
+from tacit.families.queries.sql.engines import check_engine
+from tacit.families.queries.sql.order import outermost
+from tacit.families.queries.sql.scope import start_of
+from tacit.families.queries.understanding import Text
 
 Explain = Callable[[str], None]
 DIALECTS = ("duckdb", "postgres", "spark")
@@ -55,11 +59,16 @@ def parsed(
         )
     try:
         with _quietly():
-            found = sqlglot.parse(source.text, read=dialect)
+            engine = Dialect.get_or_raise(dialect)
+            tokens = engine.tokenize(source.text)
+            check_characters(tokens, source, dialect)
+            found = engine.parser().parse(tokens, source.text)
             # A comment behind the last semicolon is no statement.
             trees = [
                 tree for tree in found if tree is not None and not isinstance(tree, exp.Semicolon)
             ]
+    except QueryError:
+        raise
     except ParseError as error:
         raise _unparsed(error, source, explain) from None
     except TokenError:
@@ -106,7 +115,8 @@ def parsed(
 
 
 def first_word(text: str) -> str:
-    """How a text begins, in a word: a misspelled SELECT is called so, and not by what it was taken for.
+    """How a text begins, in a word: a misspelled SELECT is called so,
+    and not by what it was taken for.
 
     >>> first_word("  selec age FROM t"), first_word("DROP TABLE t"), first_word("1 + 1")
     ('SELEC', 'DROP', 'this')
@@ -116,24 +126,81 @@ def first_word(text: str) -> str:
 
 
 def created_query(tree: exp.Expr) -> exp.Expr:
-    """The query of CREATE VIEW name AS query: that is how the files of a database have it.
+    """The query of CREATE VIEW name AS query, or name (x, y):
+    that is how the files of a database have it.
 
-    A view with names for its columns, or with more than its query, is left as it is, and refused.
+    Names for its columns are put around it: SELECT * FROM (query) AS name(x, y). A view with more
+    than that is left as it is, and refused; so is one with names and an order, which nobody would
+    see behind them.
+
+    >>> from sqlglot import parse_one
+    >>> created_query(parse_one("CREATE VIEW v(x, y) AS SELECT a, b FROM r")).sql()
+    'SELECT * FROM (SELECT a, b FROM r) AS v(x, y)'
     """
     if (
         not isinstance(tree, exp.Create)
         or tree.args.get("kind") != "VIEW"
-        or not isinstance(tree.this, exp.Table)
-    ):
-        return tree
-    known = {"this", "kind", "expression", "replace", "exists"}
-    if (
-        any(value for name, value in tree.args.items() if name not in known)
         or tree.expression is None
     ):
         return tree
+    known = {"this", "kind", "expression", "replace", "exists"}
+    if any(value for name, value in tree.args.items() if name not in known):
+        return tree
     query: exp.Expr = tree.expression
-    return query
+    if isinstance(tree.this, exp.Table):
+        return query
+    named = tree.this
+    plain = (
+        isinstance(named, exp.Schema)
+        and isinstance(named.this, exp.Table)
+        and all(isinstance(one, exp.Identifier) for one in named.expressions)
+    )
+    if (
+        not plain
+        or not isinstance(query, exp.Query)
+        or any(part.args.get("order") for part in outermost(query))
+    ):
+        return tree
+    alias = exp.TableAlias(
+        this=named.this.this.copy(), columns=[one.copy() for one in named.expressions]
+    )
+    return exp.Select(
+        expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=query, alias=alias))
+    )
+
+
+def check_parse(source: Text, tree: exp.Expr, dialect: str) -> None:
+    """Refuse a text of which the database's own parser makes another
+    tree than the one that was read.
+    """
+    check_engine(source, query_text(source.text, tree, dialect), tree, dialect)
+
+
+def query_text(text: str, tree: exp.Expr, dialect: str) -> str:
+    """The text of the query itself: what stands behind AS in CREATE VIEW ...
+    AS, with the names of its columns around it.
+
+    >>> from sqlglot import parse_one
+    >>> view = "CREATE VIEW v(x) AS SELECT a FROM r;"
+    >>> query_text(view, created_query(parse_one(view)), "duckdb")
+    'SELECT * FROM (SELECT a FROM r\\n) AS v(x)'
+    """
+    if not re.search(r"\bcreate\b", text, re.IGNORECASE):
+        return text
+    tokens = [
+        one
+        for one in Dialect.get_or_raise(dialect).tokenize(text)
+        if one.token_type != TokenType.SEMICOLON
+    ]
+    if not tokens or tokens[0].token_type != TokenType.CREATE:
+        return text
+    at = next(at for at, one in enumerate(tokens) if one.token_type == TokenType.ALIAS)
+    query = text[tokens[at + 1].start : tokens[-1].end + 1]
+    if not any(one.token_type == TokenType.L_PAREN for one in tokens[:at]):
+        return query
+    return (
+        f"SELECT * FROM ({query}\n) AS {tree.args['from_'].this.args['alias'].sql(dialect=dialect)}"
+    )
 
 
 @contextmanager

@@ -12,27 +12,28 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from tacit.errors import QueryError, did_you_mean
-from tacit.queries import truth
-from tacit.queries.approximations import APPROXIMATED, HINTS
-from tacit.queries.bodies import OPAQUE, Body, Entry, Slot
-from tacit.queries.kinds import family
-from tacit.queries.query import NULL, Query, Relations
-from tacit.queries.reading import Approximation, Reading, Text
-from tacit.queries.rows import Algebra, Column, Rows, TooManyBodies
-from tacit.queries.sql_expressions import Expressions, Notes, Value, is_limited, only
-from tacit.queries.sql_from import table_name
-from tacit.queries.sql_order import hidden_order
-from tacit.queries.sql_parse import Explain, explained_by, parsed
-from tacit.queries.sql_scope import Scope, shown, start_of
-from tacit.queries.sql_supports import conjunctive, supports
-from tacit.queries.truth import Dependence, Formula
+from tacit.families.queries.kinds import family
+from tacit.families.queries.query import NULL, Query, Relations
+from tacit.families.queries.sql import truth
+from tacit.families.queries.sql.account import Account
+from tacit.families.queries.sql.approximations import APPROXIMATED, HINTS
+from tacit.families.queries.sql.bodies import OPAQUE, Body, Entry, Opaque, Slot
+from tacit.families.queries.sql.expressions import Expressions, Notes, Value, is_limited, only
+from tacit.families.queries.sql.joins import table_name
+from tacit.families.queries.sql.names import check_names
+from tacit.families.queries.sql.order import hidden_order, outermost
+from tacit.families.queries.sql.parse import Explain, check_parse, explained_by, parsed
+from tacit.families.queries.sql.rows import Algebra, Column, Rows, TooManyBodies
+from tacit.families.queries.sql.scope import DEFAULT_SCHEMAS, Scope, shown, start_of
+from tacit.families.queries.sql.supports import conjunctive, supports
+from tacit.families.queries.sql.truth import Dependence, Formula
+from tacit.families.queries.understanding import Approximation, Reading, Text
 
 VALUES_NAMES = {
     "duckdb": ("col", 0),
     "postgres": ("column", 1),
     "spark": ("col", 1),
 }  # what the columns of VALUES are called
-DEFAULT_SCHEMAS = ("", "main", "public", "default")
 
 
 def read_sql(
@@ -45,13 +46,13 @@ def read_sql(
     file: str | None = None,
     explain: Explain | None = None,
 ) -> Reading:
-    """Read a SELECT; see `tacit.queries.read.read`."""
+    """Read a SELECT; see `tacit.families.queries.read.read`."""
     source = Text(text, file or name)
-    reading = read_tree(
-        parsed(source, dialect, explain), source, relations, name=name, dialect=dialect, views=views
-    )
+    tree = parsed(source, dialect, explain)
+    reading = read_tree(tree, source, relations, name=name, dialect=dialect, views=views)
     if explain is not None:
         explained_by(explain, source)
+    check_parse(source, tree, dialect)
     return reading
 
 
@@ -63,12 +64,18 @@ def read_tree(
     name: str,
     dialect: str,
     views: Mapping[str, str] | None = None,
+    account: Account | None = None,
 ) -> Reading:
-    """Read a query that is parsed already; errors speak of places in `source`."""
-    check_case(tree, relations, dialect, source)
+    """Read a query that is parsed already; errors speak of places in `source`.
+    `account` is told what became of each node.
+    """
+    check_names(tree, relations, dialect, source)
     reader = Reader(relations, dialect, source, views or {})
+    reader.account = account or reader.account
+    reader.answer = tuple(outermost(tree))
     try:
         rows = reader.query(tree, Scope(source), True, False)
+        reader.check_account(tree)
     except (TooManyBodies, RecursionError):
         raise QueryError(
             "this query is nested too deeply, or falls apart into too many conjunctive queries.",
@@ -81,47 +88,6 @@ def read_tree(
         _reading(reader, rows, tree, source, name),
         sorted_by=None if by is None else " ".join(shown(by, dialect).split()),
     )
-
-
-def check_case(tree: exp.Expr, relations: Relations, dialect: str, source: Text) -> None:
-    """Refuse names that only the case of letters tells apart, where the database does so: which one is meant must not depend on it.
-
-    PostgreSQL tells them apart in quotes, DuckDB beyond a to z.
-    """
-    if dialect == "spark":
-        return
-    seen: dict[str, str] = {}
-    tables = {one.name.lower() for one in tree.find_all(exp.Table)}
-    columns = [
-        column
-        for name, one in relations.items()
-        if name.rpartition(".")[2].lower() in tables
-        for column in one.columns
-    ]
-    written = [
-        (_spelled(one.name, one.quoted, dialect), one)
-        for one in tree.find_all(exp.Identifier)
-        if not isinstance(one.parent, exp.Table) or one.arg_key != "this"
-    ]
-    used = {spelled.lower() for spelled, _ in written}
-    for column in columns:
-        if column.lower() in used:
-            seen.setdefault(column.lower(), _spelled(column, True, dialect))
-    for spelled, node in written:
-        if (other := seen.setdefault(spelled.lower(), spelled)) != spelled:
-            raise QueryError(
-                f"{spelled!r} and {other!r} differ only in case.",
-                code="ambiguous-column",
-                hint="Write the name as the database has it, in quotes where it has capital letters, or choose another.",
-                mark=source.mark(start_of(node)),
-            )
-
-
-def _spelled(name: str, quoted: bool, dialect: str) -> str:
-    """A name as the database compares it."""
-    if dialect == "postgres" and quoted:
-        return name
-    return "".join(one.lower() if one.isascii() else one for one in name)
 
 
 def _reading(reader: Reader, rows: Rows, tree: exp.Expr, source: Text, name: str) -> Reading:
@@ -190,6 +156,10 @@ class Reader:
         self.views = views
         self.above = tuple(above)
         self.notes = Notes()
+        self.account = Account()
+        self.answer: tuple[
+            exp.Expr, ...
+        ] = ()  # the query whose order the reader of the answer sees
         self.ctes: Mapping[str, Cte] = {}
 
     # -- small things that the parts share
@@ -208,12 +178,42 @@ class Reader:
 
     def expressions(self, scope: Scope) -> Expressions:
         """A reader of values and conditions."""
-        return Expressions(scope, self.dialect, self.notes, self.algebra.fresh, self.query)
+        return Expressions(
+            scope, self.dialect, self.notes, self.algebra.fresh, self.query, self.account
+        )
+
+    def check_account(self, tree: exp.Expr) -> None:
+        """Refuse a statement of which something was not read."""
+        lost = self.account.unaccounted(tree)
+        if lost is not None:
+            raise self.refuse("not-read", lost, f"{shown(lost, self.dialect)} is not read here")
+
+    def is_answer_order(self, order: exp.Expr) -> bool:
+        """Is this the order of the answer itself, by which neither
+        LIMIT nor DISTINCT ON chooses rows?
+        """
+        return any(order.parent is one for one in self.answer) and not any(
+            is_limited(one) or chooses_first(one) for one in self.answer
+        )
+
+    def depending(self, rows: Rows, slots: Sequence[Slot], on: Sequence[Dependence]) -> Rows:
+        """The same rows, whose computed columns also look into subqueries."""
+        for one in on:
+            self.account.used(one.rows)
+        return self.algebra.depending(rows, slots, on)
 
     def filtered(
         self, rows: Rows, slots: Sequence[Slot], formula: Formula, node: exp.Expr, *, disjoint: bool
     ) -> Rows:
         """The rows for which a condition is true, or more of them where it has too many cases."""
+        for one in truth.dependences(formula):
+            self.account.used(one.rows)
+        if isinstance(node, exp.Where | exp.Having | exp.Join) and any(
+            isinstance(entry, Opaque) for body in rows.bodies for entry in body.head
+        ):
+            self.account.whole(
+                "computed", node.args.get("on") if isinstance(node, exp.Join) else node.this
+            )  # of what is computed no condition is kept
         try:
             return self.algebra.filtered(rows, slots, formula, disjoint=disjoint)
         except truth.TooManyCases:
@@ -222,13 +222,17 @@ class Reader:
             return self.algebra.filtered(rows, slots, formula)
         except truth.TooManyCases:
             self.expressions(Scope(self.text)).note("too-many-cases", node)
+            self.account.whole("computed", *node.iter_expressions())
             return self.algebra.filtered(rows, slots, truth.Unread(truth.dependences(formula)))
 
     # -- queries
 
     def query(self, node: exp.Expr, outer: Scope, bag: bool, only_exists: bool) -> Rows:
-        """The rows of any query. `bag`: how often they occur matters; `only_exists`: only whether there are any."""
+        """The rows of any query. `bag`: how often they occur matters;
+        `only_exists`: only whether there are any.
+        """
         before = self.ctes
+        self.account.took("support", node)
         try:
             self._with(node, outer)
             if isinstance(node, exp.Subquery):
@@ -238,7 +242,7 @@ class Reader:
             if isinstance(node, exp.Values):
                 return self._values(node, outer)
             if isinstance(node, exp.Select):
-                from tacit.queries.sql_select import SelectReader
+                from tacit.families.queries.sql.select import SelectReader
 
                 return SelectReader(self, node, outer, bag, only_exists).read()
             raise self.refuse(
@@ -251,7 +255,9 @@ class Reader:
         self, node: exp.Subquery, outer: Scope, bag: bool, only_exists: bool
     ) -> Rows:
         self.allow(node, "this", "alias", "with_", "order", "limit", "offset")
+        self.account.whole("name", node.args.get("alias"))
         if isinstance(node.this, exp.Table):
+            self.account.whole("support", node.this)
             return self.query(exp.select("*").from_(node.this.copy()), outer, bag, only_exists)
         rows = self.query(node.this, outer, bag, only_exists and not is_limited(node))
         return self.limited(rows, node, Scope(self.text, outer=outer), ())
@@ -261,14 +267,35 @@ class Reader:
         if clause is None:
             return
         self.allow(clause, "expressions", "recursive")
+        self.account.took("support", clause)
+        self._check_with(clause)
         for one in clause.expressions:
             self.allow(one, "this", "alias", "materialized")
+            self.account.took("support", one)
+            self.account.whole("name", one.args["alias"])
             cte = Cte(one, self.ctes, bool(clause.args.get("recursive")), outer=outer)
             self.ctes = {**self.ctes, one.alias.lower(): cte}
             kept = len(self.notes.found), len(self.notes.counts)
             self._cte(cte, False)  # also one that nobody asks for must be right
             del self.notes.found[kept[0] :], self.notes.counts[kept[1] :]
             cte.read.clear()
+
+    def _check_with(self, clause: exp.With) -> None:
+        """Each name once, and under RECURSIVE no query that names a later one:
+        engines differ in whether it can.
+        """
+        names = [one.alias.lower() for one in clause.expressions]
+        for at, one in enumerate(clause.expressions):
+            if names[at] in names[:at]:
+                raise self.refuse("ambiguous-table", one, f"WITH gives the name {one.alias} twice")
+            later = names[at + 1 :] if clause.args.get("recursive") else []
+            for table in one.this.find_all(exp.Table):
+                if not table.db and table.name.lower() in later:
+                    raise self.refuse(
+                        "ambiguous-table",
+                        table,
+                        f"{table.name} may be a table, or the query of that name further below",
+                    )
 
     def _cte(self, cte: Cte, bag: bool) -> Rows:
         if cte.reading:
@@ -305,6 +332,12 @@ class Reader:
     def table(self, node: exp.Table, bag: bool) -> Rows:
         """The rows of a table, a WITH query or a view, by name."""
         name = table_name(node)
+        if node.catalog:
+            raise self.refuse(
+                "unknown-table",
+                node,
+                f"{shown(node, self.dialect)}: tables of another database are not read",
+            )
         if name.lower() in self.ctes:
             return self._cte(self.ctes[name.lower()], bag)
         # A table of the plan is in the schema that the database looks into by itself.
@@ -321,8 +354,16 @@ class Reader:
             mark=self.text.mark(start_of(node)),
         )
 
+    def is_stored(self, node: exp.Table) -> bool:
+        """Is it a table of the source, and neither a WITH query nor a view of the plan?"""
+        name = table_name(node)
+        wanted = (name, node.name) if node.db.lower() in DEFAULT_SCHEMAS else (name,)
+        return name.lower() not in self.ctes and any(
+            _named(one, self.relations) is not None for one in wanted
+        )
+
     def _view(self, name: str, node: exp.Table, bag: bool) -> Rows:
-        from tacit.queries.datalog import is_datalog, rows_of
+        from tacit.families.queries.datalog.read import is_datalog, rows_of
 
         if name in self.above:
             raise self.refuse("recursion", node, f"view {name} is defined by itself")
@@ -331,11 +372,19 @@ class Reader:
             return rows_of(text, self.algebra)
         inner = Reader(self.relations, self.dialect, text, self.views, (*self.above, name))
         inner.algebra, inner.notes = self.algebra, self.notes
-        return inner.query(parsed(text, self.dialect), Scope(text), bag, False)
+        tree = parsed(text, self.dialect)
+        check_names(tree, self.relations, self.dialect, text)
+        rows = inner.query(tree, Scope(text), bag, False)
+        inner.check_account(tree)
+        check_parse(text, tree, self.dialect)
+        return rows
 
     def _values(self, node: exp.Values, outer: Scope) -> Rows:
         self.allow(node, "expressions", "alias", "with_")
         expressions = self.expressions(Scope(self.text, outer=outer))
+        expressions.role = "head"
+        self.account.took("support", *node.expressions)
+        self.account.whole("name", node.args.get("alias"))
         lines = [[expressions.value(one) for one in _cells(row)] for row in node.expressions]
         if len({len(line) for line in lines}) != 1:
             raise self.refuse("arity", node, "the rows of VALUES differ in length")
@@ -354,9 +403,7 @@ class Reader:
         unit = Rows((), (Body(),), distinct=True)
         found: Rows | None = None
         for line in lines:
-            rows = self.algebra.depending(
-                unit, (), [one for value in line for one in value.depends]
-            )
+            rows = self.depending(unit, (), [one for value in line for one in value.depends])
             rows = self.algebra.projected(rows, (), columns, [value.entry for value in line])
             found = self.algebra.united(found, rows, tuple(columns)) if found else rows
         assert found is not None
@@ -415,6 +462,8 @@ class Reader:
                 column.name.lower(): (slot, column.kind)
                 for column, slot in zip(rows.columns, slots, strict=True)
             }
+            if not all(column.named for column in rows.columns):
+                raise self.refuse("ambiguous-column", node, "a side has a column without a name")
             if len(mine) < len(rows.columns):
                 raise self.refuse("ambiguous-column", node, "a side has two columns of one name")
             columns = [
@@ -430,7 +479,9 @@ class Reader:
     def _alike(
         self, left: Rows, right: Rows, node: exp.SetOperation
     ) -> tuple[Rows, Rows, tuple[Column, ...]]:
-        """Both sides with columns of the same kinds; where the engine would convert one, it is opaque."""
+        """Both sides with columns of the same kinds;
+        where the engine would convert one, it is opaque.
+        """
         columns = []
         for at, (one, other) in enumerate(zip(left.columns, right.columns, strict=True)):
             kinds = [family(column.kind) for column in (one, other)]
@@ -450,8 +501,12 @@ class Reader:
         return left, right, tuple(columns)
 
     def _check_order(self, order: exp.Expr, expressions: Expressions) -> None:
-        """ORDER BY behind a set operation names columns of the result; nothing else is read there."""
+        """ORDER BY behind a set operation names columns of the result;
+        nothing else is read there.
+        """
         expressions.aggregates = True
+        self.account.whole("order", order)
+        self.allow(order, "expressions")
         for one in order.expressions:
             self.allow(one, "this", "desc", "nulls_first")
             if not _order_is_plain(one):
@@ -465,7 +520,9 @@ class Reader:
     def limited(
         self, rows: Rows, node: exp.Expr, scope: Scope, depends: Sequence[Dependence]
     ) -> Rows:
-        """The rows after ORDER BY, OFFSET and LIMIT. Order alone changes nothing: rows are compared as a bag."""
+        """The rows after ORDER BY, OFFSET and LIMIT.
+        Order alone changes nothing: rows are compared as a bag.
+        """
         expressions = self.expressions(scope)
         if not isinstance(node, exp.Select) and node.args.get("order"):
             self._check_order(node.args["order"], expressions)
@@ -480,8 +537,17 @@ class Reader:
             for child in part.iter_expressions():
                 if not isinstance(child, exp.LimitOptions):
                     expressions.looked_at(child)
+            self.account.whole("limit", part)
             expressions.note("limit", part)
+        if limits:
+            self.account.computed_from(node)
         return self.algebra.hidden(rows) if limits else rows
+
+
+def chooses_first(node: exp.Expr) -> bool:
+    """DISTINCT ON keeps the first row of some."""
+    distinct = node.args.get("distinct")
+    return isinstance(distinct, exp.Distinct) and distinct.args.get("on") is not None
 
 
 def _order_is_plain(node: exp.Expr) -> bool:
@@ -502,6 +568,8 @@ def _cells(row: exp.Expr) -> list[exp.Expr]:
 
 def _common_kind(values: Sequence[Value]) -> str | None:
     kinds = {value.kind for value in values if value.kind is not None}
+    if kinds == {"integer", "decimal"}:
+        return "decimal"
     return kinds.pop() if len(kinds) == 1 else None
 
 

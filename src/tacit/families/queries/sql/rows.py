@@ -2,12 +2,13 @@
 
 The bodies of any `Rows` keep one promise, on which every "private" rests: how often a row occurs is
 determined by the valuations of those bodies whose head fits the row (an opaque column fits every
-value), and a row that fits none does not occur. So a condition on columns that are not opaque may be
-pushed into every body, and two `Rows` are joined by joining their bodies.
+value), and a row that fits none does not occur. So a condition on columns that are not opaque may
+be pushed into every body, and two `Rows` are joined by joining their bodies.
 
-`sets`: the rows are exactly the heads of the bodies. `bags`: and each as often as there are valuations,
-added up over the bodies. `distinct`: no row occurs twice. `matched`: what `sets` and `bags` will be once
-conditions have removed all rows without a match from an outer join, which then is an inner one.
+`sets`: the rows are exactly the heads of the bodies. `bags`: and each as often as there are
+valuations, added up over the bodies. `distinct`: no row occurs twice. `matched`: what `sets` and
+`bags` will be once conditions have removed all rows without a match from an outer join, which then
+is an inner one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tacit.queries.bodies import (
+from tacit.families.queries.query import NULL, Atom, Relation, Relations, Term, Variable
+from tacit.families.queries.sql.bodies import (
     OPAQUE,
     Body,
     Condition,
@@ -29,8 +31,7 @@ from tacit.queries.bodies import (
     settled,
     terms_of,
 )
-from tacit.queries.query import NULL, Atom, Relation, Relations, Term, Variable
-from tacit.queries.truth import Case, Cases, Dependence, Formula, cases
+from tacit.families.queries.sql.truth import Case, Cases, Dependence, Formula, cases
 
 MOST_BODIES = 4000
 FEW_BODIES = 16
@@ -42,7 +43,9 @@ class TooManyBodies(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the result: its name and, where it is known, its type. Not `named`: databases call it what they like."""
+    """A column of the result: its name and, where it is known, its type.
+    Not `named`: databases call it what they like.
+    """
 
     name: str
     kind: str | None = None
@@ -106,7 +109,8 @@ class Algebra:
         )
 
     def _apart(self, left: Rows, right: Rows) -> Rows:
-        """Pairs of which one side always has a row, such as two COUNT(*): each side matters by itself.
+        """Pairs of which one side always has a row, such as two COUNT(*):
+        each side matters by itself.
 
         Every pair of bodies would be closer, but eight such sides have 4 to the 8 of them.
         """
@@ -164,7 +168,9 @@ class Algebra:
         ], exact
 
     def matched(self, body: Body, slots: Sequence[Slot], on: Dependence) -> tuple[list[Body], bool]:
-        """The body with each of the bodies of a subquery beside it, under the columns that it has; and whether exactly."""
+        """The body with each of the bodies of a subquery beside it, under the columns that it
+        has; and whether exactly.
+        """
         found: list[Body] = []
         exact = on.rows.sets
         width = len(body.head)
@@ -203,7 +209,8 @@ class Algebra:
     ) -> Rows:
         """Some columns, in order; entries are slots, slots of queries around, constants, or opaque.
 
-        `base` is what the rows were before a condition took some away: what keeps its rows apart keeps these apart.
+        `base` is what the rows were before a condition took some away:
+        what keeps its rows apart keeps these apart.
         """
         bodies = tuple(
             replace(body, head=self._picked(body, slots, entries)) for body in rows.bodies
@@ -281,8 +288,9 @@ class Algebra:
     ) -> Rows:
         """LEFT, RIGHT and FULL JOIN: the matches, and the rows of a side without one beside NULLs.
 
-        Whether a row of the left side stays alone depends on its matches, so these are there once more
-        with NULLs for the right columns: a condition that wants a right column known removes them with it.
+        Whether a row of the left side stays alone depends on its matches, so these are there once
+        more with NULLs for the right columns: a condition that wants a right column known removes
+        them with it.
         """
         width, other = len(left.columns), len(right.columns)
         bodies = list(matches.bodies)
@@ -323,7 +331,8 @@ class Algebra:
     def hidden(self, rows: Rows, *, one_row: bool = False) -> Rows:
         """Rows of which each may depend on all others, so that no condition can be pushed inside.
 
-        `one_row`: there is a row even where the bodies find nothing, as with COUNT(*) over an empty table.
+        `one_row`: there is a row even where the bodies find nothing, as
+        with COUNT(*) over an empty table.
         """
         blank: tuple[Entry, ...] = (OPAQUE,) * len(rows.columns)
         bodies = tuple(replace(body, head=blank) for body in rows.bodies)
@@ -357,7 +366,9 @@ def mentioned(rows: Rows) -> set[Slot]:
 
 
 def fixed_by(given: set[Variable], atoms: Sequence[Atom], relations: Relations) -> set[Entry]:
-    """The variables that can have one value only once some are given, by the keys of the relations."""
+    """The variables that can have one value only once some are
+    given, by the keys of the relations.
+    """
     fixed: set[Entry] = set(given)
     keys: list[tuple[Atom, Callable[[], bool]]] = []
     for atom in atoms:
@@ -372,11 +383,11 @@ def fixed_by(given: set[Variable], atoms: Sequence[Atom], relations: Relations) 
                 keys.append(
                     (
                         atom,
-                        lambda terms=terms: all(
+                        lambda terms=terms: all(  # type: ignore[misc]
                             not isinstance(t, Variable) or t in fixed for t in terms
                         ),
                     )
-                )  # type: ignore[misc]
+                )
     grown = True
     while grown:
         before = len(fixed)

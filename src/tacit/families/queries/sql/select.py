@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from tacit.queries import truth
-from tacit.queries.bodies import OPAQUE, Entry, Opaque, Slot
-from tacit.queries.query import Constant
-from tacit.queries.rows import Column, Rows
-from tacit.queries.sql_expressions import Expressions, Value, is_limited, only
-from tacit.queries.sql_from import FromReader
-from tacit.queries.sql_functions import is_aggregate, is_windowed
-from tacit.queries.sql_scope import Group, Name, Scope, Source
-from tacit.queries.truth import Dependence, Formula
+from tacit.families.queries.query import Constant
+from tacit.families.queries.sql import truth
+from tacit.families.queries.sql.aliases import Clause, Place
+from tacit.families.queries.sql.bodies import OPAQUE, Entry, Opaque, Slot
+from tacit.families.queries.sql.expressions import Expressions, Value, only
+from tacit.families.queries.sql.functions import is_aggregate, is_windowed
+from tacit.families.queries.sql.joins import FromReader
+from tacit.families.queries.sql.rows import Column, Rows
+from tacit.families.queries.sql.scope import Group, Name, Scope, Source
+from tacit.families.queries.sql.truth import Dependence, Formula
 
 if TYPE_CHECKING:
-    from tacit.queries.sql import Reader
+    from tacit.families.queries.sql.read import Reader
 
 
 class SelectReader:
@@ -33,18 +34,27 @@ class SelectReader:
         self.node = node
         self.outer = outer
         self.only_exists = only_exists
+        self.account = reader.account
         self.distinct = node.args.get("distinct")
         self.grouped = node.args.get("group") is not None or any(
-            map(
-                is_aggregate,
-                [
-                    *node.expressions,
-                    *filter(None, [node.args.get("having"), node.args.get("qualify")]),
-                ],
-            )
+            map(is_aggregate, self._computed_after())
         )
         self.bag = bag and not (self.distinct or self.grouped)
         self.scope = outer
+
+    def _computed_after(self) -> list[exp.Expr]:
+        """All that is computed after GROUP BY:
+        an aggregate anywhere in it makes the query a grouped one.
+        """
+        node = self.node
+        parts = [
+            node.args.get("having"),
+            node.args.get("qualify"),
+            node.args.get("order"),
+            self.distinct,
+            *(node.args.get("windows") or []),
+        ]
+        return [*node.expressions, *(one for one in parts if one is not None)]
 
     def read(self) -> Rows:
         """The rows of the SELECT."""
@@ -52,15 +62,15 @@ class SelectReader:
         first = self.node.args.get("from_")
         if first is not None:
             self.reader.allow(first, "this")
+            self.account.took("support", first)
         group = FromReader(self.reader, self.outer, self.bag).read(
             first.this if first else None, self.node.args.get("joins") or []
         )
-        self.scope = Scope(
-            self.reader.text, group.sources, group.visible, self.outer, self._aliases()
-        )
+        self.scope = Scope(self.reader.text, group.sources, group.visible, self.outer)
         where = self.node.args.get("where")
+        self.account.took("condition", where)
         formula: Formula = (
-            self._expressions(False).formula(where.this) if where else truth.Constantly("T")
+            self._expressions("where").formula(where.this) if where else truth.Constantly("T")
         )
         kept = self.reader.filtered(
             group.rows, group.slots, formula, where or self.node, disjoint=False
@@ -108,20 +118,31 @@ class SelectReader:
             "offset",
         )
 
-    def _aliases(self) -> dict[str, exp.Expr]:
-        return {
-            one.alias.lower(): one.this
-            for one in self.node.expressions
-            if isinstance(one, exp.Alias)
-        }
+    def _aliases(self, nodes: Sequence[exp.Expr]) -> dict[str, tuple[exp.Expr, ...]]:
+        found: dict[str, tuple[exp.Expr, ...]] = {}
+        for one in nodes:
+            if isinstance(one, exp.Alias):
+                found[one.alias.lower()] = (*found.get(one.alias.lower(), ()), one.this)
+        return found
 
-    def _expressions(self, aggregates: bool = True, *, keys: bool = False) -> Expressions:
-        scope, dialect = self.scope, self.reader.dialect
-        # Only DuckDB knows aliases of SELECT in WHERE; PostgreSQL knows them in GROUP BY (`keys`) and ORDER BY alone.
-        if (not aggregates and dialect != "duckdb") or (dialect == "postgres" and not keys):
-            scope = replace(scope, aliases={})
+    def _expressions(
+        self, place: Place, *, before: int | None = None, keys: frozenset[Slot] = frozenset()
+    ) -> Expressions:
+        """A reader for one clause; `before`:
+        only the first so many items of SELECT can be named.
+        """
+        nodes = self.node.expressions
+        first, rest = (nodes, []) if before is None else (nodes[:before], nodes[before:])
+        clause = Clause(self.reader.dialect, place)
+        scope = replace(
+            self.scope,
+            aliases=self._aliases(first),
+            later=frozenset(self._aliases(rest)),
+            clause=clause,
+            keys=keys,
+        )
         found = self.reader.expressions(scope)
-        found.aggregates = aggregates
+        found.aggregates = place != "where"
         return found
 
     # -- after WHERE
@@ -138,7 +159,7 @@ class SelectReader:
                 raise self.reader.refuse(
                     "misplaced", self.node.args["having"], "HAVING needs GROUP BY or an aggregate"
                 )
-            rows = self.algebra.depending(rows, group.slots, depends)
+            rows = self.reader.depending(rows, group.slots, depends)
             rows = self.algebra.projected(
                 rows,
                 group.slots,
@@ -150,7 +171,7 @@ class SelectReader:
 
     def _last(self, rows: Rows, group: Group) -> Rows:
         """Windows, QUALIFY, DISTINCT, ORDER BY and LIMIT."""
-        node, expressions = self.node, self._expressions()
+        node, expressions = self.node, self._expressions("qualify")
         qualify = node.args.get("qualify")
         if qualify is not None or any(map(is_windowed, node.expressions)):
             rows = self.algebra.hidden(rows)
@@ -158,6 +179,7 @@ class SelectReader:
                 expressions.note("qualify", qualify)
         if self.distinct is not None:
             self.reader.allow(self.distinct, "on")
+            self.account.took("head", self.distinct)
             if self.distinct.args.get("on"):
                 expressions.note("distinct-on", self.distinct)
                 rows = self.algebra.hidden(rows)
@@ -165,39 +187,60 @@ class SelectReader:
                 expressions.note("distinct-inside", node, counts=True)
                 rows = self.algebra.once(rows)
         if self.only_exists and _keeps_a_row(node):
+            self.account.whole("unseen", node.args.get("limit"))
             return rows
         return self.reader.limited(rows, node, self.scope, ())
 
     def _ordering(self) -> list[Dependence]:
-        """Check ORDER BY, QUALIFY and windows; the subqueries that decide which rows stay."""
-        node, expressions = self.node, self._expressions()
-        kept = len(expressions.notes.found)
+        """Check ORDER BY, QUALIFY, DISTINCT ON and windows; the subqueries that they look into.
+
+        Whatever is outside may use the order of rows: LIMIT, string_agg, row_number() OVER ().
+        Only the order of the answer itself is said beside the reading (`sorted_by`).
+        """
+        node, notes = self.node, self.reader.notes
+        kept = len(notes.found)
         found: list[Dependence] = []
-        order = node.args.get("order")
+        order, on = (
+            node.args.get("order"),
+            self.distinct.args.get("on") if self.distinct is not None else None,
+        )
         if order is not None:
-            self.reader.allow(order, "expressions")
-            for one in order.expressions:
-                self.reader.allow(one, "this", "desc", "nulls_first")
-                if not isinstance(one.this, exp.Literal | exp.Var):
-                    found += self._looked_at_by_alias(one.this)
-        if not (is_limited(node) or (self.distinct is not None and self.distinct.args.get("on"))):
-            found = []
-        if self.distinct is not None and self.distinct.args.get("on"):
-            found += self._looked_at_by_alias(self.distinct.args["on"])
-        for one in [*(node.args.get("windows") or []), *filter(None, [node.args.get("qualify")])]:
-            for child in one.iter_expressions():
-                found += (
-                    expressions.looked_at(child) if not isinstance(child, exp.Identifier) else ()
-                )
-        del expressions.notes.found[kept:]
+            found += self._ordered(order)
+        if on is not None:
+            self.account.took("order", on)
+            for one in on.expressions if isinstance(on, exp.Tuple) else [on]:
+                found += self._expressions("distinct on").looked_at(one)
+        for part in [*(node.args.get("windows") or []), *filter(None, [node.args.get("qualify")])]:
+            self.account.took("computed", part)
+            for child in part.iter_expressions():
+                if isinstance(child, exp.Identifier):
+                    self.account.took("name", child)
+                else:
+                    found += self._expressions("qualify").looked_at(child)
+        del notes.found[kept:]
         return found
 
-    def _looked_at_by_alias(self, node: exp.Expr) -> tuple[Dependence, ...]:
-        """Names in ORDER BY are those of the result first."""
-        results = {one.alias_or_name.lower(): one.unalias() for one in self.node.expressions}
-        if isinstance(node, exp.Column) and not node.table and node.name.lower() in results:
-            return self._expressions().looked_at(results[node.name.lower()])
-        return self._expressions().looked_at(node)
+    def _ordered(self, order: exp.Order) -> list[Dependence]:
+        self.reader.allow(order, "expressions")
+        self.account.took("order", order)
+        shown = {one.alias_or_name.lower() for one in self.node.expressions}
+        found: list[Dependence] = []
+        for one in order.expressions:
+            self.reader.allow(one, "this", "desc", "nulls_first")
+            self.account.took("order", one)
+            item = one.this
+            # A number, ALL, or a name of the result: what it stands for is read in SELECT.
+            by_result = isinstance(item, exp.Literal | exp.Var) or (
+                isinstance(item, exp.Column) and not item.table and item.name.lower() in shown
+            )
+            if by_result:
+                self.account.whole("order", item)
+            elif self.reader.is_answer_order(order):
+                self._expressions("order by").looked_at(item)
+                self.account.without("order", item)
+            else:
+                found += self._expressions("order by").looked_at(item)
+        return found
 
     # -- the select list
 
@@ -211,8 +254,11 @@ class SelectReader:
                 found += self._starred(node, group)
             else:
                 found.append(self._item(node, at))
-        if self.only_exists and not self.grouped:
-            # Whether there is a row does not depend on what it shows.
+        if self.only_exists and not self.grouped and _keeps_a_row(self.node):
+            # Whether there is a row does not depend on what it shows;
+            # but which are distinct does, and OFFSET counts these.
+            for node in self.node.expressions:
+                self.account.without("unseen", node)
             del self.reader.notes.found[kept:]
             found = [(column, Value(Constant(1), "integer")) for column, _ in found]
         if not found:
@@ -230,18 +276,22 @@ class SelectReader:
         )
         if isinstance(node, exp.Alias):
             self.reader.allow(node, "this", "alias")
+            self.account.took("head", node, node.args["alias"])
             node = node.this
-        value = self._expressions().value(node)
+        expressions = self._expressions("select", before=at)
+        expressions.role = "head"
+        value = expressions.value(node)
         return Column(name, value.kind, named), value
 
     def _starred(self, node: exp.Expr, group: Group) -> list[tuple[Column, Value]]:
         names = group.visible
         star = node
+        self.account.whole("head", node)
         if isinstance(node, exp.Column):
             star = node.this
             self.reader.allow(node, "this", "table")
-            sources = [one for one in group.sources if one.alias.lower() == node.table.lower()]
-            if not sources:
+            sources = [one for one in group.sources if one.called == node.table.lower()]
+            if len(sources) != 1:
                 raise self.scope.unknown(exp.column("*", table=node.table))
             names = sources[0].names
         if not names:
@@ -273,26 +323,33 @@ class SelectReader:
         depends: Sequence[Dependence],
     ) -> Rows:
         clause, having = self.node.args.get("group"), self.node.args.get("having")
-        keys = self._keys(clause, items) if clause is not None else None
-        aggregated = keys is None or any(
-            map(is_aggregate, [*self.node.expressions, *filter(None, [having])])
+        keys, sure = (
+            self._keys(clause, items, frozenset(group.slots)) if clause is not None else ([], False)
         )
+        slots = frozenset(one.entry for one in keys if isinstance(one.entry, Slot))
+        self.account.took("condition", having)
         formula: Formula = (
-            self._expressions().formula(having.this) if having else truth.Constantly("T")
+            self._expressions("having", keys=slots).formula(having.this)
+            if having
+            else truth.Constantly("T")
         )
-        if keys is None:
+        if not sure:
             if clause is not None:
-                self._expressions().note("group-by", clause)
+                self._expressions("group by").note("group-by", clause)
             rows = self.algebra.hidden(rows, one_row=True)
-        rows = self.algebra.depending(rows, group.slots, depends)
+        rows = self.reader.depending(
+            rows, group.slots, [*depends, *(one for key in keys for one in key.depends)]
+        )
         rows = self.reader.filtered(rows, group.slots, formula, having or self.node, disjoint=False)
         columns = [column for column, _ in items]
-        if keys is None:
+        if not sure:
             entries = [
                 value.entry if isinstance(value.entry, Constant) else OPAQUE for _, value in items
             ]
             return self.algebra.projected(rows, group.slots, columns, entries)
-        return self._by_keys(rows, group, items, keys, aggregated)
+        return self._by_keys(
+            rows, group, items, keys, any(map(is_aggregate, self._computed_after()))
+        )
 
     def _by_keys(
         self,
@@ -312,7 +369,7 @@ class SelectReader:
         if aggregated:
             rows = Rows(rows.columns, rows.bodies, False, False)
         else:
-            self._expressions().note("distinct-inside", self.node, counts=True)
+            self._expressions("select").note("distinct-inside", self.node, counts=True)
         slots = self.algebra.fresh.slots(len(keys))
         place = {
             entry: slot
@@ -324,7 +381,7 @@ class SelectReader:
         for (_, value), node in zip(items, self._nodes(items), strict=True):
             entry = value.entry
             if isinstance(entry, Slot) and entry in mine and entry not in place:
-                self._expressions().note("group-by", node)
+                self._expressions("select").note("group-by", node)
                 entry = OPAQUE
             entry_of.append(entry if isinstance(entry, Opaque) else place.get(entry, entry))
         return self.algebra.projected(rows, slots, [column for column, _ in items], entry_of)
@@ -333,36 +390,75 @@ class SelectReader:
         nodes = self.node.expressions
         return nodes if len(nodes) == len(items) else [self.node] * len(items)
 
-    def _keys(self, clause: exp.Group, items: Sequence[tuple[Column, Value]]) -> list[Value] | None:
-        """The grouping keys; None where there is more than one grouping."""
-        several = any(
-            isinstance(one, exp.Rollup | exp.Cube | exp.GroupingSets) for one in clause.expressions
-        )
-        if several or any(
-            clause.args.get(part) for part in ("grouping_sets", "cube", "rollup", "totals")
-        ):
-            for one in clause.find_all(exp.Column):
-                self._expressions().value(one)
-            return None
-        self.reader.allow(clause, "expressions", "all")
+    def _keys(
+        self, clause: exp.Group, items: Sequence[tuple[Column, Value]], mine: frozenset[Slot]
+    ) -> tuple[list[Value], bool]:
+        """The grouping keys; and whether there is one grouping, which has
+        a row only where there are rows.
+        """
+        self.account.took("support", clause)
         if clause.args.get("all"):
-            nodes = self._nodes(items)
-            return [
+            self.reader.allow(clause, "all")
+            keys = [
                 value
-                for (_, value), node in zip(items, nodes, strict=True)
+                for (_, value), node in zip(items, self._nodes(items), strict=True)
                 if not is_aggregate(node)
             ]
-        found = []
-        for one in clause.expressions:
-            if isinstance(one, exp.Literal) and not one.is_string:
-                if not one.this.isdecimal() or not 1 <= int(one.this[:9]) <= len(items):
-                    raise self.reader.refuse(
-                        "arity", one, f"GROUP BY {one.this}: there are {len(items)} columns"
-                    )
-                found.append(items[int(one.this) - 1][1])
-            else:
-                found.append(self._expressions(keys=isinstance(one, exp.Column)).value(one))
-        return found
+            # Aggregates and constants alone are one group, which is there also where no row is.
+            return keys, any(isinstance(one.entry, Slot) and one.entry in mine for one in keys)
+        sets = [
+            one
+            for one in clause.expressions
+            if isinstance(one, exp.Rollup | exp.Cube | exp.GroupingSets)
+        ]
+        more = [
+            part for part in ("grouping_sets", "cube", "rollup", "totals") if clause.args.get(part)
+        ]
+        self.reader.allow(clause, "expressions", *more)
+        found = [
+            self._key(one, items)
+            for one in clause.expressions
+            if one not in sets and not _is_empty(one)
+        ]
+        for one in [*sets, *(child for part in more for child in _listed(clause.args[part]))]:
+            found += self._set_keys(one, items)
+        self.account.took("support", *filter(_is_empty, clause.expressions))
+        return found, bool(found) and not sets and not more
+
+    def _set_keys(self, node: exp.Expr, items: Sequence[tuple[Column, Value]]) -> list[Value]:
+        """The keys of ROLLUP, CUBE or GROUPING SETS, sets within sets."""
+        if isinstance(node, exp.Rollup | exp.Cube | exp.GroupingSets | exp.Tuple):
+            self.reader.allow(node, "expressions")
+            self.account.took("computed", node)
+            return [key for one in node.expressions for key in self._set_keys(one, items)]
+        return [self._key(node, items)]
+
+    def _key(self, node: exp.Expr, items: Sequence[tuple[Column, Value]]) -> Value:
+        expressions = self._expressions("group by")
+        # Beside aggregates all rows of all groups are taken, whatever they are grouped by.
+        expressions.role = "computed" if any(map(is_aggregate, self._computed_after())) else "head"
+        while isinstance(node, exp.Paren):
+            self.account.took(expressions.role, node)
+            node = node.this
+        if isinstance(node, exp.Literal) and not node.is_string:
+            self.account.took(expressions.role, node)
+            if not node.this.isdecimal() or not 1 <= int(node.this[:9]) <= len(items):
+                raise self.reader.refuse(
+                    "arity", node, f"GROUP BY {node.this}: there are {len(items)} columns"
+                )
+            return items[int(node.this) - 1][1]
+        return expressions.value(node)
+
+
+def _is_empty(node: exp.Expr) -> bool:
+    """The grouping set () has no key."""
+    return isinstance(node, exp.Tuple) and not node.expressions
+
+
+def _listed(part: object) -> list[exp.Expr]:
+    return [
+        one for one in (part if isinstance(part, list) else [part]) if isinstance(one, exp.Expr)
+    ]
 
 
 def _keeps_a_row(node: exp.Select) -> bool:

@@ -1,12 +1,14 @@
-"""Supports: bodies as conjunctive queries with readable names, and the bags that determine an answer."""
+"""Supports: bodies as conjunctive queries with readable names, and
+the bags that determine an answer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tacit.queries.bodies import Body, Opaque
-from tacit.queries.query import Conjunctive, Query, Term, Variable
+from tacit.families.queries.query import Conjunctive, Query, Term, Variable
+from tacit.families.queries.sql.bodies import Body, Opaque
 
 
 def conjunctive(body: Body) -> Conjunctive:
@@ -42,12 +44,16 @@ def named(query: Conjunctive) -> Conjunctive:
 
 
 def support(body: Body) -> Conjunctive:
-    """A body as a support: every variable is in the head, so that all else can be computed from it."""
+    """A body as a support: every variable is in the head, so that
+    all else can be computed from it.
+    """
     return named(Conjunctive(tuple(body.bound()), body.atoms, body.comparisons, body.known))
 
 
 def supports(name: str, bodies: Iterable[Body]) -> tuple[Query, ...]:
-    """The bags that determine an answer, without those that say nothing or that another one encloses."""
+    """The bags that determine an answer, without those that say
+    nothing or that another one encloses.
+    """
     found = list(dict.fromkeys(support(body) for body in bodies if body.atoms))
     kept = [
         one

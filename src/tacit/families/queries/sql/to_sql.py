@@ -1,4 +1,7 @@
-"""To SQL: a union of conjunctive queries as a statement that the embedded engine runs."""
+"""To SQL: a union of conjunctive queries as a statement that the embedded engine runs.
+
+It stands here and not in `engines/sql`, since it goes through a query of this family, part by part.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,15 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from tacit.queries.query import NULL, Conjunctive, Constant, Query, Relations, Term, Variable
+from tacit.families.queries.query import (
+    NULL,
+    Conjunctive,
+    Constant,
+    Query,
+    Relations,
+    Term,
+    Variable,
+)
 
 OPERATORS = {"!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE}
 
@@ -14,7 +25,7 @@ OPERATORS = {"!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE}
 def to_sql(query: Query, relations: Relations, dialect: str = "duckdb") -> str:
     """The query as SQL: DISTINCT where it is a set, UNION ALL of its parts where it is a bag.
 
-    >>> from tacit.queries.query import Atom, Relation
+    >>> from tacit.families.queries.query import Atom, Relation
     >>> n, w = Variable("n"), Variable("w")
     >>> beds = {"D": Relation("D", ("name", "ward"))}
     >>> to_sql(Query("V", (Conjunctive((w,), (Atom("D", (Constant("ann"), w)),)),)), beds)
@@ -67,7 +78,8 @@ def _conditions(
                 yield exp.EQ(this=_column(number, column), expression=exp.convert(term.value))
     for columns in places.values():
         for other in columns[1:]:
-            # A variable that may be NULL stands in one place only, unless NULL itself is what joins.
+            # A variable that may be NULL stands in one place only,
+            # unless NULL itself is what joins.
             yield exp.EQ(this=columns[0].copy(), expression=other)
     for variable in sorted(part.known, key=str):
         if variable in places:

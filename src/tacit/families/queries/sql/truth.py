@@ -1,8 +1,9 @@
 """Truth: conditions of SQL in three values, as the cases in which they are true, false or unknown.
 
-A formula is taken apart into cases: conjunctions of plain conditions, subqueries that must have a row,
-and subqueries on which the outcome depends in a way that no conjunction says (NOT EXISTS, ...). Cases
-are disjoint where rows are counted, and may overlap, which is shorter, where they are not.
+A formula is taken apart into cases: conjunctions of plain conditions, subqueries that must have a
+row, and subqueries on which the outcome depends in a way that no conjunction says (NOT EXISTS,
+...). Cases are disjoint where rows are counted, and may overlap, which is shorter, where they are
+not.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from tacit.queries.bodies import Condition, Equal, Known, Missing, Same, Slot
-from tacit.queries.query import NULL, Comparison, Constant, Operator, Term
+from tacit.families.queries.query import NULL, Comparison, Constant, Operator, Term
+from tacit.families.queries.sql.bodies import Condition, Equal, Known, Missing, Same, Slot
 
 if TYPE_CHECKING:
-    from tacit.queries.rows import Rows
+    from tacit.families.queries.sql.rows import Rows
 
 Value = Literal["T", "F", "U"]
 Values = frozenset[Value]
@@ -43,7 +44,8 @@ class Dependence:
 class Case:
     """One way for a formula to come out.
 
-    `needed` subqueries must have a row, `depends` may decide it, and `exact` says that nothing else does.
+    `needed` subqueries must have a row, `depends` may decide it, and
+    `exact` says that nothing else does.
     """
 
     conditions: tuple[Condition, ...] = ()
@@ -370,7 +372,8 @@ def _in_rows(formula: InRows, values: Values, disjoint: bool) -> Cases:
         return (Case(needed=(Dependence(rows, slots, equal),), exact=not formula.nulls_meet),)
     if len(terms) > 1:
         return (Case(depends=(Dependence(rows, slots),), exact=False),)
-    # x NOT IN rows: it matters whether x is there, whether NULL is, and for a missing x whether anything is.
+    # x NOT IN rows: it matters whether x is there, whether NULL is, and
+    # for a missing x whether anything is.
     found = (equal, (Missing(slots[0]),), (Missing(terms[0]),))
     return (Case(depends=tuple(Dependence(rows, slots, one) for one in found), exact=False),)
 

@@ -1,22 +1,25 @@
-"""differential-privacy: no output becomes much likelier by one person's value, but for a chance of delta. (Definitions 4.1 and 4.4)"""
+"""differential-privacy: no output becomes much likelier by one person's value, but for a chance
+of delta. (Definitions 4.1 and 4.4)
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tacit.definitions.base import Place
-from tacit.definitions.synthetic import SyntheticDefinition
-from tacit.synthesis import accounting
-from tacit.synthesis.terms import Guarantee
+from tacit.families.definition import Place
+from tacit.families.synthetic.definitions.synthetic import SyntheticDefinition
+from tacit.families.synthetic.promise import accounting
+from tacit.families.synthetic.promise.terms import Guarantee
 
 
 @dataclass(frozen=True, slots=True)
 class DifferentialPrivacy(SyntheticDefinition):
-    """(epsilon, delta)-differential privacy of a synthetic release; without parameters those of the release are asked.
+    """(epsilon, delta)-differential privacy of a synthetic release;
+    without parameters those of the release are asked.
 
-    Neighbouring tables differ in one person's value, and group sizes are public. It stays true of whatever is made of the output, and
-    groups do not add up.
+    Neighbouring tables differ in one person's value, and group sizes are public.
+    It stays true of whatever is made of the output, and groups do not add up.
 
     >>> DifferentialPrivacy(epsilon="ln(50)", delta="1e-6").label
     '(ln(50), 1e-06)-differential privacy'
@@ -34,7 +37,9 @@ class DifferentialPrivacy(SyntheticDefinition):
     _but: ClassVar[str] = "but for a chance of delta"
     place: ClassVar[Place] = Place(
         protects="each person's value",
-        against="who knows the values of everybody else and sees the output, whatever they do with it",
+        against=(
+            "who knows the values of everybody else and sees the output, whatever they do with it"
+        ),
         measured="how much likelier one person's value makes any set of outputs",
         risks=("singling out", "linkability", "inference"),
         disclosures=("identity", "attribute"),

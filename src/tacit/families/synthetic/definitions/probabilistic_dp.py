@@ -1,21 +1,30 @@
-"""probabilistic-dp: but for a chance of delta the output itself is one that no person's value makes much likelier. (Definition 4.6)"""
+"""probabilistic-dp: but for a chance of delta the output itself is one that no person's value
+makes much likelier. (Definition 4.6)
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tacit.definitions.base import Place
-from tacit.definitions.synthetic import SyntheticDefinition
-from tacit.synthesis.terms import Guarantee
+from tacit.families.definition import Place
+from tacit.families.synthetic.definitions.synthetic import SyntheticDefinition
+from tacit.families.synthetic.promise.terms import Guarantee
 
-NOT_KEPT = "what is made of the output need not keep a promise of probabilistic dp; differential-privacy does"
-ADDS_UP = "over several groups a promise of probabilistic dp adds up: delta is that of all groups together"
+NOT_KEPT = (
+    "what is made of the output need not keep a promise of probabilistic dp; "
+    "differential-privacy does"
+)
+ADDS_UP = (
+    "over several groups a promise of probabilistic dp adds up: delta is that of all "
+    "groups together"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ProbabilisticDp(SyntheticDefinition):
-    """(epsilon, delta)-probabilistic differential privacy of a synthetic release; without parameters those of the release are asked.
+    """(epsilon, delta)-probabilistic differential privacy of a synthetic release;
+    without parameters those of the release are asked.
 
     >>> ProbabilisticDp(epsilon=4.6, delta="1e-5").label
     '(4.6, 1e-05)-probabilistic dp'

@@ -1,4 +1,6 @@
-"""What differential-privacy and probabilistic-dp have in common: who is protected from what, and how a release's spending is told."""
+"""What differential-privacy and probabilistic-dp have in common:
+who is protected from what, and how a release's spending is told.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +11,19 @@ from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from tacit.definitions import told_apart
-from tacit.definitions.base import NO_OTHER_RELEASE, Definition
-from tacit.definitions.told_apart import Case
-from tacit.definitions.words import listed, people, plural, spoken
 from tacit.errors import InputError, ParameterError
+from tacit.families.definition import NO_OTHER_RELEASE, Definition
+from tacit.families.synthetic.definitions import told_apart
+from tacit.families.synthetic.definitions.told_apart import Case
+from tacit.families.synthetic.promise import spending
+from tacit.families.synthetic.promise.enclosed import SLACK
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.spending import Spending, Spent, spending_of
+from tacit.families.synthetic.promise.terms import CannotPromise, Guarantee
+from tacit.families.synthetic.question import Sort, SyntheticQuestion
+from tacit.families.words import listed, people, plural, spoken
 from tacit.model.numbers import exact, plain
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict
-from tacit.synthesis import spending
-from tacit.synthesis.enclosed import SLACK
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.question import Sort, SyntheticQuestion
-from tacit.synthesis.spending import Spending, Spent, spending_of
-from tacit.synthesis.terms import CannotPromise, Guarantee
 
 DIGITS = 6  # of a delta that is told
 RANDOM = Assumption(
@@ -30,7 +32,9 @@ RANDOM = Assumption(
 
 
 class SyntheticDefinition(Definition):
-    """A definition about the mechanism that makes a synthetic release; it looks at group sizes and domains, never at values."""
+    """A definition about the mechanism that makes a synthetic release;
+    it looks at group sizes and domains, never at values.
+    """
 
     __slots__ = ()
     monotone: ClassVar[bool] = False
@@ -106,9 +110,15 @@ class SyntheticDefinition(Definition):
             evidence=Certificate("curve"),
             scope="this domain",
             subject={"release": names[0]} if len(names) == 1 else {"releases": names},
-            protects=f"each person's {value}; not their {group}, not how many people each {group} has, not that they are in the table",
+            protects=(
+                f"each person's {value}; not their {group}, not how many people each {group} "
+                "has, not that they are in the table"
+            ),
             against=f"anybody who knows the {value} of everybody else",
-            measure=f"how much likelier an output may become by one person's {value}: e^epsilon times, {self._but}",
+            measure=(
+                f"how much likelier an output may become by one person's {value}: e^epsilon "
+                f"times, {self._but}"
+            ),
             required={
                 "epsilon": str(epsilon) if epsilon.value is None else epsilon.value,
                 "delta": delta,
@@ -142,7 +152,7 @@ class SyntheticDefinition(Definition):
         """What must be said wherever this is offered."""
         return ()
 
-    # -- one release -----------------------------------------------------------------------------------
+    # -- one release -------------------------------------------------------------------------------
 
     def _alone(
         self, release: Spending, base: Verdict, epsilon: Epsilon, delta: Fraction
@@ -156,7 +166,10 @@ class SyntheticDefinition(Definition):
         if Fraction(spent.delta.low) > delta:
             return self._breached(release, verdict, epsilon, delta, spent)
         low, high = told(spent.delta.low), told(spent.delta.high)
-        text = f"delta is between {low} and {high} at an epsilon of {epsilon}, and {plain_delta(delta)} is asked"
+        text = (
+            f"delta is between {low} and {high} at an epsilon of {epsilon}, and "
+            f"{plain_delta(delta)} is asked"
+        )
         return replace(
             verdict, status="undecided", because=text, evidence=Reason("between-bounds", text)
         )
@@ -184,8 +197,8 @@ class SyntheticDefinition(Definition):
             "cells": spent.worst.cells.number,
         }
         because = (
-            f"at an epsilon of {epsilon} delta is at most {told(spent.delta.high)} ({plain_delta(delta)} allowed), "
-            f"for {people(release.planned.people)} in {groups}"
+            f"at an epsilon of {epsilon} delta is at most {told(spent.delta.high)} "
+            f"({plain_delta(delta)} allowed), for {people(release.planned.people)} in {groups}"
         )
         measured = {
             "epsilon": text_of(least) if least <= float(epsilon) else str(epsilon),
@@ -203,12 +216,12 @@ class SyntheticDefinition(Definition):
         )
         least = release.epsilon(delta, self.guarantee, release.planned.terms.epsilon)
         because = (
-            f"at an epsilon of {epsilon} delta is at least {told(spent.delta.low, up=False)}, and {plain_delta(delta)} is allowed; "
-            + (
-                f"it would hold for an epsilon of {text_of(least)}"
-                if math.isfinite(least)
-                else "it holds for no epsilon"
-            )
+            f"at an epsilon of {epsilon} delta is at least "
+            f"{told(spent.delta.low, up=False)}, and {plain_delta(delta)} is allowed; "
+        ) + (
+            f"it would hold for an epsilon of {text_of(least)}"
+            if math.isfinite(least)
+            else "it holds for no epsilon"
         )
         measured = (
             {"epsilon": text_of(least), **verdict.measured}
@@ -235,7 +248,7 @@ class SyntheticDefinition(Definition):
             ).unrepresentative(noise.alpha, accept)
         return told_apart.drawn(release.planned, sort, noise, epsilon, 1 - Fraction(missing))
 
-    # -- several releases ------------------------------------------------------------------------------
+    # -- several releases --------------------------------------------------------------------------
 
     def _together(
         self, releases: list[Spending], base: Verdict, epsilon: Epsilon, delta: Fraction
@@ -259,7 +272,10 @@ class SyntheticDefinition(Definition):
             measured={"epsilon": str(epsilon), "delta": told(total), **noise},
         )
         if Fraction(total) <= delta:
-            because = f"{names} together spend a delta of at most {told(total)} at an epsilon of {epsilon}"
+            because = (
+                f"{names} together spend a delta of at most {told(total)} at an epsilon of "
+                f"{epsilon}"
+            )
             return replace(
                 verdict,
                 because=because,
@@ -273,7 +289,10 @@ class SyntheticDefinition(Definition):
                     },
                 ),
             )
-        text = f"by what each promises {names} may together spend a delta of {told(total)} at an epsilon of {epsilon}, and {plain_delta(delta)} is allowed"
+        text = (
+            f"by what each promises {names} may together spend a delta of {told(total)} at an "
+            f"epsilon of {epsilon}, and {plain_delta(delta)} is allowed"
+        )
         return replace(
             verdict, status="undecided", because=text, evidence=Reason("composition", text)
         )
@@ -318,7 +337,7 @@ def share(delta: Any) -> Fraction:
     >>> share(1)
     Traceback (most recent call last):
     tacit.errors.ParameterError: delta is 1. Use a chance from 0 up to, but not including, 1, for example 1e-6.
-    """
+    """  # noqa: E501
     hint = "Use a chance from 0 up to, but not including, 1, for example 1e-6."
     try:
         found = exact(delta)

@@ -1,4 +1,6 @@
-"""Told apart: two neighbouring tables and an output that is much likelier from the first; the witness of a breach, also in words."""
+"""Told apart: two neighbouring tables and an output that is much likelier from the first;
+the witness of a breach, also in words.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tacit.definitions.words import listed, people
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.synthetic.promise import geometric
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.terms import Noise
+from tacit.families.synthetic.question import Planned, Sort
+from tacit.families.words import listed, people
 from tacit.model.verdict import Witness
-from tacit.synthesis import geometric
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.question import Planned, Sort
-from tacit.synthesis.terms import Noise
-from tacit.tables.hierarchy import value_text
 
 Counts = dict[str, int]
 MILLION = 10**6
@@ -21,9 +23,11 @@ MILLION = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One person is in the cell `here` or in the cell `there`, and all others are known: what comes out, and how much likelier from `here`.
+    """One person is in the cell `here` or in the cell `there`, and all others are known:
+    what comes out, and how much likelier from `here`.
 
-    `ratio` is None where the output cannot come from the second table at all; with `at_least` it may be more.
+    `ratio` is None where the output cannot come from the second table at all;
+    with `at_least` it may be more.
     """
 
     here: str
@@ -60,7 +64,10 @@ class Case:
             others[0] = f"{people(many)} {'is' if many == 1 else 'are'} known to be in {cell}"
         known = f"{listed(others)}{',' if len(others) > 1 else ''} and " if others else ""
         beside = self.output.get(self.there, 0)
-        shown = f"{self.output[self.here]:,} in {self.here} and {f'{beside:,}' if beside else 'none'} in {self.there}"
+        shown = (
+            f"{self.output[self.here]:,} in {self.here} and "
+            f"{f'{beside:,}' if beside else 'none'} in {self.there}"
+        )
         return (
             f"Where {known}one person is in {self.here} or in {self.there}, an output with {shown}"
         )
@@ -68,13 +75,18 @@ class Case:
     def _times(self, allowed: float) -> str:
         if self.ratio is None:
             return "cannot come from the other"
-        return f"is {'at least ' if self.at_least else ''}{rounded_down(self.ratio)} times as likely from the first ({allowed:.4g} allowed)"
+        return (
+            f"is {'at least ' if self.at_least else ''}{rounded_down(self.ratio)} times as "
+            f"likely from the first ({allowed:.4g} allowed)"
+        )
 
 
 def drawn(release: Planned, sort: Sort, noise: Noise, epsilon: Epsilon, accepted: Fraction) -> Case:
-    """Of people who are drawn: nobody else is in the two cells of least prior, and a few more than it takes are drawn in the first.
+    """Of people who are drawn: nobody else is in the two cells of least prior, and a few more than
+    it takes are drawn in the first.
 
-    `accepted` is at most the chance that an output is accepted: drawing again may make the output that much likelier from the second table.
+    `accepted` is at most the chance that an output is accepted:
+    drawing again may make the output that much likelier from the second table.
     """
     assert noise.alpha is not None
     here, there, elsewhere = labels(release, sort)
@@ -100,7 +112,9 @@ def drawn(release: Planned, sort: Sort, noise: Noise, epsilon: Epsilon, accepted
 
 
 def counted(release: Planned, sort: Sort, noise: Noise, delta: Fraction) -> Case:
-    """Of counts with noise: somebody who is alone in a cell is published; or, where that is rare enough, both cells have many others."""
+    """Of counts with noise: somebody who is alone in a cell is published;
+    or, where that is rare enough, both cells have many others.
+    """
     assert noise.threshold is not None
     here, there, elsewhere = labels(release, sort)
     others, half, epsilon = sort.people - 1, (sort.people - 1) // 2, release.terms.epsilon

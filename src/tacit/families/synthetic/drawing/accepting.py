@@ -1,8 +1,10 @@
-"""Accepting: is an output gamma-Good, so that no cell has more than gamma times its share (section 4.5.1)?
+"""Accepting: is an output gamma-Good, so that no cell has more than
+gamma times its share (section 4.5.1)?
 
-It is representative of a table D where every cell i has at most gamma (alpha_i + [n_i - 1]^+) synthetic people, and good where it is
-representative of the true table or of one in which a single person's value is another. The alphas are those of the whole domain:
-what is good must not depend on the cells that were kept.
+It is representative of a table D where every cell i has at most gamma (alpha_i + [n_i - 1]^+)
+synthetic people, and good where it is representative of the true table or of one in which a single
+person's value is another. The alphas are those of the whole domain: what is good must not depend on
+the cells that were kept.
 """
 
 from __future__ import annotations
@@ -12,9 +14,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.synthesis.cells import Domain
-from tacit.synthesis.held import Held, Integers
-from tacit.synthesis.randomness import Numbers
+from tacit.families.synthetic.cells import Domain
+from tacit.families.synthetic.drawing.randomness import Numbers
+from tacit.families.synthetic.held import Held, Integers
 
 WORD = 2**63  # products from here on are Python's integers
 
@@ -46,7 +48,9 @@ class Good:
         return self._one_more(drawn, int(over[0]))
 
     def _one_more(self, drawn: Held, cell: int) -> bool:
-        """Would the only cell with too many have room for them, if somebody were there instead of elsewhere?"""
+        """Would the only cell with too many have room for them, if somebody
+        were there instead of elsewhere?
+        """
         place = drawn.places[cell : cell + 1]
         if (drawn.counts[cell] > self._share(place, at(self.true, place))).any():
             return False
@@ -55,7 +59,9 @@ class Good:
         return bool((at(drawn, places) <= self._share(places, self.true.counts - 2)).any())
 
     def _share(self, places: Integers, people: Integers) -> Numbers:
-        """The most synthetic people that these cells may have: gamma (alpha_i + [people]^+), rounded down."""
+        """The most synthetic people that these cells may have:
+        gamma (alpha_i + [people]^+), rounded down.
+        """
         weights = (
             np.ones(len(places), np.int64)
             if self.domain.weights is None

@@ -1,4 +1,6 @@
-"""Drawing: the synthetic people of one group, by either mechanism, with the domain shrunk and outputs accepted as the terms say."""
+"""Drawing: the synthetic people of one group, by either mechanism, with the domain shrunk and
+outputs accepted as the terms say.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.errors import DataError, ParameterError
+from tacit.families.synthetic.cells import Domain
+from tacit.families.synthetic.drawing.accepting import Good
+from tacit.families.synthetic.drawing.randomness import Randomness, Waiting
+from tacit.families.synthetic.drawing.urn import Prior, Urn
+from tacit.families.synthetic.held import Held, Integers
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.terms import Noise, Terms
 from tacit.model.numbers import plain
-from tacit.synthesis.accepting import Good
-from tacit.synthesis.cells import Domain
-from tacit.synthesis.held import Held, Integers
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.randomness import Randomness, Waiting
-from tacit.synthesis.terms import Noise, Terms
-from tacit.synthesis.urn import Prior, Urn
 
 MOST_TRIES = 1000  # where half of all outputs are good, nobody ever sees so many that are not
 MOST_DRAWN = 10**9  # people of a group are drawn one by one, and take about 40 bytes each
@@ -23,7 +25,9 @@ MOST_DRAWN = 10**9  # people of a group are drawn one by one, and take about 40 
 
 @dataclass(frozen=True)
 class Draw:
-    """The synthetic people of a group, by place in its domain, and how often they were drawn until they were accepted."""
+    """The synthetic people of a group, by place in its domain, and how often they were drawn
+    until they were accepted.
+    """
 
     held: Held
     tries: int = 1
@@ -40,8 +44,8 @@ def draw(
 ) -> Draw:
     """Synthetic people of one group, exactly by the law that the terms are proved for.
 
-    `held` are the true people, in cells of `domain`; `drawn` is how many synthetic ones there will be, where the mechanism lets us
-    choose (dirichlet; as many as true ones, unless given).
+    `held` are the true people, in cells of `domain`; `drawn` is how many synthetic ones there will
+    be, where the mechanism lets us choose (dirichlet; as many as true ones, unless given).
 
     >>> from fractions import Fraction
     >>> terms = Terms(Epsilon.read(1), Fraction(0))
@@ -54,7 +58,8 @@ def draw(
     if terms.mechanism == "geometric":
         if terms.accept is not None:
             raise ParameterError(
-                "accept draws outputs of the dirichlet mechanism again; the geometric one has none to reject.",
+                "accept draws outputs of the dirichlet mechanism again; the geometric one has none "
+                "to reject.",
                 parameter="accept",
                 hint="Leave accept out, or write mechanism: dirichlet.",
             )
@@ -65,7 +70,9 @@ def draw(
 def sampled(
     held: Held, domain: Domain, terms: Terms, noise: Noise, randomness: Randomness, number: int
 ) -> Draw:
-    """So many people by the Dirichlet-multinomial law, again and again (the domain too) until they are accepted."""
+    """So many people by the Dirichlet-multinomial law, again and again (the domain too) until
+    they are accepted.
+    """
     if noise.alpha is None or noise.alpha <= 0:
         raise ValueError("the dirichlet mechanism needs an alpha above 0")
     if number > MOST_DRAWN:
@@ -80,14 +87,19 @@ def sampled(
             return Draw(found, tries)
     assert good is not None
     raise ParameterError(
-        f"{MOST_TRIES:,} draws in a row had cells with more than accept: {plain(good.gamma)} times their share.",
+        f"{MOST_TRIES:,} draws in a row had cells with more than accept: {plain(good.gamma)} times "
+        "their share.",
         parameter="accept",
-        hint=f"Write a larger accept, for example accept: {plain(2 * good.gamma)}, or leave it out.",
+        hint=(
+            f"Write a larger accept, for example accept: {plain(2 * good.gamma)}, or leave it out."
+        ),
     )
 
 
 def priors(held: Held, domain: Domain, randomness: Randomness) -> Iterator[Prior]:
-    """The cells to draw from, for every try: all of them, or those with somebody in them and the empty ones that are kept."""
+    """The cells to draw from, for every try: all of them, or those with somebody in them and the
+    empty ones that are kept.
+    """
     whole = Prior.of(domain) if domain.keeps is None else None
     for _ in range(MOST_TRIES):
         yield whole or Prior.of(domain, kept(held, domain.keeps, randomness))
@@ -124,7 +136,8 @@ def spurious(
 ) -> tuple[Integers, Integers]:
     """The empty cells whose noise alone reaches the threshold, and their noise.
 
-    Only these are drawn. How far noise goes beyond the threshold that it reached is a waiting time, as a geometric law has no memory.
+    Only these are drawn. How far noise goes beyond the threshold that it reached is a waiting time,
+    as a geometric law has no memory.
     """
     ranks = randomness.reached(epsilon, threshold, size - len(held.places))
     empty_before = held.places - np.arange(

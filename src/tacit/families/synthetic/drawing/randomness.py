@@ -1,8 +1,10 @@
-"""Randomness: whole numbers and coin tosses with exactly the chance they should have, from the operating system or from a seed.
+"""Randomness: whole numbers and coin tosses with exactly the chance they should have, from the
+operating system or from a seed.
 
-No floating-point number takes part in a draw: its rounding would show in the output, and what the proofs promise is about the
-exact law. Uniform numbers come from 64 random bits with the few that would favour small numbers drawn again. A coin whose chance
-is no fraction compares random bits with bounds of the chance, and more bits with closer bounds while they do not decide.
+No floating-point number takes part in a draw: its rounding would show in the output, and what the
+proofs promise is about the exact law. Uniform numbers come from 64 random bits with the few that
+would favour small numbers drawn again. A coin whose chance is no fraction compares random bits with
+bounds of the chance, and more bits with closer bounds while they do not decide.
 """
 
 from __future__ import annotations
@@ -17,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.synthesis.cells import KEEP_UNITS
-from tacit.synthesis.enclosed import ball, module
-from tacit.synthesis.held import Integers
-from tacit.synthesis.losses import Epsilon
+from tacit.families.synthetic.cells import KEEP_UNITS
+from tacit.families.synthetic.held import Integers
+from tacit.families.synthetic.promise.enclosed import ball, module
+from tacit.families.synthetic.promise.losses import Epsilon
 
 if TYPE_CHECKING:
     from flint import arb
@@ -33,7 +35,9 @@ BLOCK = 1 << 18  # numbers drawn at once: their words stay in the processor's ca
 TOSS = 16  # random bits of a coin, of which one toss in 30,000 needs more
 MORE = 64  # bits it then takes at a time
 GUARD = 64  # bits of precision beyond those asked for
-ENOUGH = 8  # binary digits of a waiting time stop where few (e^-8) go on beyond; for those, digits are drawn anew
+# binary digits of a waiting time stop where few (e^-8) go on beyond;
+# for those, digits are drawn anew
+ENOUGH = 8
 LARGEST = 1 << 61  # counts from here on are one: sums of two and a number of people fit 63 bits
 
 
@@ -41,7 +45,8 @@ LARGEST = 1 << 61  # counts from here on are one: sums of two and a number of pe
 class Randomness:
     """Where random bytes come from, and the exact draws made of them.
 
-    Bytes are read when they are needed and never kept: a process that forks must not share its future draws with its child.
+    Bytes are read when they are needed and never kept:
+    a process that forks must not share its future draws with its child.
 
     >>> one, other = Randomness.seeded(7), Randomness.seeded(7)
     >>> one.below(10, 5).tolist() == other.below(10, 5).tolist()
@@ -57,20 +62,23 @@ class Randomness:
 
     @classmethod
     def seeded(cls, seed: int, name: str = "") -> Randomness:
-        """Always the same draws: to repeat an experiment. Whoever knows the seed can undo the noise.
+        """Always the same draws: to repeat an experiment.
+        Whoever knows the seed can undo the noise.
 
         `name` says what is drawn, for example a group: other names give other draws.
         """
         return cls(Stream(f"{seed} {name}".encode()).read)
 
-    # -- whole numbers --------------------------------------------------------------------------------
+    # -- whole numbers -----------------------------------------------------------------------------
 
     def below(self, limit: int, size: int) -> Numbers:
         """So many numbers, each uniform on 0 to limit - 1."""
         return self.below_each(np.broadcast_to(numbers([limit]), size))
 
     def below_each(self, limits: Numbers) -> Numbers:
-        """A number for each limit, uniform on 0 to limit - 1; Python's integers where the limits are."""
+        """A number for each limit, uniform on 0 to limit - 1;
+        Python's integers where the limits are.
+        """
         if len(limits) and limits.min() < 1:
             raise ValueError("nothing is below 1: every limit must be at least 1")
         if limits.dtype == object:
@@ -103,13 +111,14 @@ class Randomness:
             if not (ranked[1:] == ranked[:-1]).any():  # equal keys would stay in their order
                 return order.astype(np.int64, copy=False)
 
-    # -- coins ----------------------------------------------------------------------------------------
+    # -- coins -------------------------------------------------------------------------------------
 
     def chances(self, keeps: Integers) -> Booleans:
         """True with a chance of keep in KEEP_UNITS, for each."""
         found = np.empty(len(keeps), np.bool_)
         for block in blocks(len(keeps)):
-            # The first digits of a uniform number against those of the chance, in base 2^TOSS; equal ones leave it to the rest.
+            # The first digits of a uniform number against those of the chance, in base 2^TOSS;
+            # equal ones leave it to the rest.
             digits, rest = np.divmod(keeps[block] << TOSS, KEEP_UNITS)
             words = self._words(len(digits), "<u2")
             found[block] = words < digits
@@ -136,21 +145,23 @@ class Randomness:
             if word < low or word >= high:
                 return word < low
 
-    # -- counts ---------------------------------------------------------------------------------------
+    # -- counts ------------------------------------------------------------------------------------
 
     def geometric(self, epsilon: Epsilon, size: int) -> Integers:
         """Two-sided geometric noise: z has a chance proportional to e^(-|z| epsilon/2).
 
-        The difference of two waiting times that go on with e^(-epsilon/2). Noise beyond 2^61 counts as 2^61.
+        The difference of two waiting times that go on with e^(-epsilon/2).
+        Noise beyond 2^61 counts as 2^61.
         """
         waiting = Waiting(epsilon)
         return self.waits(waiting, size) - self.waits(waiting, size)
 
     def waits(self, waiting: Waiting, size: int, most: int = LARGEST) -> Integers:
-        """How often something goes on before it stops, so many times; `most` stands for that and more.
+        """How often something goes on before it stops, so many times;
+        `most` stands for that and more.
 
-        r^w is the product of r^(2^b) over the binary digits b of w. So the digits of a waiting time are independent coins, and
-        what lies beyond a power of two is a waiting time again.
+        r^w is the product of r^(2^b) over the binary digits b of w. So the digits of a waiting time
+        are independent coins, and what lies beyond a power of two is a waiting time again.
         """
         found = np.zeros(size, np.int64)
         digits = waiting.digits(most)
@@ -170,7 +181,9 @@ class Randomness:
         return np.minimum(found, most)
 
     def reached(self, epsilon: Epsilon, threshold: int, number: int) -> Integers:
-        """Which of so many numbers 0 with two-sided geometric noise reach a threshold of at least 1; draws only those that do."""
+        """Which of so many numbers 0 with two-sided geometric noise reach a threshold of at
+        least 1; draws only those that do.
+        """
         waiting, last, size, found = Waiting(epsilon, threshold), -1, 64, []
         while last < number:
             # A wait of `number` ends beyond the last one, and so do all that follow.
@@ -185,7 +198,9 @@ class Randomness:
 
 @dataclass
 class Stream:
-    """Bytes that follow from a key: the extendable hash SHAKE128 of the key and of how often it was asked."""
+    """Bytes that follow from a key: the extendable hash SHAKE128 of the
+    key and of how often it was asked.
+    """
 
     key: bytes
     asked: int = 0
@@ -202,8 +217,8 @@ class Stream:
 class Waiting:
     """A geometric law: something goes on with a chance of e^-rate, again and again, until it stops.
 
-    The rate is epsilon/2, that of the noise; or, with a threshold, going on means that noise does not reach it:
-    e^-rate = 1 - r^threshold/(1 + r), r = e^(-epsilon/2).
+    The rate is epsilon/2, that of the noise; or, with a threshold, going on means that noise does
+    not reach it: e^-rate = 1 - r^threshold/(1 + r), r = e^(-epsilon/2).
     """
 
     epsilon: Epsilon
@@ -221,7 +236,9 @@ class Waiting:
         return -(-reached).log1p()
 
     def digits(self, most: int) -> int:
-        """How many binary digits of a waiting time are drawn: few go on beyond, or they need not be told apart."""
+        """How many binary digits of a waiting time are drawn:
+        few go on beyond, or they need not be told apart.
+        """
         with module().ctx.workprec(GUARD):
             rate = float(self.rate())
         return next(
@@ -231,7 +248,9 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """That the binary digit 2^b of a waiting time is 1; or that it goes on to 2^b at least (`beyond`)."""
+    """That the binary digit 2^b of a waiting time is 1;
+    or that it goes on to 2^b at least (`beyond`).
+    """
 
     waiting: Waiting
     digit: int
@@ -266,14 +285,16 @@ def rounded_down(number: arb) -> int:
 
 
 def folded(words: Numbers, limits: Numbers) -> tuple[Numbers, Booleans]:
-    """Words modulo limits, and which are fair: the others lie in the last, incomplete run of 0 to limit - 1.
+    """Words modulo limits, and which are fair: the others lie in the last, incomplete run of 0 to
+    limit - 1.
 
     >>> found, fair = folded(np.array([7, 254, 255], np.uint8), np.array([5, 5, 5], np.uint8))
     >>> found.tolist(), fair.tolist()
     ([2, 4, 0], [True, True, False])
     """
     found = words % limits
-    # A run that starts after 2^bits - limit does not end before 2^bits; unsigned numbers wrap around to say so.
+    # A run that starts after 2^bits - limit does not end before 2^bits;
+    # unsigned numbers wrap around to say so.
     return found, words - found <= -limits
 
 

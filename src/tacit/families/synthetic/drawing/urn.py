@@ -1,8 +1,9 @@
 """Urn: synthetic people drawn one after another, exactly as the Dirichlet-multinomial law has it.
 
-With alpha = p/q, every person of the group has q tickets in the urn and every cell p for each unit of its prior weight. A drawn
-ticket says in which cell the next synthetic person is, who then gets q tickets too (Polya's urn). A ticket of an earlier synthetic
-person leads to that person's cell, so many tickets can be drawn first and followed afterwards; cells that nobody drew are not touched.
+With alpha = p/q, every person of the group has q tickets in the urn and every cell p for each unit
+of its prior weight. A drawn ticket says in which cell the next synthetic person is, who then gets q
+tickets too (Polya's urn). A ticket of an earlier synthetic person leads to that person's cell, so
+many tickets can be drawn first and followed afterwards; cells that nobody drew are not touched.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.synthesis.cells import Domain
-from tacit.synthesis.held import Held, Integers
-from tacit.synthesis.randomness import Numbers, Randomness
+from tacit.families.synthetic.cells import Domain
+from tacit.families.synthetic.drawing.randomness import Numbers, Randomness
+from tacit.families.synthetic.held import Held, Integers
 
 WORD = 2**63  # tickets from here on are Python's integers
 BLOCK = 1 << 18  # people drawn at once: what is needed to follow their tickets stays small
@@ -23,7 +24,9 @@ BLOCK = 1 << 18  # people drawn at once: what is needed to follow their tickets 
 
 @dataclass(frozen=True)
 class Prior:
-    """The cells that take part, and their weights: `places` (None: all) and the weight up to each (None: 1 each)."""
+    """The cells that take part, and their weights: `places` (None:
+    all) and the weight up to each (None: 1 each).
+    """
 
     weight: int
     places: Integers | None = None
@@ -62,7 +65,9 @@ class Urn:
     alpha: Fraction
 
     def people(self, number: int, randomness: Randomness) -> Held:
-        """So many synthetic people. Time and memory grow with their number, not with that of the cells."""
+        """So many synthetic people. Time and memory grow with their
+        number, not with that of the cells.
+        """
         cells = np.empty(number, np.int64)
         for start in range(0, number, BLOCK):
             block = cells[start : start + BLOCK]
@@ -73,7 +78,9 @@ class Urn:
         return Held.of(cells)
 
     def _drawn(self, start: int, size: int, randomness: Randomness) -> tuple[Integers, Integers]:
-        """So many tickets after the first ones: the places they say, or the earlier draw that each repeats (-1: none)."""
+        """So many tickets after the first ones:
+        the places they say, or the earlier draw that each repeats (-1: none).
+        """
         true, own, unit = self._true, self.alpha.denominator, self.alpha.numerator
         fits = own * (true + start + size) + unit * self.prior.weight < WORD
         theirs = own * np.arange(
@@ -112,7 +119,8 @@ def holders(reached: Integers, units: Integers) -> Integers:
 
 
 def firsts(sources: Integers) -> Integers:
-    """Where each draw ends that repeats an earlier one: doubling the steps, so that even long chains take few rounds.
+    """Where each draw ends that repeats an earlier one:
+    doubling the steps, so that even long chains take few rounds.
 
     >>> firsts(np.array([0, 0, 1, 3, 2])).tolist()
     [0, 0, 0, 3, 0]

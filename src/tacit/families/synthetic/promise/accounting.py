@@ -1,4 +1,6 @@
-"""Accounting: what several releases about the same people spend together, by the privacy loss distributions of dp_accounting."""
+"""Accounting: what several releases about the same people spend together, by the privacy loss
+distributions of dp_accounting.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ LONGEST = 60.0  # of an epsilon that is accounted for: beyond it sums of paramet
 
 
 def together(parts: Sequence[tuple[float, float]], epsilon: float) -> float:
-    """Delta at an epsilon of several releases, each of which spends an epsilon and a delta, however it does so.
+    """Delta at an epsilon of several releases, each of which spends an epsilon and a delta, however
+    it does so.
 
     >>> together([(0.1, 1e-7)] * 20, 1.8) < 1e-5
     True
@@ -44,7 +47,8 @@ def composed(parts: Sequence[tuple[float, float]]) -> Any:
 
 
 def again(epsilon: float, delta: Fraction, times: int) -> tuple[float, float]:
-    """Epsilon and delta of releasing as much again and again, so many times in all; delta is the sum, which is a chance.
+    """Epsilon and delta of releasing as much again and again, so many times in all;
+    delta is the sum, which is a chance.
 
     >>> epsilon, delta = again(1.0, Fraction(1, 10**6), 3)
     >>> epsilon <= 3.0, delta

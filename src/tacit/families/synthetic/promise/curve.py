@@ -1,8 +1,9 @@
 """Curve: delta of the Dirichlet-multinomial mechanism at an epsilon, exact between two floats.
 
-Somebody knows everybody in a group but one person, who is in cell i or in cell j. The output is likelier by r_i = 1 + m_i/alpha_i
-where the person is in i, so delta = E[(1 - e^epsilon r_j/r_i)^+]. It is convex in the ratios, and where known people stand in a cell
-its ratio is the mean of one without them: nobody else in i and j is the worst case, and the two cells of least prior.
+Somebody knows everybody in a group but one person, who is in cell i or in cell j. The output is
+likelier by r_i = 1 + m_i/alpha_i where the person is in i, so delta = E[(1 - e^epsilon r_j/r_i)^+].
+It is convex in the ratios, and where known people stand in a cell its ratio is the mean of one
+without them: nobody else in i and j is the worst case, and the two cells of least prior.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.synthesis.enclosed import (
+from tacit.families.synthetic.promise.enclosed import (
     SLACK,
     STEPS,
     TINY,
@@ -38,8 +39,8 @@ STRETCH = 1.3  # how a window grows until what it leaves out is negligible
 class Rivals:
     """The two cells in one of which somebody is, and all the rest.
 
-    `drawn` synthetic people; the priors `first` and `second` of the two cells, nobody else in them; `rest` is everybody else and
-    the prior of all other cells.
+    `drawn` synthetic people; the priors `first` and `second` of the two cells, nobody else in them;
+    `rest` is everybody else and the prior of all other cells.
 
     >>> Rivals(1, Fraction(1), Fraction(1), Fraction(0)).delta(Fraction(1))
     Bounds(low=0.3333..., high=0.3333...)
@@ -51,7 +52,9 @@ class Rivals:
     rest: Fraction
 
     def delta(self, ratio: Fraction, negligible: float = 1e-24) -> Bounds:
-        """Delta at a likelihood ratio e^epsilon; what is less likely than `negligible` is not looked at, but added."""
+        """Delta at a likelihood ratio e^epsilon; what is less likely than `negligible` is not
+        looked at, but added.
+        """
         if (
             ratio * self.first >= self.drawn + self.first
         ):  # no output is likelier by more (Theorem 4.1)
@@ -111,7 +114,8 @@ class Rivals:
         a, b = float(inside), float(outside)
         mean = self.drawn * a / (a + b)
         spread = (mean * b / (a + b) * (a + b + self.drawn) / (a + b + 1)) ** 0.5
-        # Far out the chance falls by a constant factor a step, near the mean like that of a normal law.
+        # Far out the chance falls by a constant factor a step, near the
+        # mean like that of a normal law.
         nats = -math.log(negligible) + 3
         step = math.log1p(b / self.drawn)
         far = (
@@ -140,8 +144,9 @@ class Window:
 class Law:
     """The joint law of the two counts in a window, as a product of three sequences.
 
-    The chance of (i, j) is B u[i] v[j] g[i + j]; each sequence is 1 at the middle, where B is computed in balls, and goes on by its
-    quotients. All are tilted by one factor, so that none leaves the range of floats.
+    The chance of (i, j) is B u[i] v[j] g[i + j]; each sequence is 1 at the middle, where B is
+    computed in balls, and goes on by its quotients. All are tilted by one factor, so that none
+    leaves the range of floats.
     """
 
     def __init__(self, rivals: Rivals, here: Window, there: Window) -> None:
@@ -191,7 +196,8 @@ class Law:
         """E[(1 - ratio r_j/r_i)^+], and the chance of the outputs that count in it."""
         here, there = self.ratios
         total = weight = 0.0
-        # v[j] g[i + j] for a row i is a slice of g; rows are taken in blocks, so that memory stays small.
+        # v[j] g[i + j] for a row i is a slice of g;
+        # rows are taken in blocks, so that memory stays small.
         padded = np.concatenate(
             [self.g, np.zeros(max(0, len(here) + len(there) - 1 - len(self.g)))]
         )

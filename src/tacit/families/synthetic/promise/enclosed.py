@@ -1,7 +1,8 @@
 """Enclosed: probabilities of counts as floats that are certainly not too small, or not too large.
 
-A number that decides is computed once in ball arithmetic (python-flint's arb: every operation carries its error), and all others
-from it by at most STEPS floating-point factors of relative error 2^-50 each: together less than SLACK, which is added.
+A number that decides is computed once in ball arithmetic (python-flint's arb: every operation
+carries its error), and all others from it by at most STEPS floating-point factors of relative error
+2^-50 each: together less than SLACK, which is added.
 """
 
 from __future__ import annotations
@@ -95,10 +96,11 @@ def float_above(number: Fraction) -> float:
 
 
 def upper_tail(drawn: int, inside: Fraction, outside: Fraction, least: int) -> float:
-    """At least the chance that a beta-binomial count reaches `least`; 1 where no quick bound is found.
+    """At least the chance that a beta-binomial count reaches `least`;
+    1 where no quick bound is found.
 
-    From one count to the next the chance is multiplied by a factor that only falls beyond `least`, where the rest has a prior of
-    at least 1: a geometric series bounds the tail.
+    From one count to the next the chance is multiplied by a factor that only falls beyond `least`,
+    where the rest has a prior of at least 1: a geometric series bounds the tail.
 
     >>> upper_tail(10, Fraction(1), Fraction(9), 10) < 1e-4
     True

@@ -1,8 +1,10 @@
-"""Geometric: the thresholded histogram, an alternative that is better for small groups; its threshold, and what it spends.
+"""Geometric: the thresholded histogram, an alternative that is better for small groups;
+its threshold, and what it spends.
 
-Every occupied cell gets two-sided geometric noise, which falls by q = e^(-epsilon/2) a step, and is published from a threshold on.
-One person's value changes two cells by one: where both are occupied otherwise the ratio is at most 1/q^2 = e^epsilon. Where the person
-is alone in a cell, that cell is published with the chance tau, and never without them: delta is tau.
+Every occupied cell gets two-sided geometric noise, which falls by q = e^(-epsilon/2) a step, and is
+published from a threshold on. One person's value changes two cells by one: where both are occupied
+otherwise the ratio is at most 1/q^2 = e^epsilon. Where the person is alone in a cell, that cell is
+published with the chance tau, and never without them: delta is tau.
 """
 
 from __future__ import annotations
@@ -10,10 +12,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tacit.synthesis.cells import Cells
-from tacit.synthesis.enclosed import Bounds, above, ball, below, precise
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.terms import CannotPromise, Noise, Terms
+from tacit.families.synthetic.cells import Cells
+from tacit.families.synthetic.promise.enclosed import Bounds, above, ball, below, precise
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.terms import CannotPromise, Noise, Terms
 
 if TYPE_CHECKING:
     from flint import arb
@@ -22,7 +24,8 @@ MOST = 10**6  # a threshold beyond publishes nothing
 
 
 def choose(terms: Terms, people: int, cells: Cells) -> Noise:
-    """The least threshold that delta allows; for a delta of 0 noise on every cell, and few that are published by mistake.
+    """The least threshold that delta allows; for a delta of 0 noise on every cell, and few that are
+    published by mistake.
 
     >>> choose(
     ...     Terms(Epsilon.read(2), Fraction("1e-5"), mechanism="geometric"), 100, Cells.alike(50)
@@ -102,7 +105,8 @@ def spent(terms: Terms, people: int, cells: Cells, noise: Noise, epsilon: Epsilo
     with precise():
         q, ratio = step(terms.epsilon), ratio_ball(epsilon)
         tau = ball(0) if noise.everywhere else reach(terms.epsilon, noise.threshold - 1)
-        # Both cells have others: at the release's own epsilon this is 0, which balls only come close to.
+        # Both cells have others: at the release's own epsilon this is 0,
+        # which balls only come close to.
         inside = ball(0) if epsilon == terms.epsilon else (1 - ratio * q * q) / (1 + q) ** 2
         appears = tau + positive(
             (1 - tau - ratio * q) / (1 + q)
@@ -122,7 +126,9 @@ def spent(terms: Terms, people: int, cells: Cells, noise: Noise, epsilon: Epsilo
 
 
 def _hidden(epsilon: Epsilon, people: int, threshold: int) -> arb:
-    """The chance that one of two cells with half of the known people each is not published: then less is told than the noise would allow."""
+    """The chance that one of two cells with half of the known people each is not published:
+    then less is told than the noise would allow.
+    """
     half = (people - 1) // 2
     return reach(epsilon, half - threshold + 1) if half >= threshold else ball(1)
 
@@ -130,14 +136,17 @@ def _hidden(epsilon: Epsilon, people: int, threshold: int) -> arb:
 def _disclosed(
     terms: Terms, people: int, cells: Cells, epsilon: Epsilon, tau: arb, q: arb, *, everywhere: bool
 ) -> Bounds:
-    """The chance of disclosure: that somebody who is alone in a cell is published, and less than what the noise spends is asked."""
+    """The chance of disclosure: that somebody who is alone in a cell is published, and less than
+    what the noise spends is asked.
+    """
     if epsilon.ratio[0] < terms.epsilon.ratio[1] and epsilon != terms.epsilon:
         return Bounds(0.0, 1.0)
     if everywhere:
         return Bounds(0.0, 0.0)
     if not silent(tau, q):
         return Bounds(0.0, 1.0)
-    # So many people can be alone: all, or where there are more of them than cells all cells but one.
+    # So many people can be alone: all, or where there are more of
+    # them than cells all cells but one.
     alone_at_most = people if people <= cells.number else cells.number - 1
     found = 1 - (1 - tau) ** alone_at_most
     return Bounds(max(0.0, below(found)), min(1.0, above(found)))

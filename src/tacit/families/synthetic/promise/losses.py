@@ -1,4 +1,6 @@
-"""Epsilon: how much likelier an output may become by one person's value, as an exact number or its logarithm's argument."""
+"""Epsilon: how much likelier an output may become by one person's value, as an exact number or
+its logarithm's argument.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,8 @@ class Epsilon:
         assert self.value is not None
         with localcontext() as context:
             context.prec = DIGITS + SPARE
-            # The standard library divides and exponentiates correctly rounded; the spare digits are far more than both errors.
+            # The standard library divides and exponentiates correctly rounded;
+            # the spare digits are far more than both errors.
             middle = Fraction(
                 (Decimal(self.value.numerator) / Decimal(self.value.denominator)).exp()
             )

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from tacit.synthesis import geometric
-from tacit.synthesis.cells import Cells
-from tacit.synthesis.curve import Rivals
-from tacit.synthesis.enclosed import SLACK, Bounds, float_above, float_below
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.shrinking import SHARE, Kept, price
-from tacit.synthesis.shrinking import kept as kept_of
-from tacit.synthesis.tails import Group, disclosed, tail_bounds, unlikely
-from tacit.synthesis.terms import CannotPromise, Noise, Terms
+from tacit.families.synthetic.cells import Cells
+from tacit.families.synthetic.promise import geometric
+from tacit.families.synthetic.promise.curve import Rivals
+from tacit.families.synthetic.promise.enclosed import SLACK, Bounds, float_above, float_below
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.shrinking import SHARE, Kept, price
+from tacit.families.synthetic.promise.shrinking import kept as kept_of
+from tacit.families.synthetic.promise.tails import Group, disclosed, tail_bounds, unlikely
+from tacit.families.synthetic.promise.terms import CannotPromise, Noise, Terms
 
 DIGITS = 5  # of alpha, rounded up: what is too much is below a tenth of a percent
 FINEST = -9  # alpha is a multiple of 10^-9 at least: the urn counts in such parts
@@ -51,7 +51,9 @@ class Promise:
     cells: Cells
 
     def spent(self, alpha: Fraction, ratio: Fraction, *, least: bool = True) -> Bounds:
-        """Delta at a likelihood ratio e^epsilon, after shrinking and accepting; without `least` the lower bound may be 0."""
+        """Delta at a likelihood ratio e^epsilon, after shrinking and accepting;
+        without `least` the lower bound may be 0.
+        """
         if self.cells.number < 2 or not self.drawn:
             return Bounds(0.0, 0.0)
         if self.terms.accept is None:
@@ -131,7 +133,9 @@ class Promise:
         return kept_of(self.cells, share)
 
     def _seen(self, alpha: Fraction, ratio: Fraction) -> float:
-        """At most delta of the shrunk mechanism: by looking whether the least kept cell has so many people."""
+        """At most delta of the shrunk mechanism:
+        by looking whether the least kept cell has so many people.
+        """
         if self.terms.guarantee == "pdp":
             return 0.0
         keep = self.cells.least_keep
@@ -155,7 +159,9 @@ class Promise:
         )
 
     def _accepted(self, alpha: Fraction, ratio: Fraction, gamma: Fraction, least: bool) -> Bounds:
-        """Lemma 4.3, and beyond it: outputs outside gamma-Rep, and what the others tell where they are drawn more often."""
+        """Lemma 4.3, and beyond it: outputs outside gamma-Rep, and what the others tell where
+        they are drawn more often.
+        """
         missing = self.unrepresentative(alpha, gamma)
         if missing >= 0.5:
             return Bounds(0.0, 1.0)
@@ -178,7 +184,9 @@ class Promise:
         )
 
     def epsilon(self, alpha: Fraction, stage: Callable[[Fraction, Fraction], Bounds]) -> float:
-        """The least epsilon, rounded up, at which a stage keeps to delta; infinite where none does."""
+        """The least epsilon, rounded up, at which a stage keeps to delta;
+        infinite where none does.
+        """
         target = float_below(self.terms.delta)
         low, high = 0.0, float(self.terms.epsilon)
         while stage(alpha, ratio_of(high)).high > target:
@@ -202,7 +210,8 @@ def ratio_of(epsilon: float) -> Fraction:
 class Chooser:
     """The least noise of every group: found once for each number of people and kind of cells.
 
-    `groups` is how many groups there are: what is promised as pdp is a promise about all of them, which adds up.
+    `groups` is how many groups there are: what is promised as pdp is a promise about all of them,
+    which adds up.
     """
 
     terms: Terms
@@ -275,7 +284,9 @@ def least_alpha(promise: Promise, near: Fraction | None = None) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class Teeth:
-    """Where the chance of too many people in a cell is lowest: it is a sawtooth in alpha, and falls where a share is a whole number (ERRATA 36)."""
+    """Where the chance of too many people in a cell is lowest:
+    it is a sawtooth in alpha, and falls where a share is a whole number (ERRATA 36).
+    """
 
     promise: Promise
     ratio: Fraction
@@ -312,7 +323,8 @@ def most_alpha(promise: Promise, ratio: Fraction) -> Fraction:
     if promise.cells.shrinks and ratio * promise.cells.least_keep <= 1:
         need = math.ceil(1000 * math.log(1 / promise.cells.least_keep)) / 1000
         raise CannotPromise(
-            f"some cells are kept with a chance of {float(promise.cells.least_keep):.3g} only, which alone costs an epsilon of {need}.",
+            f"some cells are kept with a chance of {float(promise.cells.least_keep):.3g} only, "
+            f"which alone costs an epsilon of {need}.",
             "Raise epsilon, or the least chance under shrink.",
         )
     return promise.drawn / ((ratio * promise.cells.least_keep - 1) * promise.cells.least[0])
@@ -327,7 +339,8 @@ def cannot(promise: Promise) -> CannotPromise:
     ]
     more = ", or leave shrink out" if promise.cells.shrinks else ""
     return CannotPromise(
-        f"no amount of noise is known to keep these terms with these options in a group of {promise.people:,}.",
+        "no amount of noise is known to keep these terms with these options in a group of "
+        f"{promise.people:,}.",
         f"Raise {', '.join(raised[:-1])} or {raised[-1]}{more}.",
     )
 
@@ -370,14 +383,18 @@ def narrowed(
     near: Fraction | None,
     passes: Callable[[Fraction], bool],
 ) -> Fraction:
-    """The least noise where delta falls smoothly: a bracket that a straight line through the logarithms makes narrow."""
+    """The least noise where delta falls smoothly:
+    a bracket that a straight line through the logarithms makes narrow.
+    """
 
     def miss(alpha: float) -> float:
         found = promise.spent(Fraction(alpha), ratio, least=False).high
         return math.log(found) - math.log(target) if found else -700.0
 
     def least(alpha: Fraction) -> bool:
-        """Is it enough, and hardly less not? Where delta has a kink, a straight line may lead too far."""
+        """Is it enough, and hardly less not? Where delta has a kink, a
+        straight line may lead too far.
+        """
         found = promise.spent(alpha, ratio, least=False).high
         return found <= target and (found >= NEARLY * target or not passes(rounded(alpha * LESS)))
 
@@ -406,7 +423,9 @@ def narrowed(
 
 
 def followed(miss: Callable[[float], float], near: float) -> float | None:
-    """Where delta is met, by following straight lines through the logarithms from a good guess; None where that leads nowhere."""
+    """Where delta is met, by following straight lines through the logarithms from a good guess;
+    None where that leads nowhere.
+    """
     here, at_here = math.log(near), miss(near)
     there = here + at_here / STEEP
     for _ in range(5):
@@ -423,9 +442,11 @@ def followed(miss: Callable[[float], float], near: float) -> float | None:
 
 
 def bracket(miss: Callable[[float], float], near: float | None, most: float) -> Bracket | None:
-    """Noise that is too little and noise that is enough, around a guess; with by how much they miss.
+    """Noise that is too little and noise that is enough, around a guess;
+    with by how much they miss.
 
-    Where cells are left out by chance too much noise is as bad as too little: without a guess the search comes from below.
+    Where cells are left out by chance too much noise is as bad as too little:
+    without a guess the search comes from below.
     """
     for begin, width in ((near, 1.001), (LITTLE, 2.0)):
         if begin is None:
@@ -457,7 +478,9 @@ def lowered(miss: Callable[[float], float], high: float, at_high: float, width: 
 
 
 def guess(known: Sequence[tuple[int, Fraction]], people: int) -> Fraction | None:
-    """The noise of a group from that of two others, along a power of their size; it is only a place to begin."""
+    """The noise of a group from that of two others, along a power of their size;
+    it is only a place to begin.
+    """
     if len(known) < 2 or known[0][0] == known[1][0]:
         return known[-1][1] if known else None
     (less, before), (more, after) = known

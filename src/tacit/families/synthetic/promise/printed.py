@@ -1,7 +1,9 @@
-"""The bounds as the dissertation prints them (chapter 4): shown beside ours for comparison, and never the ground of a verdict.
+"""The bounds as the dissertation prints them (chapter 4):
+shown beside ours for comparison, and never the ground of a verdict.
 
-All of it is in floating point, and Theorems 4.2, 4.3 and 4.5 fail in the cases that their functions name here.
-`ratio` is e^epsilon throughout: how many times likelier an output may become by one person's value.
+All of it is in floating point, and Theorems 4.2, 4.3 and 4.5 fail in the cases that their functions
+name here. `ratio` is e^epsilon throughout: how many times likelier an output may become by one
+person's value.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ EXACT = 1e-12  # how closely Algorithm 4's bisection settles alpha, relative to 
 
 
 def pure_alpha(drawn: int, ratio: float) -> float:
-    """The noise per cell of epsilon-differential privacy: m / (e^epsilon - 1) (Theorem 4.1, which is right).
+    """The noise per cell of epsilon-differential privacy:
+    m / (e^epsilon - 1) (Theorem 4.1, which is right).
 
     >>> [round(pure_alpha(10**6, ratio)) for ratio in (5, 10, 20, 50)]
     [250000, 111111, 52632, 20408]
@@ -27,11 +30,13 @@ def pure_alpha(drawn: int, ratio: float) -> float:
 def printed_delta(
     people: int, least: float, mass: float, cells: int, ratio: float, *, drawn: int | None = None
 ) -> float | None:
-    """Theorem 4.2: the delta that a prior of so much `mass` has, whose least cell has `least`; None where epsilon is not above ln 3.
+    """Theorem 4.2: the delta that a prior of so much `mass` has, whose least cell has `least`;
+    None where epsilon is not above ln 3.
 
-    delta = 2 k e^epsilon / (e^epsilon - 2) times the reference 0-sample. **Not a bound everywhere**: it fails for one person
-    (n = m = 1: with two cells, e^epsilon = 1000 and alpha = 0.000386 it says 0.004 where every output discloses), and where more
-    people are drawn than there are (m > n). It is not known to fail for n = m >= 2.
+    delta = 2 k e^epsilon / (e^epsilon - 2) times the reference 0-sample. **Not a bound
+    everywhere**: it fails for one person (n = m = 1: with two cells, e^epsilon = 1000 and alpha =
+    0.000386 it says 0.004 where every output discloses), and where more people are drawn than there
+    are (m > n). It is not known to fail for n = m >= 2.
 
     >>> round(printed_delta(1, 0.000386, 2 * 0.000386, 2, 1000), 4)
     0.004
@@ -45,11 +50,13 @@ def printed_delta(
 
 
 def printed_alpha(people: int, cells: int, ratio: float, delta: float) -> float | None:
-    """Algorithm 4: the least uniform noise per cell that Theorem 4.2 lets pass; None where epsilon is not above ln 3.
+    """Algorithm 4: the least uniform noise per cell that Theorem 4.2 lets pass;
+    None where epsilon is not above ln 3.
 
-    Run as printed it stops as soon as the delta reached is at most 0.0001 below the one asked for: with a lesser delta at the first
-    step, at half the noise of Theorem 4.1. So alpha itself is bisected, between 0 and Theorem 4.1's. Fails where Theorem 4.2 does,
-    which may even ask for no noise at all: then the answer is 0.
+    Run as printed it stops as soon as the delta reached is at most 0.0001 below the one asked for:
+    with a lesser delta at the first step, at half the noise of Theorem 4.1. So alpha itself is
+    bisected, between 0 and Theorem 4.1's. Fails where Theorem 4.2 does, which may even ask for no
+    noise at all: then the answer is 0.
 
     >>> round(printed_alpha(10**6, 10**4, 50, 1e-6), 4)
     0.7418
@@ -66,10 +73,11 @@ def printed_alpha(people: int, cells: int, ratio: float, delta: float) -> float 
 
 
 def accepted_epsilon(gamma: float, missed: float) -> float:
-    """Lemma 4.3: epsilon of probabilistic dp where outputs that are not gamma-Good are drawn again: ln((gamma + 1) / (1 - p)).
+    """Lemma 4.3: epsilon of probabilistic dp where outputs that are not gamma-Good are drawn again:
+    ln((gamma + 1) / (1 - p)).
 
-    `missed` (p) is the greatest probability, over all tables, of an output outside gamma-Rep, and delta too. The lemma is
-    right; it needs a bound on p that is one.
+    `missed` (p) is the greatest probability, over all tables, of an output outside gamma-Rep, and
+    delta too. The lemma is right; it needs a bound on p that is one.
 
     >>> round(accepted_epsilon(49, 1e-6) - math.log(50), 8)
     1e-06
@@ -78,10 +86,12 @@ def accepted_epsilon(gamma: float, missed: float) -> float:
 
 
 def accepted_epsilon_from_delta(epsilon: float, delta: float) -> float:
-    """Theorem 4.3: the same from the delta of the mechanism without drawing again: epsilon - ln(1 - delta).
+    """Theorem 4.3: the same from the delta of the mechanism without drawing again:
+    epsilon - ln(1 - delta).
 
-    **Fails**: outputs outside gamma-Rep include all that disclose, so delta may be far below the p that Lemma 4.3 needs. With
-    three people in two cells, alpha = 1/2 and gamma = 3, delta is 7/64, and 11/32 after accepting at the epsilon of the theorem.
+    **Fails**: outputs outside gamma-Rep include all that disclose, so delta may be far below the p
+    that Lemma 4.3 needs. With three people in two cells, alpha = 1/2 and gamma = 3, delta is 7/64,
+    and 11/32 after accepting at the epsilon of the theorem.
 
     >>> round(accepted_epsilon_from_delta(3, 0.1), 4)
     3.1054
@@ -90,10 +100,11 @@ def accepted_epsilon_from_delta(epsilon: float, delta: float) -> float:
 
 
 def shrunk_epsilon(epsilon: float, least_keep: float, most_alpha: float) -> float:
-    """Theorem 4.5: epsilon where empty cells are kept with a chance: epsilon + ln(1 / min f) + max ceil(alpha) ln 2, at the same delta.
+    """Theorem 4.5: epsilon where empty cells are kept with a chance:
+    epsilon + ln(1 / min f) + max ceil(alpha) ln 2, at the same delta.
 
-    **Fails**: its proof takes the reference 0-sample to be independent of the domain, but delta grows as the prior mass that is kept
-    falls. The same delta does not hold after shrinking.
+    **Fails**: its proof takes the reference 0-sample to be independent of the domain, but delta
+    grows as the prior mass that is kept falls. The same delta does not hold after shrinking.
 
     >>> round(shrunk_epsilon(4.6, 0.0378, 0.01245), 2)
     8.57
@@ -102,10 +113,12 @@ def shrunk_epsilon(epsilon: float, least_keep: float, most_alpha: float) -> floa
 
 
 def reference_sample(people: int, drawn: int, first: float, second: float, factor: float) -> float:
-    """The reference 0-sample rho(n, m, alpha_1, alpha_2, c) of Definition 4.7; 0 where no output is unrepresentative.
+    """The reference 0-sample rho(n, m, alpha_1, alpha_2, c) of Definition 4.7;
+    0 where no output is unrepresentative.
 
-    The probability of the output that is just unrepresentative, f(x) = c (alpha_1 + [x - 1]^+) of `drawn` people in a cell of x, as
-    the greatest over x. f(x) is no whole number: the Gamma functions run through.
+    The probability of the output that is just unrepresentative, f(x) = c (alpha_1 + [x - 1]^+) of
+    `drawn` people in a cell of x, as the greatest over x. f(x) is no whole number: the Gamma
+    functions run through.
 
     >>> round(
     ...     reference_sample(1, 2, 1.0, 1.0, 1.0), 6
@@ -166,7 +179,8 @@ class Sample:
         return most(self.log, self.bend, dense, self.last, best)
 
     def bend(self, low: int, high: int) -> float:
-        """How strongly the logarithm bends downwards at most, from low >= 1 to high: a bound on minus its second derivative.
+        """How strongly the logarithm bends downwards at most, from low >= 1 to high:
+        a bound on minus its second derivative.
 
         The trigamma function falls, and lies between 1/z + 1/(2 z^2) and 1/z + 1/z^2.
         """
@@ -197,7 +211,8 @@ def most(
 ) -> float:
     """The greatest of `best` and log over low..high, leaving out stretches that cannot reach it.
 
-    Over a stretch of length h a function that bends down by at most b exceeds its ends by at most b h^2 / 8.
+    Over a stretch of length h a function that bends down by at most b exceeds its ends by at most b
+    h^2 / 8.
     """
     stretches = [(low, high, log(low), log(high))] if high > low else []
     while stretches:

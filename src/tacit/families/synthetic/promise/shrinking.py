@@ -1,9 +1,12 @@
-"""Shrinking: what it costs that empty cells are left out by chance (Algorithm 5), with the prior that is kept and not the whole one.
+"""Shrinking: what it costs that empty cells are left out by chance (Algorithm 5), with the prior
+that is kept and not the whole one.
 
-An output with people in a cell that would otherwise be kept with chance f is likelier by 1/f where somebody is there; and one without
-people in a cell is likelier by at most G where that cell was left out, G a quotient of Gammas near (1 + m/(n + A))^alpha. Both change the
-ratio by the same factor whatever else is kept, so that epsilon grows by ln(phi/f), phi = f + (1 - f) G. Delta is that of the mechanism
-with the prior mass that is kept, but for the chance that less is kept. (Theorem 4.5 takes the whole mass, which is wrong.)
+An output with people in a cell that would otherwise be kept with chance f is likelier by 1/f where
+somebody is there; and one without people in a cell is likelier by at most G where that cell was
+left out, G a quotient of Gammas near (1 + m/(n + A))^alpha. Both change the ratio by the same
+factor whatever else is kept, so that epsilon grows by ln(phi/f), phi = f + (1 - f) G. Delta is that
+of the mechanism with the prior mass that is kept, but for the chance that less is kept. (Theorem
+4.5 takes the whole mass, which is wrong.)
 """
 
 from __future__ import annotations
@@ -15,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.synthesis.cells import Cells
-from tacit.synthesis.enclosed import above, ball, precise, rising
+from tacit.families.synthetic.cells import Cells
+from tacit.families.synthetic.promise.enclosed import above, ball, precise, rising
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 SHARE = 1000  # less than the kept prior is there with this part of delta at most
@@ -36,7 +39,8 @@ class Kept:
 
 
 def kept(cells: Cells, chance: float) -> Kept:
-    """By an exponential bound: P(sum w_i X_i <= W) <= exp(rate W) prod (1 - f_i + f_i exp(-rate w_i)), which holds for every rate.
+    """By an exponential bound: P(sum w_i X_i <= W) <= exp(rate W) prod (1 - f_i + f_i exp(-rate
+    w_i)), which holds for every rate.
 
     >>> kept(Cells.alike(10), 1e-9)
     Kept(weight=8, chance=0.0)
@@ -73,9 +77,10 @@ def two_largest(values: Floats, counts: Floats) -> Floats:
 
 
 def price(cells: Cells, alpha: Fraction, people: int, drawn: int, mass: Fraction) -> Fraction:
-    """By how much a ratio of likelihoods may grow, where this much prior is kept: phi/f of the least chance.
+    """By how much a ratio of likelihoods may grow, where this much prior is kept:
+    phi/f of the least chance.
 
-    >>> from tacit.synthesis.cells import Kind
+    >>> from tacit.families.synthetic.cells import Kind
     >>> cells = Cells((Kind(100, keep=Fraction(1, 2)),))
     >>> 2 <= price(cells, Fraction(1, 100), 10, 10, Fraction(1, 2)) < 2.02
     True

@@ -1,4 +1,6 @@
-"""Spending: what a whole release spends, over all its groups: the noise of each, delta at an epsilon, and epsilon at a delta."""
+"""Spending: what a whole release spends, over all its groups:
+the noise of each, delta at an epsilon, and epsilon at a delta.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
-from tacit.jobs import Job
-from tacit.synthesis import geometric
-from tacit.synthesis.enclosed import SLACK, Bounds, float_below
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.noise import Chooser, Promise
-from tacit.synthesis.printed import accepted_epsilon_from_delta, shrunk_epsilon
-from tacit.synthesis.question import Planned, Sort
-from tacit.synthesis.terms import Guarantee, Noise, Terms
+from tacit.families.synthetic.promise import geometric
+from tacit.families.synthetic.promise.enclosed import SLACK, Bounds, float_below
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.noise import Chooser, Promise
+from tacit.families.synthetic.promise.printed import accepted_epsilon_from_delta, shrunk_epsilon
+from tacit.families.synthetic.promise.terms import Guarantee, Noise, Terms
+from tacit.families.synthetic.question import Planned, Sort
+from tacit.model.jobs import Job
 
 POINTS = 24  # of a curve
 PLACES = 4  # of an epsilon that is searched, rounded up
@@ -24,7 +26,9 @@ MOST_EPSILON = 300.0  # beyond it nothing is promised
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Delta of a whole release; the groups that may spend the most, and those that surely spend the most."""
+    """Delta of a whole release; the groups that may spend the most, and
+    those that surely spend the most.
+    """
 
     delta: Bounds
     worst: Sort
@@ -33,7 +37,9 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is spent once an option is counted, at the delta that was promised; `printed` is the dissertation's epsilon, where it has one."""
+    """What is spent once an option is counted, at the delta that was promised;
+    `printed` is the dissertation's epsilon, where it has one.
+    """
 
     name: str
     epsilon: float
@@ -49,7 +55,9 @@ class Spending:
 
     @cached_property
     def noises(self) -> list[tuple[Sort, Noise]]:
-        """Every sort of groups with its noise. From small groups to large ones, so that one guess leads to the next."""
+        """Every sort of groups with its noise. From small groups to large ones, so that one
+        guess leads to the next.
+        """
         found, sorts = (
             [],
             sorted(self.planned.sorts, key=lambda sort: (sort.people, sort.cells.number)),
@@ -65,7 +73,8 @@ class Spending:
     def delta(
         self, epsilon: Epsilon, delta: Fraction, guarantee: Guarantee, *, least: bool = True
     ) -> Spent:
-        """What is spent at an epsilon. A promise of dp holds for all groups together as for the worst one; one of pdp adds up.
+        """What is spent at an epsilon. A promise of dp holds for all groups together as for the
+        worst one; one of pdp adds up.
 
         Without `least` only the upper bound is looked for.
         """
@@ -121,7 +130,9 @@ class Spending:
         return Promise(terms, sort.people, sort.people, sort.cells)
 
     def epsilon(self, delta: Fraction, guarantee: Guarantee, near: Epsilon) -> float:
-        """The least epsilon at which the release keeps to a delta, rounded up; infinite where there is none below MOST_EPSILON."""
+        """The least epsilon at which the release keeps to a delta, rounded up;
+        infinite where there is none below MOST_EPSILON.
+        """
         if guarantee == "pdp":
             return self._searched(
                 lambda epsilon: self.delta(epsilon, delta, guarantee, least=False).delta.high,
@@ -131,7 +142,8 @@ class Spending:
             )
         found = 0.0
         for sort, noise in sorted(self.noises, key=lambda one: -one[0].people):
-            # Only groups that do not keep to delta at what was found so far are looked at more closely.
+            # Only groups that do not keep to delta at what was found so
+            # far are looked at more closely.
             if found and self.of_group(
                 sort, noise, Epsilon(value=Fraction(found)), delta, guarantee, least=False
             ).high <= float_below(delta):
@@ -170,7 +182,9 @@ class Spending:
         return rounded_up(high)
 
     def curve(self, guarantee: Guarantee, delta: Fraction, sort: Sort) -> list[tuple[float, float]]:
-        """Delta of a sort of groups at several epsilons, rounded up: from a fourth of what was promised to twice as much."""
+        """Delta of a sort of groups at several epsilons, rounded up:
+        from a fourth of what was promised to twice as much.
+        """
         noise = next(noise for one, noise in self.noises if one is sort)
         middle = float(self.planned.terms.epsilon)
         points = [round(middle * (0.25 + 1.75 * at / (POINTS - 1)), PLACES) for at in range(POINTS)]

@@ -1,8 +1,10 @@
-"""Tails: how likely an output is in which some cell holds far more people than its share, at most and at least.
+"""Tails: how likely an output is in which some cell holds far more people than its share, at most
+and at least.
 
-For e^epsilon - 1 = c this bounds the chance of disclosure (Definition 4.6): an output tells e^epsilon or more only where a cell of n_i
-people and prior a_i gets more than c (a_i + [n_i - 1]^+). The cells' chances are added up, and the table is the worst one: for every
-price `lam` per person, sum_i q_i(n_i) is at most lam n + sum_i max_x (q_i(x) - lam x).
+For e^epsilon - 1 = c this bounds the chance of disclosure (Definition 4.6): an output tells
+e^epsilon or more only where a cell of n_i people and prior a_i gets more than c (a_i + [n_i -
+1]^+). The cells' chances are added up, and the table is the worst one: for every price `lam` per
+person, sum_i q_i(n_i) is at most lam n + sum_i max_x (q_i(x) - lam x).
 """
 
 from __future__ import annotations
@@ -14,8 +16,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.synthesis.cells import Cells
-from tacit.synthesis.enclosed import SLACK, Bounds, chance, float_above, float_below, upper_tail
+from tacit.families.synthetic.cells import Cells
+from tacit.families.synthetic.promise.enclosed import (
+    SLACK,
+    Bounds,
+    chance,
+    float_above,
+    float_below,
+    upper_tail,
+)
 
 MOST_TERMS = 200_000  # of a tail that are summed one by one
 WIDEST = Fraction(21, 20)  # weights that are taken together differ by no more
@@ -24,7 +33,9 @@ PRICES = 60  # that are tried
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group as far as a tail depends on it: its people, those drawn, the noise and the prior mass of the cells that are kept."""
+    """A group as far as a tail depends on it:
+    its people, those drawn, the noise and the prior mass of the cells that are kept.
+    """
 
     people: int
     drawn: int
@@ -34,7 +45,8 @@ class Group:
 
 
 def unlikely(group: Group, factor: Fraction) -> float:
-    """At least the chance, in the worst table, that some cell gets more than `factor` times its share.
+    """At least the chance, in the worst table, that some cell gets
+    more than `factor` times its share.
 
     >>> cells = Cells.alike(10_000)
     >>> unlikely(
@@ -47,7 +59,9 @@ def unlikely(group: Group, factor: Fraction) -> float:
 
 
 def weights(cells: Cells) -> Iterator[tuple[int, int, tuple[tuple[int, Fraction], ...]]]:
-    """Weights that are nearly alike: the least, the greatest, and how many cells are kept with which chance."""
+    """Weights that are nearly alike: the least, the greatest, and how many
+    cells are kept with which chance.
+    """
     together: list[tuple[int, int, dict[Fraction, int]]] = []
     for kind in sorted(cells.kinds, key=lambda kind: kind.weight):
         if not together or kind.weight > WIDEST * together[-1][0]:
@@ -61,7 +75,9 @@ def weights(cells: Cells) -> Iterator[tuple[int, int, tuple[tuple[int, Fraction]
 
 @dataclass
 class _Part:
-    """Cells of nearly one weight: the chance q(x) of too many in a cell of x people, from above, in ranges of x that are split on demand."""
+    """Cells of nearly one weight: the chance q(x) of too many in a cell of x people, from above,
+    in ranges of x that are split on demand.
+    """
 
     group: Group
     factor: Fraction
@@ -80,7 +96,9 @@ class _Part:
             begin = end + 1
 
     def _chance(self, begin: int, end: int) -> float:
-        """At least q(x) for every x of a range: more people make a count larger, fewer a share smaller."""
+        """At least q(x) for every x of a range:
+        more people make a count larger, fewer a share smaller.
+        """
         group = self.group
         share = self.factor * (group.alpha * self.least + max(begin - 1, 0))
         inside = end + group.alpha * self.most
@@ -92,7 +110,9 @@ class _Part:
         )
 
     def occupied(self, price: float) -> float:
-        """max over x >= 1 of q(x) - price x, from above; ranges that decide are split until they are single counts."""
+        """max over x >= 1 of q(x) - price x, from above;
+        ranges that decide are split until they are single counts.
+        """
         while self.ranges:
             at = max(
                 range(len(self.ranges)),
@@ -152,7 +172,9 @@ def least_total(parts: Sequence[_Part], people: int) -> float:
 
 
 def tail(drawn: int, inside: Fraction, outside: Fraction, least: int) -> float:
-    """At least the chance that a beta-binomial count reaches `least`, summed until the rest is nothing beside it."""
+    """At least the chance that a beta-binomial count reaches `least`, summed until the rest is
+    nothing beside it.
+    """
     return tail_bounds(drawn, inside, outside, least).high
 
 
@@ -185,9 +207,11 @@ def tail_bounds(drawn: int, inside: Fraction, outside: Fraction, least: int) -> 
 
 
 def disclosed(group: Group, ratio: Fraction) -> float:
-    """At most the chance of disclosure in the worst table: that of one cell; 0 where it is not known.
+    """At most the chance of disclosure in the worst table: that of one cell;
+    0 where it is not known.
 
-    An output with too many in a cell discloses where another cell is empty, as one surely is where there are more cells than people drawn.
+    An output with too many in a cell discloses where another cell is empty, as one surely is where
+    there are more cells than people drawn.
     """
     if group.cells.number <= group.drawn or group.cells.shrinks:
         return 0.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from tacit.synthesis.losses import Epsilon
+from tacit.families.synthetic.promise.losses import Epsilon
 
 Guarantee = Literal["dp", "pdp"]
 Mechanism = Literal["dirichlet", "geometric"]
@@ -16,7 +16,8 @@ Mechanism = Literal["dirichlet", "geometric"]
 class Terms:
     """Epsilon and delta are totals: what is spent after accepting, coarsening and shrinking.
 
-    `accept` is the gamma of gamma-Good: outputs in which a cell has more than gamma times its share are drawn again.
+    `accept` is the gamma of gamma-Good: outputs in which a cell has more than gamma times its share
+    are drawn again.
     """
 
     epsilon: Epsilon
@@ -30,8 +31,9 @@ class Terms:
 class Noise:
     """The noise of one group.
 
-    Dirichlet: `alpha` people of the prior per unit of a cell's weight. Geometric: every occupied cell (`everywhere`: every cell)
-    gets two-sided geometric noise that falls by e^(-epsilon/2) a step, and is published where it reaches `threshold`.
+    Dirichlet: `alpha` people of the prior per unit of a cell's weight. Geometric: every occupied
+    cell (`everywhere`: every cell) gets two-sided geometric noise that falls by e^(-epsilon/2) a
+    step, and is published where it reaches `threshold`.
     """
 
     alpha: Fraction | None = None

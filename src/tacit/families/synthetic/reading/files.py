@@ -1,4 +1,6 @@
-"""Public files: the CSV and Parquet files that a synthetic release names, read by a DuckDB of their own, millions of lines in seconds."""
+"""Public files: the CSV and Parquet files that a synthetic release names, read by a DuckDB of
+their own, millions of lines in seconds.
+"""
 
 from __future__ import annotations
 
@@ -11,26 +13,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.engines import shapes
 from tacit.engines.attach import PARQUET
-from tacit.engines.duckdb import DuckDB
-from tacit.engines.duckdb_words import csv_as_text, csv_error
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.duckdb.words import csv_as_text, csv_error
+from tacit.engines.files import cannot_read, csv_shape
+from tacit.engines.sql import shapes, shapes_files
 from tacit.errors import DataError, EngineError, Mark, did_you_mean
-from tacit.files import cannot_read, csv_shape
+from tacit.families.synthetic.reading.labels import TEXTS, Labels, Spelling
 from tacit.model.numbers import exact
 from tacit.model.schema import Table
-from tacit.synthesis_asking.labels import TEXTS, Labels, Spelling
 
 if TYPE_CHECKING:
-    from tacit.synthesis.held import Integers
-    from tacit.utility.flows import Floats
+    from tacit.families.synthetic.held import Integers
+    from tacit.families.synthetic.utility.flows import Floats
 
-WHOLE = "-?[0-9]{1,18}"
 SHOWN = 40  # characters of a value in a message
 
 
 class PublicFiles:
-    """The files that the releases of a plan name. Each is read once; texts are compared where they are."""
+    """The files that the releases of a plan name.
+    Each is read once; texts are compared where they are.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -50,7 +53,7 @@ class PublicFiles:
                 if path.suffix.lower() in PARQUET
                 else self._read_csv(name, path, table)
             )
-            rows = int(self.numbers(f"SELECT COUNT(*) FROM {table}")[0][0])
+            rows = int(self.numbers(shapes_files.many_rows(table))[0][0])
             if not rows:
                 raise DataError(
                     f"{name} has no lines below its first.",
@@ -61,13 +64,13 @@ class PublicFiles:
         return self._opened[name]
 
     def _read_csv(self, name: str, path: Path, table: str) -> tuple[str, ...]:
-        """As texts, without asking what they look like: of millions of lines that would take longer than reading them."""
+        """As texts, without asking what they look like:
+        of millions of lines that would take longer than reading them.
+        """
         shape = csv_shape(path, name)
         source = csv_as_text(path, shape.header, shape.separator)
         try:
-            self.run(
-                f"CREATE TABLE {table} AS SELECT * FROM {source} WHERE {some_value(shape.header)}"
-            )
+            self.run(shapes_files.filled_lines(table, source, shape.header))
         except EngineError as error:
             raise csv_error(error, path, name) from None
         return shape.header
@@ -76,13 +79,8 @@ class PublicFiles:
         raw = self.fresh()
         self.engine.attach(Table(raw, file=name))
         columns = tuple(self.engine.native_types(raw))
-        texts = ", ".join(
-            f"CAST({quoted(column)} AS VARCHAR) AS {quoted(column)}" for column in columns
-        )
         source = self.engine.sql(shapes.columns_of(raw, columns))
-        self.run(
-            f"CREATE TABLE {table} AS SELECT {texts} FROM ({source}) WHERE {some_value(columns)}"
-        )
+        self.run(shapes_files.filled_texts(table, source, columns))
         return columns
 
     def fresh(self) -> str:
@@ -124,12 +122,14 @@ class PublicFile:
     columns: tuple[str, ...]
     rows: int
 
-    # -- columns ----------------------------------------------------------------------------------------
+    # -- columns -----------------------------------------------------------------------------------
 
     def column(
         self, usual: Sequence[str], *, wanted: str | None = None, place: int | None = None
     ) -> str | None:
-        """The column that is wanted, else one with a usual name, else the one at a place; None where there is none of them."""
+        """The column that is wanted, else one with a usual name, else the one at a place;
+        None where there is none of them.
+        """
         if wanted is not None:
             if wanted not in self.columns:
                 raise DataError(
@@ -157,7 +157,7 @@ class PublicFile:
             )
         return found
 
-    # -- what is wrong, and where -----------------------------------------------------------------------
+    # -- what is wrong, and where ------------------------------------------------------------------
 
     def mark(self, row: int) -> Mark:
         """The line of a row; looked for only when something is wrong with it."""
@@ -178,61 +178,54 @@ class PublicFile:
 
     def first(self, condition: str) -> tuple[int, Any] | None:
         """The first row of which a condition is true, with all its values by column."""
-        names = ", ".join(quoted(column) for column in self.columns)
-        found = self.files.engine._run(
-            f"SELECT rowid, {names} FROM {self.table} WHERE {condition} ORDER BY rowid LIMIT 1"
-        ).fetchone()
+        sql = shapes_files.first_row(self.table, self.columns, condition)
+        found = self.files.engine._run(sql).fetchone()
         return (int(found[0]), dict(zip(self.columns, found[1:], strict=True))) if found else None
 
     def check_filled(self, column: str) -> None:
         """Every row has a value."""
-        if found := self.first(f"{quoted(column)} IS NULL"):
+        if found := self.first(shapes_files.is_empty(column)):
             raise self.wrong(
                 found[0], f"this line has no {column}.", "Fill it in, or remove the line."
             )
 
-    # -- values -----------------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
 
     def keys(self, column: str, spelling: Spelling) -> str:
         """A relation (place, v) of the rows with the one spelling of their values."""
         self.check_filled(column)
-        one, relation = quoted(column), self.files.fresh()
-        source = f"CREATE VIEW {relation} AS SELECT t.rowid AS place, {{}} AS v FROM {self.table} t"
+        relation = self.files.fresh()
         if spelling.kind == "text":
-            self.files.run(source.format(f"t.{one}"))
-        elif spelling.kind == "integer" and not self.first(
-            f"NOT regexp_full_match(trim({one}), '{WHOLE}')"
-        ):
-            self.files.run(source.format(f"CAST(CAST(trim(t.{one}) AS BIGINT) AS VARCHAR)"))
+            self.files.run(shapes_files.listed_texts(relation, self.table, column))
+        elif spelling.kind == "integer" and not self.first(shapes_files.is_not_whole(column)):
+            self.files.run(shapes_files.listed_numbers(relation, self.table, column))
         else:
             raws = self._distinct(column)
             texts = [spelling.text(self._value(column, raw, spelling)) for raw in raws]
             known = self.files.put({"raw": raws, "v": texts})
-            self.files.run(source.format("k.v") + f" JOIN {known} k ON k.raw = t.{one}")
+            self.files.run(shapes_files.listed_spellings(relation, self.table, column, known))
         return relation
 
     def labels(self, column: str, spelling: Spelling) -> Labels:
         """The values of all rows, as the table's column has them."""
-        one = quoted(column)
         if spelling.kind == "text":
-            (texts,) = self.files.columns(f"SELECT {one} AS v FROM {self.table}")
+            (texts,) = self.files.columns(shapes_files.texts(self.table, column))
             return Labels(np.asarray(texts).astype(TEXTS))
-        if spelling.kind == "integer" and not self.first(
-            f"NOT regexp_full_match(trim({one}), '{WHOLE}')"
-        ):
-            return Labels(
-                self.files.numbers(f"SELECT CAST(trim({one}) AS BIGINT) AS v FROM {self.table}")[0]
-            )
-        (texts,) = self.files.columns(f"SELECT {one} AS v FROM {self.table}")
+        if spelling.kind == "integer" and not self.first(shapes_files.is_not_whole(column)):
+            return Labels(self.files.numbers(shapes_files.whole_numbers(self.table, column))[0])
+        (texts,) = self.files.columns(shapes_files.texts(self.table, column))
         return Labels.of(spelling.value(text) for text in np.asarray(texts).tolist())
 
     def _value(self, column: str, raw: str, spelling: Spelling) -> Any:
         try:
             return spelling.value(raw)
         except ValueError:
-            row = self.first(f"{quoted(column)} = {string(raw)}")
+            row = self.first(shapes_files.is_text(column, raw))
             assert row is not None
-            message = f"{shortened(raw)} is no value of {spelling.column!r}, which is {spelling.kind} in the table."
+            message = (
+                f"{shortened(raw)} is no value of {spelling.column!r}, which is "
+                f"{spelling.kind} in the table."
+            )
             raise self.wrong(
                 row[0],
                 message,
@@ -240,9 +233,7 @@ class PublicFile:
             ) from None
 
     def _distinct(self, column: str) -> list[str]:
-        (found,) = self.files.columns(
-            f"SELECT DISTINCT {quoted(column)} AS v FROM {self.table} ORDER BY v"
-        )
+        (found,) = self.files.columns(shapes_files.different_texts(self.table, column))
         return [str(text) for text in np.asarray(found).tolist()]
 
     def codes(self, column: str) -> tuple[list[str], Integers]:
@@ -250,9 +241,7 @@ class PublicFile:
         self.check_filled(column)
         texts = self._distinct(column)
         known = self.files.put({"v": texts, "code": np.arange(len(texts))})
-        (codes,) = self.files.numbers(
-            f"SELECT k.code FROM {self.table} t JOIN {known} k ON k.v = t.{quoted(column)} ORDER BY t.rowid"
-        )
+        (codes,) = self.files.numbers(shapes_files.codes(self.table, column, known))
         return texts, codes
 
     def fractions(
@@ -264,7 +253,9 @@ class PublicFile:
         least: int | None = None,
         most: int | None = None,
     ) -> tuple[list[Fraction], Integers]:
-        """The different numbers of a column, exactly, and for each row which of them it has; those out of range are errors."""
+        """The different numbers of a column, exactly, and for each row which of them it has;
+        those out of range are errors.
+        """
         texts, codes = self.codes(column)
         found = []
         for text in texts:
@@ -284,22 +275,16 @@ class PublicFile:
         return found, codes
 
     def _wrong_number(self, column: str, text: str, message: str, hint: str) -> DataError:
-        row = self.first(f"{quoted(column)} = {string(text)}")
+        row = self.first(shapes_files.is_text(column, text))
         assert row is not None
         return self.wrong(row[0], message, hint)
 
     def degrees(self, column: str, most: int) -> Floats:
         """A column of coordinates; NaN where the cell is empty."""
-        one = quoted(column)
-        strange = (
-            f"TRY_CAST({one} AS DOUBLE) IS NULL OR NOT abs(TRY_CAST({one} AS DOUBLE)) <= {most}"
-        )
-        if found := self.first(f"{one} IS NOT NULL AND ({strange})"):
+        if found := self.first(shapes_files.is_no_degree(column, most)):
             hint = f"Write degrees from -{most} to {most} as decimals, e.g. 40.7127."
             raise self.wrong(found[0], f"{column} is {shortened(found[1][column])}.", hint)
-        (degrees,) = self.files.columns(
-            f"SELECT COALESCE(TRY_CAST({one} AS DOUBLE), CAST('nan' AS DOUBLE)) AS v FROM {self.table}"
-        )
+        (degrees,) = self.files.columns(shapes_files.degrees(self.table, column))
         return np.asarray(degrees, dtype=np.float64)
 
 
@@ -317,7 +302,7 @@ class Listing:
         """The values of a file's column."""
         relation = file.keys(column, spelling)
         if row := second(file.files, relation):
-            text = file.files.columns(f"SELECT v FROM {relation} WHERE place = {row}")[0][0]
+            text = file.files.columns(shapes_files.value_at(relation, row))[0][0]
             raise file.wrong(
                 row, f"{shortened(text)} stands twice in {file.name}.", "Keep one of the lines."
             )
@@ -336,43 +321,20 @@ class Listing:
     def find(self, values: Sequence[Any]) -> Integers:
         """The places of some values; -1 for those that are not listed."""
         asked = self.files.put({"v": [Spelling.text(value) for value in values]})
-        sql = f"SELECT COALESCE(l.place, -1) AS place FROM {asked} a LEFT JOIN {self.relation} l ON l.v = a.v ORDER BY a.rowid"
-        return self.files.numbers(sql)[0]
+        return self.files.numbers(shapes_files.places_of_texts(asked, self.relation))[0]
 
     def rows(self, file: PublicFile, column: str, spelling: Spelling) -> Integers:
         """For each row of a file the place of its value; -1 for those that are not listed."""
         keys = file.keys(column, spelling)
-        sql = f"SELECT COALESCE(l.place, -1) AS place FROM {keys} k LEFT JOIN {self.relation} l ON l.v = k.v ORDER BY k.place"
-        return self.files.numbers(sql)[0]
+        return self.files.numbers(shapes_files.places_of_listed(keys, self.relation))[0]
 
 
 def second(files: PublicFiles, relation: str) -> int | None:
     """The first place of a relation whose value has been there before."""
-    many, different = (
-        int(one[0])
-        for one in files.numbers(f"SELECT COUNT(*) AS n, COUNT(DISTINCT v) AS d FROM {relation}")
-    )
+    many, different = (int(one[0]) for one in files.numbers(shapes_files.many_values(relation)))
     if many == different:
         return None
-    again = (
-        f"SELECT place, row_number() OVER (PARTITION BY v ORDER BY place) AS nth FROM {relation}"
-    )
-    return int(files.numbers(f"SELECT MIN(place) AS place FROM ({again}) WHERE nth = 2")[0][0])
-
-
-def some_value(columns: Sequence[str]) -> str:
-    """The condition that a line is not empty."""
-    return " OR ".join(f"{quoted(column)} IS NOT NULL" for column in columns)
-
-
-def quoted(column: str) -> str:
-    """A column in SQL."""
-    return shapes.column(column).sql(dialect="duckdb")
-
-
-def string(text: str) -> str:
-    """A text in SQL."""
-    return shapes.literal(text).sql(dialect="duckdb")
+    return int(files.numbers(shapes_files.first_again(relation))[0][0])
 
 
 def shortened(text: str) -> str:

@@ -1,4 +1,6 @@
-"""Labels: values of a column, millions of them, each with one spelling by which files and data are compared."""
+"""Labels: values of a column, millions of them, each with one spelling
+by which files and data are compared.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from tacit.engines.attach import CONVERSIONS
-from tacit.tables.hierarchy import value_text
+from tacit.families.microdata.hierarchy import value_text
 
 if TYPE_CHECKING:
+    from tacit.families.synthetic.held import Integers
     from tacit.model.schema import ColumnType
-    from tacit.synthesis.held import Integers
 
 
 TEXTS: Any = np.dtype("T")  # short texts are held in 16 bytes each
@@ -71,7 +73,8 @@ class Labels(Sequence[Any]):
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How the values of a table's column are written: its kind, and whether the engine has floats for it.
+    """How the values of a table's column are written:
+    its kind, and whether the engine has floats for it.
 
     >>> zips, doses = Spelling("zip", "integer"), Spelling("dose", "decimal")
     >>> zips.text(zips.value("0713")), doses.text(doses.value("1.50")), doses.text(Decimal("1.5"))
@@ -83,7 +86,9 @@ class Spelling:
     is_float: bool = False
 
     def value(self, written: Any) -> Any:
-        """A value as the engine gives it, from how a file or a plan has it; ValueError where it is of another kind."""
+        """A value as the engine gives it, from how a file or a plan has it;
+        ValueError where it is of another kind.
+        """
         try:
             found = CONVERSIONS[self.kind](
                 written.strip() if self.kind != "text" and isinstance(written, str) else written

@@ -1,4 +1,6 @@
-"""People: the table of a synthetic release as the engine counts it: groups, values, and how many people each pair has."""
+"""People: the table of a synthetic release as the engine counts it:
+groups, values, and how many people each pair has.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.definitions.words import plural
-from tacit.engines import shapes, shapes_coded
+from tacit.engines.sql import shapes, shapes_coded
 from tacit.errors import DataError, EngineError, did_you_mean
-from tacit.overlap_asking.values import FLOATS
-from tacit.source import check_keys, count_people, single_column_hint
-from tacit.synthesis_asking.labels import Spelling
+from tacit.families.microdata.reading.source import check_keys, count_people, single_column_hint
+from tacit.families.overlaps.reading.values import FLOATS
+from tacit.families.synthetic.reading.labels import Spelling
+from tacit.families.words import plural
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.errors import Mark
+    from tacit.families.synthetic.held import Integers
     from tacit.model.release import Synthetic
     from tacit.model.schema import Table
     from tacit.plan.plan import Plan
-    from tacit.synthesis.held import Integers
 
 MOST = 2**33  # people in one row: more than there are
 ROWS = 4_000_000  # of the table that are looked at in one query; a table with fewer is kept
@@ -31,7 +33,9 @@ ROWS = 4_000_000  # of the table that are looked at in one query; a table with f
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of a group and a value with how many people have them: places in the lists of `People`, sorted by group and value."""
+    """Pairs of a group and a value with how many people have them:
+    places in the lists of `People`, sorted by group and value.
+    """
 
     group: Integers
     value: Integers
@@ -72,7 +76,9 @@ class People:
         return self._kept["all"].only(first, last) if self._kept else self._asked(first, last)
 
     def spans(self, groups: Iterable[int]) -> Iterator[tuple[int, int]]:
-        """Groups, given in order, that follow each other, as many at a time as one query should look at: first and last place."""
+        """Groups, given in order, that follow each other, as many at a time as one query should
+        look at: first and last place.
+        """
         first, last, behind = 0, -1, 0
         for place in groups:
             rows = int(self.rows[place])
@@ -126,6 +132,13 @@ def people_of(release: Synthetic, plan: Plan, engine: Engine) -> People:
                 hint=hint,
                 mark=at(plan, release, key),
             )
+    try:
+        engine.refuse_losses(
+            table.name,
+            [name for name in (release.group, release.value, release.count) if name is not None],
+        )
+    except DataError as error:
+        raise error.at(mark) from None
     check_filled(release, plan, engine)
     checked = check_people(table, plan, engine)
     if release.count:
@@ -176,13 +189,17 @@ def check_filled(release: Synthetic, plan: Plan, engine: Engine) -> None:
         )
     hints = {
         "group": "Fill it in, or leave those rows out: who belongs to no group is in no output.",
-        "value": "Fill it in, leave those rows out, or give them a value of their own, such as unknown, that the domain lists.",
+        "value": (
+            "Fill it in, leave those rows out, or give them a value of their own, such as "
+            "unknown, that the domain lists."
+        ),
     }
     for (key, hint), many in zip(hints.items(), missing, strict=True):
         if many:
             column = getattr(release, key)
             raise DataError(
-                f"column {column!r} is the {key} of {release.name}, and {plural('row', many)} of table {release.table} {'has' if many == 1 else 'have'} none.",
+                f"column {column!r} is the {key} of {release.name}, and {plural('row', many)} of "
+                f"table {release.table} {'has' if many == 1 else 'have'} none.",
                 hint=hint,
                 mark=at(plan, release, key),
             )
@@ -210,9 +227,13 @@ def check_people(table: Table, plan: Plan, engine: Engine) -> bool:
     people = count_people(engine, table, plan, rows)
     if people < rows:
         raise DataError(
-            f"table {table.name} has {plural('row', rows)} and {people:,} different {' and '.join(table.person)}: what is promised holds for "
-            "a row, and somebody with several rows would be promised less.",
-            hint="Make a table with one row per person, or leave person: out (the promise is then per row).",
+            f"table {table.name} has {plural('row', rows)} and {people:,} different "
+            f"{' and '.join(table.person)}: what is promised holds for a row, and somebody with "
+            "several rows would be promised less.",
+            hint=(
+                "Make a table with one row per person, or leave person: out (the promise is "
+                "then per row)."
+            ),
             mark=plan.mark("tables", table.name, "person"),
         )
     return bool(table.person) or any(set(key) <= set(table.identifiers) for key in table.keys)

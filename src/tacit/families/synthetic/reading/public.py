@@ -1,4 +1,6 @@
-"""Public: what a synthetic release takes from public files: values, regions, prior, chances to be kept, and the cells of each group."""
+"""Public: what a synthetic release takes from public files:
+values, regions, prior, chances to be kept, and the cells of each group.
+"""
 
 from __future__ import annotations
 
@@ -13,32 +15,37 @@ import numpy as np
 
 from tacit.engines.attach import converted
 from tacit.errors import DataError, Mark
+from tacit.families.synthetic.cells import KEEP_UNITS, MOST_WEIGHT, Domain
+from tacit.families.synthetic.reading.files import Listing, PublicFile, PublicFiles, shortened
+from tacit.families.synthetic.reading.labels import Labels, Spelling
+from tacit.families.synthetic.reading.people import at
+from tacit.families.synthetic.reading.surroundings import Surroundings, stepped
+from tacit.families.synthetic.utility.flows import Floats
+from tacit.families.synthetic.utility.positions import Positions
 from tacit.model.release import MilesKept
-from tacit.synthesis.cells import KEEP_UNITS, MOST_WEIGHT, Domain
-from tacit.synthesis_asking.files import Listing, PublicFile, PublicFiles, shortened
-from tacit.synthesis_asking.labels import Labels, Spelling
-from tacit.synthesis_asking.people import at
-from tacit.synthesis_asking.surroundings import Surroundings, stepped
-from tacit.utility.flows import Floats
-from tacit.utility.positions import Positions
 
 if TYPE_CHECKING:
+    from tacit.families.synthetic.held import Integers
+    from tacit.families.synthetic.reading.people import People
     from tacit.model.release import PublicDomain, Synthetic
     from tacit.plan.plan import Plan
-    from tacit.synthesis.held import Integers
-    from tacit.synthesis_asking.people import People
 
 LATITUDE, LONGITUDE = ("latitude", "lat"), ("longitude", "lon", "lng", "long")
-KEEP = "Write a chance above 0 and up to 1, e.g. 0.05: where it is 0 nobody could be, and their absence would be no secret."
+KEEP = (
+    "Write a chance above 0 and up to 1, e.g. 0.05: where it is 0 nobody could be, and their "
+    "absence would be no secret."
+)
 KEPT_CELLS = 40_000_000  # in the domains of groups that are remembered, at most
 
 
 @dataclass(frozen=True)
 class Public:
-    """What is public of a release. Cells are the regions where it is coarsened, else the values; groups are places in a list.
+    """What is public of a release. Cells are the regions where it is coarsened, else the values;
+    groups are places in a list.
 
-    `origin` says where the values come from: a file's name, `domains` of the plan, or None where they are those of the data.
-    `region` has each value's cell, `density` its share of the people of its cell, `pair_keeps` the chance of each cell by group.
+    `origin` says where the values come from: a file's name, `domains` of the plan, or None where
+    they are those of the data. `region` has each value's cell, `density` its share of the people of
+    its cell, `pair_keeps` the chance of each cell by group.
     """
 
     groups: Sequence[Any]
@@ -133,15 +140,21 @@ class PairKeeps:
         if len(missing):
             first = self.cells[int(places[missing[0]])]
             raise DataError(
-                f"{self.file} has no chance for group {shortened(str(self.groups[group]))} and {shortened(str(first))}.",
-                hint=f"It needs a line for every group and value; add: {Spelling.text(self.groups[group])},{Spelling.text(first)},1",
+                f"{self.file} has no chance for group {shortened(str(self.groups[group]))} and "
+                f"{shortened(str(first))}.",
+                hint=(
+                    "It needs a line for every group and value; add: "
+                    f"{Spelling.text(self.groups[group])},{Spelling.text(first)},1"
+                ),
                 mark=Mark(self.file),
             )
         return np.asarray(self.keep[low:high][position], np.int64)
 
 
 def public_of(release: Synthetic, people: People, plan: Plan) -> tuple[Public, Integers]:
-    """What the public files of a release say, and the place of each value of the data among theirs (-1: it is none of them)."""
+    """What the public files of a release say, and the place of each value of the data among
+    theirs (-1: it is none of them).
+    """
     files = PublicFiles(plan.folder)
     try:
         return Reader(release, people, plan, files).read()
@@ -150,7 +163,9 @@ def public_of(release: Synthetic, people: People, plan: Plan) -> tuple[Public, I
 
 
 class Reader:
-    """Reads the files of one release; what is wrong with a file is told with its line, what is missing at the key that names it."""
+    """Reads the files of one release; what is wrong with a file is told with its line, what is
+    missing at the key that names it.
+    """
 
     def __init__(self, release: Synthetic, people: People, plan: Plan, files: PublicFiles) -> None:
         self.release, self.people, self.plan, self.files = release, people, plan, files
@@ -200,7 +215,7 @@ class Reader:
                 error.mark = None
             raise error.at(self.mark(key)) from None
 
-    # -- values -----------------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
 
     def values(self) -> tuple[Listing, str | None]:
         """All values that a cell can stand for, and where they come from."""
@@ -220,8 +235,9 @@ class Reader:
                     file, file.needed("values", [release.value], 0), spelling
                 ), name
         self.warnings.append(
-            f"no domain is given: the values of {release.value} are those of the data, and that nobody has another one is published. "
-            "Say domain: FILE with all values that there could be"
+            f"no domain is given: the values of {release.value} are those of the data, and that "
+            "nobody has another one is published. Say domain: FILE with all values that there "
+            "could be"
         )
         return Listing.of(self.people.values, self.files), None
 
@@ -248,7 +264,9 @@ class Reader:
     def aligned(
         self, file: PublicFile, column: str, spelling: Spelling, listing: Listing, what: str
     ) -> Integers:
-        """For each row of a file the place of its value, which is listed, and stands once; every listed one is there."""
+        """For each row of a file the place of its value, which is listed, and stands once;
+        every listed one is there.
+        """
         places = listing.rows(file, column, spelling)
         if (places < 0).any():
             raise self.unlisted(file, column, int(np.argmax(places < 0)), what)
@@ -277,12 +295,15 @@ class Reader:
         """The error about a value that is none of the release's."""
         found = file.first(f"rowid = {row}")
         assert found is not None
-        hint = f"Remove the line, or add it to the {'regions of ' + str(self.release.coarsen) if what == 'region' else 'domain'}."
+        hint = (
+            "Remove the line, or add it to the "
+            f"{'regions of ' + str(self.release.coarsen) if what == 'region' else 'domain'}."
+        )
         return file.wrong(
             row, f"{shortened(found[1][column])} is no {what} of {self.release.name}.", hint
         )
 
-    # -- regions ----------------------------------------------------------------------------------------
+    # -- regions -----------------------------------------------------------------------------------
 
     def regions(self, values: Listing) -> tuple[Integers | None, Integers | None, Listing]:
         """The region of each value, its density in it, and the cells."""
@@ -331,13 +352,14 @@ class Reader:
             )
         if not is_exact:
             self.warnings.append(
-                f"the densities of {file.name} are rounded to whole numbers that add up to less than 2^40"
+                f"the densities of {file.name} are rounded to whole numbers that add up to less "
+                "than 2^40"
             )
         density = np.empty(len(places), np.int64)
         density[places] = numbers
         return density
 
-    # -- weights and chances ----------------------------------------------------------------------------
+    # -- weights and chances -----------------------------------------------------------------------
 
     def cell_words(self) -> tuple[str, Spelling, str]:
         """The column that names cells in a file, how they are written, and what they are called."""
@@ -364,7 +386,8 @@ class Reader:
         numbers, is_exact = whole_weights(found, which)
         if not is_exact:
             self.warnings.append(
-                f"the weights of {file.name} are rounded to whole numbers that add up to less than 2^40"
+                f"the weights of {file.name} are rounded to whole numbers that add up to less "
+                "than 2^40"
             )
         weights = np.empty(len(cells), np.int64)
         weights[places] = numbers
@@ -452,7 +475,7 @@ class Reader:
             )
         return np.array([float(miles) for miles, _ in shrink.steps]), units
 
-    # -- places -----------------------------------------------------------------------------------------
+    # -- places ------------------------------------------------------------------------------------
 
     def positions(self, values: Listing) -> Positions | None:
         """Where values and groups are, as far as the files say."""
@@ -497,16 +520,24 @@ class Reader:
             )
             more = f" and {len(lost) - 1:,} more" if len(lost) > 1 else ""
             raise DataError(
-                f"{file} has no coordinates of group {shortened(Spelling.text(first))}{more}, and distances from there are asked for.",
-                hint="Add them to the file, or name another with domain: {file: ..., groups: FILE}.",
+                f"{file} has no coordinates of group {shortened(Spelling.text(first))}{more}, and "
+                "distances from there are asked for.",
+                hint=(
+                    "Add them to the file, or name another with domain: {file: ..., groups: FILE}."
+                ),
                 mark=self.mark("domain"),
             )
 
     def no_coordinates(self, file: PublicFile) -> DataError:
         """The error about a file without coordinates."""
         return DataError(
-            f"distances need coordinates, and {file.name} has no columns called latitude and longitude.",
-            hint=f"Name them so in its first line, or say which they are: domain: {{file: FILE, latitude: COLUMN, longitude: COLUMN}}; it has: {', '.join(file.columns)}.",
+            f"distances need coordinates, and {file.name} has no columns called latitude and "
+            "longitude.",
+            hint=(
+                f"Name them so in its first line, or say which they are: domain: {{file: "
+                f"FILE, latitude: COLUMN, longitude: COLUMN}}; it has: "
+                f"{', '.join(file.columns)}."
+            ),
             mark=self.mark("domain"),
         )
 
@@ -521,7 +552,8 @@ def degrees(file: PublicFile, domain: PublicDomain | None) -> tuple[Floats, Floa
 
 
 def whole_weights(found: Sequence[Fraction], which: Integers) -> tuple[Integers, bool]:
-    """Numbers as whole weights in the same ratios, small enough to be drawn by, and whether the ratios are exact.
+    """Numbers as whole weights in the same ratios, small enough to be drawn by, and whether the
+    ratios are exact.
 
     >>> whole_weights([Fraction(1, 2), Fraction(3, 4)], np.array([1, 0, 0]))[0].tolist()
     [3, 2, 2]

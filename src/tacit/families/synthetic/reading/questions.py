@@ -1,4 +1,6 @@
-"""From a plan's check of synthetic releases to the question about them: scenes, what they rely on, and what to mind."""
+"""From a plan's check of synthetic releases to the question about them:
+scenes, what they rely on, and what to mind.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.definitions.words import people as some_people
-from tacit.definitions.words import spoken
+from tacit.engines.identity import shared_rows
 from tacit.errors import PlanError, TacitError
-from tacit.jobs import Job
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.synthetic.question import Planned, Sort, SyntheticQuestion
+from tacit.families.synthetic.reading.scene import Scene, scene_of
+from tacit.families.words import people as some_people
+from tacit.families.words import spoken
+from tacit.model.jobs import Job
 from tacit.model.numbers import plain
-from tacit.model.release import Microdata, Synthetic, View
+from tacit.model.release import Synthetic
 from tacit.model.verdict import Assumption
-from tacit.synthesis.question import Planned, Sort, SyntheticQuestion
-from tacit.synthesis_asking.scene import Scene, scene_of
-from tacit.tables.hierarchy import value_text
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
+    from tacit.families.synthetic.cells import Cells
     from tacit.plan.plan import Check, Plan
-    from tacit.synthesis.cells import Cells
 
 LARGE = 50  # an epsilon that promises next to nothing
 SHOWN = 3  # values that a story may use
@@ -41,11 +44,7 @@ class SyntheticQuestions:
         """The question that a check asks."""
         try:
             self._check_together(check)
-            return SyntheticQuestion(
-                tuple(self.planned(name) for name in check.releases),
-                self.job,
-                tuple(self._out_already(check)),
-            )
+            return SyntheticQuestion(tuple(self.planned(name) for name in check.releases), self.job)
         except TacitError as error:
             raise error.at(self.plan.mark(*check.path)) from None
 
@@ -84,42 +83,37 @@ class SyntheticQuestions:
             )
         return self._planned[name]
 
-    def _out_already(self, check: Check) -> Iterator[str]:
-        """That other synthetic releases about the same people are published, and are not judged together with these."""
-        tables = {self.plan.releases[name].table for name in check.releases}  # type: ignore[union-attr]
-        seen = [
-            name
-            for name in self.plan.published
-            if isinstance(self.plan.releases.get(name), View | Microdata)
-        ]
-        if seen:
-            yield f"{' and '.join(seen)} {'are' if len(seen) > 1 else 'is'} published already, and what that tells is not counted here"
-        for name in self.plan.published:
-            other = self.plan.releases.get(name)
-            if (
-                isinstance(other, Synthetic)
-                and other.table in tables
-                and name not in check.releases
-            ):
-                names = ", ".join([name, *check.releases])
-                yield f"{name} is published already and about the same people: what both spend adds up. Ask with releases: [{names}], epsilon and delta"
-
     def _check_together(self, check: Check) -> None:
         """Releases that are judged together are about the same people."""
         tables = {name: self.plan.releases[name].table for name in check.releases}  # type: ignore[union-attr]
         first = next(iter(tables))
         for name, table in tables.items():
-            if table != tables[first]:
+            if table != tables[first] and not self._share_rows(table, tables[first]):
                 raise PlanError(
-                    f"{first!r} is made of table {tables[first]!r}, and {name!r} of {table!r}: what they spend adds up only for the same people.",
+                    f"{first!r} is made of table {tables[first]!r}, and {name!r} of {table!r}: "
+                    "what they spend adds up only for the same people.",
                     hint="Ask about them in checks of their own.",
                     mark=self.plan.mark(*check.path, "releases"),
                 )
         for name in check.releases:
             self._check_alike(check, first, name)
 
+    def _share_rows(self, one: str, other: str) -> bool:
+        """Do two tables have the same people, or may they? What is
+        spent of them adds up then too.
+        """
+        both = [self.plan.tables[name] for name in (one, other)]
+        if any(table.rows is not None for table in both):
+            return False
+        for table in both:
+            if not self.engine.has(table.name):
+                self.engine.attach(table)
+        return any(shared_rows(self.engine, [one, other]))
+
     def _check_alike(self, check: Check, first: str, name: str) -> None:
-        """Releases add up only where they protect the same column, and none publishes it as its groups."""
+        """Releases add up only where they protect the same column, and
+        none publishes it as its groups.
+        """
         one, other = self.plan.releases[first], self.plan.releases[name]
         assert isinstance(one, Synthetic) and isinstance(other, Synthetic)
         groups = {
@@ -128,11 +122,17 @@ class SyntheticQuestions:
             if isinstance(release := self.plan.releases[each], Synthetic)
         }
         if other.value in groups:
-            words = f"{name!r} protects {other.value!r}, by which people are grouped in another release: how many people each has is published."
+            words = (
+                f"{name!r} protects {other.value!r}, by which people are grouped in another "
+                "release: how many people each has is published."
+            )
         elif other.value != one.value:
             words = f"{first!r} protects {one.value!r}, and {name!r} protects {other.value!r}."
         elif (other.count is None) != (one.count is None):
-            words = f"{first!r} and {name!r} do not count the same people: one of them has a count column."
+            words = (
+                f"{first!r} and {name!r} do not count the same people: one of them has a "
+                "count column."
+            )
         else:
             return
         raise PlanError(
@@ -143,7 +143,11 @@ class SyntheticQuestions:
 
 
 def weakest(scene: Scene, group: Any) -> tuple[Any, ...]:
-    """A few values of a group that noise covers least: the ones to tell a story with."""
+    """A few values of a group that noise covers least: the ones to tell a story with;
+    none where only the data say which there are.
+    """
+    if scene.public.origin is None:
+        return ()
     domain = scene.domain(group)
     places = np.arange(domain.size) if domain.places is None else domain.places
     weights, keeps = (
@@ -221,11 +225,15 @@ def warnings(scene: Scene) -> Iterator[str]:
         yield f"an epsilon of {terms.epsilon} promises next to nothing; from 0.1 to 10 is usual"
     if terms.delta > 0 and terms.delta * scene.people >= 1:
         yield (
-            f"delta is {plain(terms.delta)}, and the table has {some_people(scene.people)}: publishing people as they are, each with that chance, "
-            f"would keep the promise. Write a delta far below 1/{scene.people}"
+            f"delta is {plain(terms.delta)}, and the table has {some_people(scene.people)}: "
+            "publishing people as they are, each with that chance, would keep the promise. Write "
+            f"a delta far below 1/{scene.people}"
         )
     if scene.outside.people:
-        yield f"whose {spoken(release.value)} is outside of the domain of their {spoken(release.group)} is left out"
+        yield (
+            f"whose {spoken(release.value)} is outside of the domain of their "
+            f"{spoken(release.group)} is left out"
+        )
     if len(scene.values) == 1:
         yield f"there is one {'region' if release.coarsen else 'value'} only: everybody has it"
     yield from scene.public.warnings

@@ -1,4 +1,6 @@
-"""Scene: a synthetic release with the data behind it: its groups, their cells, and who is truly where."""
+"""Scene: a synthetic release with the data behind it:
+its groups, their cells, and who is truly where.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +11,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.definitions.words import people as some_people
 from tacit.errors import DataError
+from tacit.families.synthetic.held import Held
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.terms import Terms
+from tacit.families.synthetic.reading.files import shortened
+from tacit.families.synthetic.reading.labels import Labels, Spelling
+from tacit.families.synthetic.reading.people import Pairs, People, at, people_of
+from tacit.families.synthetic.reading.public import Public, public_of
+from tacit.families.synthetic.utility.flows import Flows, added
+from tacit.families.synthetic.utility.positions import Positions
+from tacit.families.words import people as some_people
 from tacit.model.numbers import plain
-from tacit.synthesis.held import Held
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.terms import Terms
-from tacit.synthesis_asking.files import shortened
-from tacit.synthesis_asking.labels import Labels, Spelling
-from tacit.synthesis_asking.people import Pairs, People, at, people_of
-from tacit.synthesis_asking.public import Public, public_of
-from tacit.utility.flows import Flows, added
-from tacit.utility.positions import Positions
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
-    from tacit.jobs import Job
+    from tacit.families.synthetic.cells import Domain
+    from tacit.families.synthetic.drawing.randomness import Randomness
+    from tacit.families.synthetic.held import Integers
+    from tacit.model.jobs import Job
     from tacit.model.release import Synthetic
     from tacit.plan.plan import Plan
-    from tacit.synthesis.cells import Domain
-    from tacit.synthesis.held import Integers
-    from tacit.synthesis.randomness import Randomness
 
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """People whose value is none of their group's cells, dropped, and how many pairs of group and value they had."""
+    """People whose value is none of their group's cells, dropped, and how many pairs of group
+    and value they had.
+    """
 
     people: int = 0
     pairs: int = 0
@@ -44,8 +48,9 @@ class Outside:
 class Scene:
     """A synthetic release with the data behind it.
 
-    `values` are the labels of all cells (regions where it is coarsened), `labels` those of the output (the values themselves), both
-    in a fixed public order. `sizes` has for each group that has people how many are inside its domain, sorted by group.
+    `values` are the labels of all cells (regions where it is coarsened), `labels` those of the
+    output (the values themselves), both in a fixed public order. `sizes` has for each group that
+    has people how many are inside its domain, sorted by group.
     """
 
     release: Synthetic
@@ -80,7 +85,9 @@ class Scene:
         return self.public.domain(self._number[group])
 
     def held(self, groups: Sequence[Any]) -> Iterator[tuple[Any, Held]]:
-        """Who of these groups is truly where, in their order; one query where the groups follow each other."""
+        """Who of these groups is truly where, in their order;
+        one query where the groups follow each other.
+        """
         for number, pairs in self.true.by_group(sorted({self._number[group] for group in groups})):
             yield self.true.groups[number], self.held_of(number, pairs)
 
@@ -101,7 +108,9 @@ class Scene:
         return inside(self.public, group, self.place_of[pairs.value])
 
     def placed(self, group: Any, held: Held, randomness: Randomness) -> tuple[list[Any], Integers]:
-        """The output of a group: labels and counts. People of a region are placed in it by the public density, exactly."""
+        """The output of a group: labels and counts.
+        People of a region are placed in it by the public density, exactly.
+        """
         places, counts = self.spread(group, held, randomness)
         return self.labels.take(places), counts
 
@@ -145,7 +154,9 @@ class Scene:
         return places[order], many[order].astype(np.int64)
 
     def flows(self, groups: Sequence[Any] | None = None) -> Flows:
-        """Who is truly where, by the labels of the output, without those outside: for the owner's eyes."""
+        """Who is truly where, by the labels of the output, without those outside:
+        for the owner's eyes.
+        """
         numbers = sorted(
             {self._number[group] for group in (self.sizes if groups is None else groups)}
         )
@@ -165,7 +176,9 @@ class Scene:
         )
 
     def positions(self) -> Positions | None:
-        """Where the labels of the output and the groups of `sizes` are; NaN where nobody knows, None where no file says."""
+        """Where the labels of the output and the groups of `sizes` are;
+        NaN where nobody knows, None where no file says.
+        """
         known = self.public.positions
         if known is None:
             return None
@@ -180,7 +193,9 @@ class Scene:
 
 
 def scene_of(release: Synthetic, plan: Plan, engine: Engine, job: Job) -> Scene:
-    """Read the public files of a release, have the engine count its groups, and see who is inside."""
+    """Read the public files of a release, have the engine count its
+    groups, and see who is inside.
+    """
     job.step(f"reading the files of {release.name}", 0.0)
     people = people_of(release, plan, engine)
     public, place_of = public_of(release, people, plan)
@@ -223,7 +238,8 @@ def check_listed(people: People, public: Public, place_of: Integers, plan: Plan)
         name = shortened(Spelling.text(people.values[int(strange[0])]))
         more = f" and {len(strange) - 1:,} more" if len(strange) > 1 else ""
         raise DataError(
-            f"{people.release.value} of {some_people(lost)} in table {people.table.name} is not in {where}: {name}{more}.",
+            f"{people.release.value} of {some_people(lost)} in table {people.table.name} is not in "
+            f"{where}: {name}{more}.",
             hint="Add the values to the domain, or write outside: drop to leave these people out.",
             mark=at(plan, people.release, "value"),
         )
@@ -232,7 +248,9 @@ def check_listed(people: People, public: Public, place_of: Integers, plan: Plan)
 def count_inside(
     people: People, public: Public, place_of: Integers, plan: Plan, job: Job
 ) -> tuple[dict[Any, int], Outside]:
-    """How many people of each group are inside its domain, for groups that have some; and how many are not."""
+    """How many people of each group are inside its domain, for groups that have some;
+    and how many are not.
+    """
     release, sizes = people.release, {}
     lost = pairs_lost = done = 0
     example: tuple[int, int] | None = None
@@ -261,8 +279,9 @@ def count_inside(
         )
         assert release.domain is not None and release.domain.within is not None
         raise DataError(
-            f"{release.value} of {some_people(lost)} in table {people.table.name} is more than {plain(release.domain.within)} miles from "
-            f"their {release.group}, the first {value} of {of}.",
+            f"{release.value} of {some_people(lost)} in table {people.table.name} is more than "
+            f"{plain(release.domain.within)} miles from their {release.group}, the first {value} "
+            f"of {of}.",
             hint="Write outside: drop to leave them out, or a greater within.",
             mark=at(plan, release, "domain", "within"),
         )

@@ -1,4 +1,6 @@
-"""Surroundings: how far the values are from a group, which are near enough, and how likely an empty one is kept."""
+"""Surroundings: how far the values are from a group, which are near enough, and how likely an
+empty one is kept.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.utility.flows import Floats
-from tacit.utility.positions import EARTH, Positions, miles_between
+from tacit.families.synthetic.utility.flows import Floats
+from tacit.families.synthetic.utility.positions import EARTH, Positions, miles_between
 
 if TYPE_CHECKING:
-    from tacit.synthesis.held import Integers
+    from tacit.families.synthetic.held import Integers
 
 SLACK = 1e-6  # degrees by which the band of latitudes is wider than need be: rounding loses nobody
 
@@ -45,7 +47,8 @@ class Surroundings:
     def near(self, group: int, within: float) -> Integers:
         """The values that are within so many miles of a group, by their places, sorted.
 
-        Who is within is also within that many miles of latitude: of a whole country only a band is looked at.
+        Who is within is also within that many miles of latitude:
+        of a whole country only a band is looked at.
         """
         assert self.positions.group_latitude is not None
         order, latitudes = self._by_latitude
@@ -62,7 +65,8 @@ class Surroundings:
 
 
 def stepped(miles: Floats, ends: Floats, chances: Integers) -> Integers:
-    """A step function of distances: the chance of the first step that reaches so far, the last chance beyond all.
+    """A step function of distances: the chance of the first step that reaches so far, the last
+    chance beyond all.
 
     >>> stepped(
     ...     np.array([1.0, 2.0, 2.1, 99.0]), np.array([2.0, 5.0]), np.array([10, 5, 1])

@@ -1,1 +1,3 @@
-"""Synthesizing: from a synthetic release of a plan to a file of synthetic people, drawn in batches that survive an interruption."""
+"""Synthesizing: from a synthetic release of a plan to a file of synthetic people, drawn in
+batches that survive an interruption.
+"""

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-PEOPLE = 100_000  # of a batch, unless one group has more: a second of drawing or less is lost by an interruption
+# of a batch, unless one group has more: a second of drawing or less is lost by an interruption
+PEOPLE = 100_000
 GROUPS = 5_000
 READ, READ_GROUPS = (
     2_000_000,
@@ -16,7 +17,9 @@ READ, READ_GROUPS = (
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some groups in a row: the place of the first among all groups, how many, and how many people they have."""
+    """Some groups in a row: the place of the first among all groups, how many, and how many
+    people they have.
+    """
 
     first: int
     groups: int
@@ -29,7 +32,8 @@ class Batch:
 
 
 def batches(sizes: Iterable[int], *, people: int = PEOPLE, groups: int = GROUPS) -> list[Batch]:
-    """Groups of these sizes in batches. They depend on nothing else, so that a later run finds them again.
+    """Groups of these sizes in batches. They depend on nothing else, so
+    that a later run finds them again.
 
     >>> [(one.first, one.groups, one.people) for one in batches([3, 4, 9, 1, 1], people=7)]
     [(0, 2, 7), (2, 1, 9), (3, 2, 2)]

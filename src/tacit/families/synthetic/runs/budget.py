@@ -1,4 +1,6 @@
-"""Budget: what a release spends of epsilon and delta, and what it comes to when as much is released again about the same people."""
+"""Budget: what a release spends of epsilon and delta, and what it comes to when as much is
+released again about the same people.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +11,27 @@ from tacit.errors import MissingExtra
 from tacit.model.verdict import with_decimals
 
 if TYPE_CHECKING:
-    from tacit.synthesis.terms import Terms
+    from tacit.families.synthetic.promise.terms import Terms
 
 TIMES = (2, 3, 4, 12)
 
 
 def budget(terms: Terms) -> dict[str, Any]:
-    """What is spent once, and again; by privacy-loss accounting where it is installed, else by adding up (`by`).
+    """What is spent once, and again; by privacy-loss accounting where it is installed, else by
+    adding up (`by`).
 
     A promise of pdp is one of dp with the same numbers, so it adds up like that.
 
     >>> from fractions import Fraction
-    >>> from tacit.synthesis.losses import Epsilon
-    >>> from tacit.synthesis.terms import Terms
+    >>> from tacit.families.synthetic.promise.losses import Epsilon
+    >>> from tacit.families.synthetic.promise.terms import Terms
     >>> budget(Terms(Epsilon.read(1), Fraction(0)))["again"][0]
     {'times': '2', 'epsilon': 2.0, 'delta': 0.0}
     """
     by, again = "accounting", []
     for times in TIMES:
         try:
-            from tacit.synthesis.accounting import again as added
+            from tacit.families.synthetic.promise.accounting import again as added
 
             epsilon, delta = added(float(terms.epsilon), terms.delta, times)
         except MissingExtra:

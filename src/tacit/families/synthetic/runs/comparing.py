@@ -1,4 +1,6 @@
-"""Comparing: a synthetic output that was written earlier, against the true people, and the noise of every group; for the owner's eyes."""
+"""Comparing: a synthetic output that was written earlier, against the true people, and the noise
+of every group; for the owner's eyes.
+"""
 
 from __future__ import annotations
 
@@ -11,35 +13,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.engines import shapes
 from tacit.engines.attach import PARQUET
-from tacit.engines.duckdb import DuckDB
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.files import csv_shape
+from tacit.engines.sql import shapes
 from tacit.errors import DataError, did_you_mean
-from tacit.files import csv_shape
-from tacit.jobs import Job
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.synthetic.promise.spending import spending_of
+from tacit.families.synthetic.reading.labels import Spelling
+from tacit.families.synthetic.runs.measuring import MOST, histogram
+from tacit.families.synthetic.runs.reading import People
+from tacit.families.synthetic.runs.results import Drawing, Picture, Synthesized
+from tacit.families.synthetic.runs.synthesize import judged
+from tacit.families.synthetic.utility.flow_comparison import compare
+from tacit.families.synthetic.utility.flows import Flows
+from tacit.model.jobs import Job
 from tacit.model.schema import Table
-from tacit.synthesis.spending import spending_of
-from tacit.synthesis_asking.labels import Spelling
-from tacit.synthesizing.measuring import MOST, histogram
-from tacit.synthesizing.reading import People
-from tacit.synthesizing.results import Drawing, Picture, Synthesized
-from tacit.synthesizing.run import judged
-from tacit.tables.hierarchy import value_text
-from tacit.utility.flow_comparison import compare
-from tacit.utility.flows import Flows
 
 if TYPE_CHECKING:
-    from tacit.assess import Desk
+    from tacit.checking.assess import Desk
+    from tacit.families.synthetic.reading.scene import Scene
     from tacit.model.release import Synthetic
-    from tacit.synthesis_asking.scene import Scene
 
 NAME = "written"
 
 
 @dataclass(frozen=True, slots=True)
 class GroupNoise:
-    """The noise of one group: its people and cells, how many prior people each cell has (`alpha`) and all of them (`prior`), or from which
-    count on a cell is published (`threshold`)."""
+    """The noise of one group: its people and cells, how many prior people each cell has (`alpha`)
+    and all of them (`prior`), or from which count on a cell is published (`threshold`).
+    """
 
     group: str
     people: int
@@ -52,7 +55,9 @@ class GroupNoise:
 def promised(
     desk: Desk, release: Synthetic, job: Job
 ) -> tuple[Synthesized, tuple[GroupNoise, ...]]:
-    """What a release promises and spends before anything is drawn, and the noise of every group, in the order of the groups."""
+    """What a release promises and spends before anything is drawn, and the noise of every group,
+    in the order of the groups.
+    """
     found, _ = judged(desk, release, None, job)
     job.step("the noise of every group", 0.95)
     return found, tuple(noises(desk, release))
@@ -76,7 +81,9 @@ def noises(desk: Desk, release: Synthetic) -> Iterator[GroupNoise]:
 
 
 def compared(desk: Desk, release: Synthetic, file: Path, job: Job) -> Synthesized:
-    """A written output measured against the true people, and beside a thresholded histogram that is drawn and thrown away."""
+    """A written output measured against the true people, and beside a thresholded histogram that
+    is drawn and thrown away.
+    """
     job.step("counting the groups", 0.0)
     scene = desk.synthetic.scene(release.name)
     if scene.people > MOST:
@@ -130,7 +137,9 @@ def header_of(file: Path) -> tuple[str, ...]:
 
 
 def written_flows(scene: Scene, file: Path) -> Flows:
-    """The synthetic people of a file, by the groups and labels of the release; DataError where it is not such a file."""
+    """The synthetic people of a file, by the groups and labels of the release;
+    DataError where it is not such a file.
+    """
     release = scene.release
     header = header_of(file)
     for name in columns_of(release):
@@ -154,7 +163,9 @@ def written_flows(scene: Scene, file: Path) -> Flows:
 
 
 def read_rows(release: Synthetic, file: Path) -> Iterator[tuple[Any, Any, Any]]:
-    """Groups, values and counts as the file has them; rows that are alike are counted where they are read."""
+    """Groups, values and counts as the file has them;
+    rows that are alike are counted where they are read.
+    """
     columns = columns_of(release)
     with DuckDB(folder=file.parent) as engine:
         typed = file.suffix.lower() in PARQUET

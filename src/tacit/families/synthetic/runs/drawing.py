@@ -7,14 +7,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tacit.jobs import Job
-from tacit.synthesis.noise import Chooser
-from tacit.synthesizing.batches import Batch
-from tacit.synthesizing.measuring import tasks
-from tacit.synthesizing.parts import Part, Store
-from tacit.synthesizing.reading import People
-from tacit.synthesizing.results import Drawing
-from tacit.synthesizing.workers import ALONE, Drawn, Setting, pool, processors, randomness_for
+from tacit.families.synthetic.promise.noise import Chooser
+from tacit.families.synthetic.runs.batches import Batch
+from tacit.families.synthetic.runs.measuring import tasks
+from tacit.families.synthetic.runs.parts import Part, Store
+from tacit.families.synthetic.runs.reading import People
+from tacit.families.synthetic.runs.results import Drawing
+from tacit.families.synthetic.runs.workers import (
+    ALONE,
+    Drawn,
+    Setting,
+    pool,
+    processors,
+    randomness_for,
+)
+from tacit.model.jobs import Job
 
 ORDERS = 2**62  # random numbers that rows are ordered by
 DRAW, COMPARE = 0.15, 0.85  # shares of the work that lie before drawing and before comparing
@@ -46,14 +53,17 @@ def draw_missing(
             store.keep(one.batch, part)
             tally.add(one.batch, part)
             job.step(
-                f"drawing {tally.groups:,} of {len(people.groups):,} groups, {time_left(tally.left)}",
+                f"drawing {tally.groups:,} of {len(people.groups):,} groups, "
+                f"{time_left(tally.left)}",
                 DRAW + (COMPARE - DRAW) * tally.share,
             )
     return Drawing(tally.drawn, 0, tally.tries, tally.most, len(people.batches), resumed, number)
 
 
 def part_of(drawn: Drawn, *, each: bool, seed: int | None) -> Part:
-    """What is kept of a batch: rows of the output (one for `each` person), each with a random number to order it by."""
+    """What is kept of a batch: rows of the output (one for `each` person), each with a random
+    number to order it by.
+    """
     group, value, count = drawn.group, drawn.value, drawn.count
     if each:
         group, value, count = (

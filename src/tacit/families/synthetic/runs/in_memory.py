@@ -6,15 +6,16 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.assess import Desk
-from tacit.engines.duckdb import DuckDB
-from tacit.jobs import Job
-from tacit.synthesizing.drawing import draw_missing
-from tacit.synthesizing.parts import Memory
-from tacit.synthesizing.reading import People
-from tacit.synthesizing.results import Synthesized
-from tacit.synthesizing.run import NEW, judged, measured, shape_of, the_release
-from tacit.synthesizing.writing import GROUPS, VALUES, gather, labelled, ordered, read
+from tacit.checking.assess import Desk
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.sql.shapes_drawn import GROUPS, VALUES, ordered
+from tacit.families.synthetic.runs.drawing import draw_missing
+from tacit.families.synthetic.runs.parts import Memory
+from tacit.families.synthetic.runs.reading import People
+from tacit.families.synthetic.runs.results import Synthesized
+from tacit.families.synthetic.runs.synthesize import NEW, judged, measured, shape_of, the_release
+from tacit.families.synthetic.runs.writing import gather, labelled, read
+from tacit.model.jobs import Job
 
 if TYPE_CHECKING:
     from tacit.plan.plan import Plan
@@ -25,7 +26,9 @@ OUTPUT = "memory"
 def synthesized(
     plan: Plan, release: str, engine: DuckDB, *, seed: int | None, job: Job
 ) -> tuple[Synthesized, Any]:
-    """What `tacit synthesize` would tell, and the rows as a DuckDB relation of the engine; None where a check does not hold."""
+    """What `tacit synthesize` would tell, and the rows as a DuckDB relation of the engine;
+    None where a check does not hold.
+    """
     begun = time.perf_counter()
     desk = Desk(plan, job, {release: NEW})
     desk.engine = engine

@@ -1,4 +1,6 @@
-"""Measuring: synthetic people against the true ones, and against those of a histogram that is drawn for comparison and thrown away."""
+"""Measuring: synthetic people against the true ones, and against those of a histogram that is
+drawn for comparison and thrown away.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tacit.synthesis.noise import Chooser
-from tacit.synthesis.terms import CannotPromise
-from tacit.synthesizing.parts import Integers, joined
-from tacit.synthesizing.workers import Setting, Task, drawn
-from tacit.utility.flows import Flows
+from tacit.families.synthetic.promise.noise import Chooser
+from tacit.families.synthetic.promise.terms import CannotPromise
+from tacit.families.synthetic.runs.parts import Integers, joined
+from tacit.families.synthetic.runs.workers import Setting, Task, drawn
+from tacit.families.synthetic.utility.flows import Flows
 
 if TYPE_CHECKING:
-    from tacit.synthesizing.batches import Batch
-    from tacit.synthesizing.reading import People
+    from tacit.families.synthetic.runs.batches import Batch
+    from tacit.families.synthetic.runs.reading import People
 
 MOST = 20_000_000  # people who are compared one table with the other in memory
 
@@ -43,9 +45,11 @@ def drawn_flows(some: Iterable[Rows], groups: Sequence[Any], values: Sequence[An
 
 
 def histogram(people: People, seed: int | None) -> Flows | None:
-    """People by the thresholded geometric histogram with the same epsilon and delta; None where it cannot promise them.
+    """People by the thresholded geometric histogram with the same epsilon and delta;
+    None where it cannot promise them.
 
-    It is for the owner to compare with, and never leaves the house: publishing it too would spend the budget twice.
+    It is for the owner to compare with, and never leaves the house:
+    publishing it too would spend the budget twice.
     """
     terms = replace(people.scene.terms, mechanism="geometric", accept=None)
     chooser = Chooser(terms, groups=len(people.groups))

@@ -1,4 +1,6 @@
-"""On Spark: each partition draws the groups that are in it, and the rows stay with the cluster until they are written."""
+"""On Spark: each partition draws the groups that are in it, and the rows stay with the cluster
+until they are written.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +9,24 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlglot import exp
 
-from tacit.engines import shapes, shapes_coded
-from tacit.jobs import Job
-from tacit.synthesis.drawing import draw
-from tacit.synthesis_asking.people import Pairs
-from tacit.synthesizing.drawing import DRAW, ORDERS
-from tacit.synthesizing.measuring import MOST
-from tacit.synthesizing.parts import Integers, Part
-from tacit.synthesizing.results import Drawing, Synthesized
-from tacit.synthesizing.workers import Setting, randomness_for
-from tacit.synthesizing.writing import GROUPS, ROWS, VALUES, Shape, write
+from tacit.engines.sql import shapes, shapes_coded
+from tacit.engines.sql.shapes_drawn import GROUPS, ROWS, VALUES, Shape, totals
+from tacit.families.synthetic.drawing.groups import draw
+from tacit.families.synthetic.reading.people import Pairs
+from tacit.families.synthetic.runs.drawing import DRAW, ORDERS
+from tacit.families.synthetic.runs.measuring import MOST
+from tacit.families.synthetic.runs.parts import Integers, Part
+from tacit.families.synthetic.runs.results import Drawing, Synthesized
+from tacit.families.synthetic.runs.workers import Setting, randomness_for
+from tacit.families.synthetic.runs.writing import write
+from tacit.model.jobs import Job
 
 if TYPE_CHECKING:
-    from tacit.engines.spark import Spark
-    from tacit.synthesis.noise import Chooser
-    from tacit.synthesis.terms import Noise
-    from tacit.synthesis_asking.scene import Scene
+    from tacit.engines.spark.engine import Spark
+    from tacit.families.synthetic.promise.noise import Chooser
+    from tacit.families.synthetic.promise.terms import Noise
+    from tacit.families.synthetic.reading.scene import Scene
 
 COLUMNS = {
     "order": "BIGINT",
@@ -42,7 +44,8 @@ Counted = tuple[
 class Partition:
     """What it takes to draw the groups of a partition: sent to every process that does.
 
-    `place` has for each group of the table its place in the output, -1 for groups with nobody inside; `noise` its kind of noise.
+    `place` has for each group of the table its place in the output, -1 for groups with nobody
+    inside; `noise` its kind of noise.
     """
 
     setting: Setting
@@ -71,7 +74,9 @@ class Partition:
         )
 
     def drawn(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Draw the groups of a partition. Its rows come sorted by group, in batches that may end within a group."""
+        """Draw the groups of a partition. Its rows come sorted by group, in batches that may end
+        within a group.
+        """
         import pyarrow as pa
 
         for counted in whole_groups(arrays(batch) for batch in batches):
@@ -162,7 +167,9 @@ def drawn_by_spark(
     seed: int | None,
     job: Job,
 ) -> tuple[Synthesized, list[Part] | None]:
-    """Draw every group where Spark has it, and have Spark write the output; also the people, where they are few enough to compare."""
+    """Draw every group where Spark has it, and have Spark write the output;
+    also the people, where they are few enough to compare.
+    """
     job.step("drawing on Spark", DRAW)
     partition, true = Partition.of(scene, chooser, seed), scene.true
     release = scene.release
@@ -202,21 +209,3 @@ def gathered(engine: Spark) -> Part:
     """The rows that were drawn, here."""
     order, group, value, count = engine.numbers(shapes.columns_of(ROWS, list(COLUMNS)[:4]))
     return Part(order, group, value, count)
-
-
-def totals() -> exp.Select:
-    """How many rows and people were drawn, and how often."""
-    whole = [
-        exp.Count(this=exp.Star()),
-        *(
-            exp.Coalesce(this=one, expressions=[exp.Literal.number(0)])
-            for one in (
-                exp.Sum(this=shapes.column("count")),
-                exp.Sum(this=shapes.column("tries")),
-                exp.Max(this=shapes.column("tries")),
-            )
-        ),
-    ]
-    return exp.select(*(exp.alias_(one, f"t{at}") for at, one in enumerate(whole))).from_(
-        shapes.table_of(ROWS)
-    )

@@ -1,7 +1,9 @@
-"""Parts: a folder beside the output with one file for every batch that is drawn, for a run that goes on where another one stopped.
+"""Parts: a folder beside the output with one file for every batch that is drawn, for a run that
+goes on where another one stopped.
 
-A group must never be drawn twice and both drawings published: two together tell more than one. So there is one part for a batch, a
-part counts only when it is whole and of this run, and the output is made from the parts alone.
+A group must never be drawn twice and both drawings published: two together tell more than one. So
+there is one part for a batch, a part counts only when it is whole and of this run, and the output
+is made from the parts alone.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ import numpy as np
 
 from tacit.engines.output import FULL, cannot_write, discard, disk_full, refusing, settle
 from tacit.errors import DataError, EngineError
-from tacit.synthesizing.batches import Batch
+from tacit.families.synthetic.runs.batches import Batch
 
 FORMAT = 1
 MANIFEST, LOCK = "manifest.json", "lock"
@@ -37,9 +39,11 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The rows of one batch: a random number to order them by, the group, the value (both by their place in lists), and the count.
+    """The rows of one batch: a random number to order them by, the group, the value (both by their
+    place in lists), and the count.
 
-    `tries` is how often its groups were drawn until they were accepted, `most` how often one of them was.
+    `tries` is how often its groups were drawn until they were accepted,
+    `most` how often one of them was.
     """
 
     order: Integers
@@ -57,7 +61,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What has to be the same for two runs to belong together; what is secret is told by its digest.
+    """What has to be the same for two runs to belong together;
+    what is secret is told by its digest.
 
     `counts` has the digest of the true people of every batch.
     """
@@ -124,7 +129,9 @@ class Digest:
 
 
 class Folder:
-    """The folder of the parts of one output. Open it with `with`: it is locked meanwhile, and stays behind unless it is removed."""
+    """The folder of the parts of one output.
+    Open it with `with`: it is locked meanwhile, and stays behind unless it is removed.
+    """
 
     def __init__(self, output: Path) -> None:
         final = output.resolve()
@@ -196,7 +203,9 @@ class Folder:
             settle(self.path)
 
     def begin(self, salt: bytes, facts: Facts, batches: Sequence[Batch]) -> None:
-        """Go on with what is kept where it belongs to the same run; an error says what changed. Else begin anew."""
+        """Go on with what is kept where it belongs to the same run; an error says what changed.
+        Else begin anew.
+        """
         if self.is_begun:
             self._compare(salt, facts, batches)
             return
@@ -226,7 +235,8 @@ class Folder:
         )
         if changed is not None:
             raise DataError(
-                f"an earlier run left parts of {self.output}, and since then {told_change(changed, kept, meant)}: they cannot be published together.",
+                f"an earlier run left parts of {self.output}, and since then "
+                f"{told_change(changed, kept, meant)}: they cannot be published together.",
                 hint="Add --restart to throw these parts away and draw everything again.",
             )
         self.run = kept["run"]
@@ -250,7 +260,7 @@ class Folder:
             )
         return dict(found)
 
-    # -- parts -------------------------------------------------------------------------------------------
+    # -- parts -------------------------------------------------------------------------------------
 
     def place(self, batch: Batch) -> Path:
         """Where the part of a batch is."""
@@ -294,7 +304,9 @@ class Folder:
         return Part(order, group, value, count, tries=told["tries"], most=told["most"])
 
     def remove(self) -> None:
-        """The output is there: nothing is kept. The manifest goes first; without it parts belong to nothing."""
+        """The output is there: nothing is kept.
+        The manifest goes first; without it parts belong to nothing.
+        """
         with suppress(OSError):
             (self.path / MANIFEST).unlink(missing_ok=True)
             shutil.rmtree(self.path, ignore_errors=True)

@@ -1,4 +1,6 @@
-"""Reading: the true people of batches of groups, as many at a time as memory takes, and the digests that tell whether they changed."""
+"""Reading: the true people of batches of groups, as many at a time as memory takes, and the
+digests that tell whether they changed.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import DataError
-from tacit.synthesis.held import Held
-from tacit.synthesizing.batches import Batch, batches, members, portions
-from tacit.synthesizing.parts import Digest
+from tacit.families.synthetic.held import Held
+from tacit.families.synthetic.runs.batches import Batch, batches, members, portions
+from tacit.families.synthetic.runs.parts import Digest
 
 if TYPE_CHECKING:
-    from tacit.synthesis_asking.scene import Scene
+    from tacit.families.synthetic.reading.scene import Scene
 
 NOBODY = Held(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 class People:
-    """The groups of a scene in batches, and their true people. All of them stay in memory where they are few."""
+    """The groups of a scene in batches, and their true people.
+    All of them stay in memory where they are few.
+    """
 
     def __init__(self, scene: Scene, salt: bytes) -> None:
         self.scene = scene

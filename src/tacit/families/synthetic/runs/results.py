@@ -1,4 +1,6 @@
-"""Results: what a synthesis ends in, a file of synthetic people or the verdicts for which there is none."""
+"""Results: what a synthesis ends in, a file of synthetic people or the
+verdicts for which there is none.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,17 @@ from tacit.model.numbers import plain
 from tacit.model.verdict import Audience, Verdict, with_decimals
 
 if TYPE_CHECKING:
-    from tacit.synthesis.question import Sort
-    from tacit.synthesis.spending import Step
-    from tacit.synthesis.terms import Noise, Terms
-    from tacit.utility.flow_utility import FlowUtility
-    from tacit.utility.flows import Flows
-    from tacit.utility.positions import Positions
+    from tacit.families.synthetic.promise.spending import Step
+    from tacit.families.synthetic.promise.terms import Noise, Terms
+    from tacit.families.synthetic.question import Sort
+    from tacit.families.synthetic.utility.flow_utility import FlowUtility
+    from tacit.families.synthetic.utility.flows import Flows
+    from tacit.families.synthetic.utility.positions import Positions
 
-SEEDED = "The output is not private: it was drawn with --seed, and whoever knows the seed can draw it again and compare."
+SEEDED = (
+    "The output is not private: it was drawn with --seed, and whoever knows the seed can draw "
+    "it again and compare."
+)
 EXIT_STATUS = {"breached": 1, "undecided": 3}
 
 
@@ -28,8 +33,9 @@ EXIT_STATUS = {"breached": 1, "undecided": 3}
 class NoiseSummary:
     """The noise of all groups together.
 
-    Dirichlet: the least and the greatest `alpha` (people of the prior in a cell of weight 1), and how many people of the prior all
-    groups have on average (`prior`) and a group has in the middle (`median`). Geometric: the `thresholds` from which on a count is published.
+    Dirichlet: the least and the greatest `alpha` (people of the prior in a cell of weight 1), and
+    how many people of the prior all groups have on average (`prior`) and a group has in the middle
+    (`median`). Geometric: the `thresholds` from which on a count is published.
     """
 
     kinds: int  # of groups that need noise of their own, by their people and cells
@@ -97,7 +103,9 @@ def middle(weighted: Sequence[tuple[Fraction, int]]) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """How the draw went: synthetic people and rows, how often groups were drawn, batches, and how many of these an earlier run had left."""
+    """How the draw went: synthetic people and rows, how often groups were drawn, batches, and
+    how many of these an earlier run had left.
+    """
 
     people: int = 0
     rows: int = 0
@@ -110,7 +118,9 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """True and synthetic people, for the owner's eyes only: what the report draws and the utility is measured on."""
+    """True and synthetic people, for the owner's eyes only:
+    what the report draws and the utility is measured on.
+    """
 
     true: Flows
     synthetic: Flows
@@ -119,11 +129,14 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Synthesized:
-    """Synthetic people for which all checks hold; `output` is None where a check does not, and then nothing was drawn.
+    """Synthetic people for which all checks hold;
+    `output` is None where a check does not, and then nothing was drawn.
 
-    `groups` and `people` are those of the table, after `dropped` ones outside the domain (people, pairs) were left out. `utility`
-    compares with the true table, `baseline` does so for a thresholded geometric histogram with the same epsilon and delta that
-    nobody ever sees: both are for the owner only. `budget` is what the release spends of epsilon and delta, and what repeating costs.
+    `groups` and `people` are those of the table, after `dropped` ones outside the domain (people,
+    pairs) were left out. `utility` compares with the true table, `baseline` does so for a
+    thresholded geometric histogram with the same epsilon and delta that nobody ever sees: both are
+    for the owner only. `budget` is what the release spends of epsilon and delta, and what repeating
+    costs.
     """
 
     release: str
@@ -158,10 +171,15 @@ class Synthesized:
                 f"{verdict.label} is {verdict.status}: {verdict.because}" for verdict in failed
             )
             return f"nothing was drawn or written, because {told}"
-        return f"{self.drawing.people:,} synthetic people in {self.groups:,} groups were written to {self.output}"
+        return (
+            f"{self.drawing.people:,} synthetic people in {self.groups:,} groups were written "
+            f"to {self.output}"
+        )
 
     def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
-        """The object that `tacit synthesize --json` prints; what compares with the true table is null for others than the owner."""
+        """The object that `tacit synthesize --json` prints;
+        what compares with the true table is null for others than the owner.
+        """
         owner = audience == "owner"
         return {
             "release": self.release,
@@ -195,7 +213,9 @@ class Synthesized:
 
 
 def step_json(step: Step, terms: Terms) -> dict[str, Any]:
-    """What is spent once an option is counted, and the dissertation's own number where it has one."""
+    """What is spent once an option is counted, and the
+    dissertation's own number where it has one.
+    """
     found = {"name": step.name, "epsilon": step.epsilon, **with_decimals({"delta": terms.delta})}
     return found | {
         "printed_epsilon": step.printed if step.printed is None or isfinite(step.printed) else None

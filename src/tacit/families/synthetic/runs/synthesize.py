@@ -1,4 +1,6 @@
-"""Run: choose the noise of a synthetic release, ask its checks, draw its groups in batches, and write the output."""
+"""Run: choose the noise of a synthetic release, ask its checks, draw its groups in batches, and
+write the output.
+"""
 
 from __future__ import annotations
 
@@ -8,41 +10,51 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.assess import Desk, answer
-from tacit.definitions.registry import OF_SYNTHETIC
+from tacit.checking.assess import Desk, answer
 from tacit.engines import output as place
-from tacit.engines.spark import Spark
+from tacit.engines.spark.engine import Spark
+from tacit.engines.sql.shapes_drawn import Shape
 from tacit.errors import InputError, ParameterError, did_you_mean
-from tacit.jobs import Job
+from tacit.families.registry import OF_SYNTHETIC
+from tacit.families.synthetic.promise.spending import Spending, spending_of
+from tacit.families.synthetic.promise.terms import CannotPromise
+from tacit.families.synthetic.runs.budget import budget
+from tacit.families.synthetic.runs.drawing import COMPARE, DRAW, draw_missing
+from tacit.families.synthetic.runs.measuring import MOST, Rows, drawn_flows, histogram
+from tacit.families.synthetic.runs.parts import GO_ON, Digest, Facts, Folder
+from tacit.families.synthetic.runs.reading import People
+from tacit.families.synthetic.runs.results import SEEDED, NoiseSummary, Picture, Synthesized
+from tacit.families.synthetic.runs.writing import publish, read
+from tacit.model.jobs import Job
 from tacit.model.release import Synthetic
 from tacit.model.verdict import Certificate
 from tacit.plan.owned import owners_files
 from tacit.plan.plan import Check
-from tacit.synthesis.spending import Spending, spending_of
-from tacit.synthesis.terms import CannotPromise
-from tacit.synthesizing.budget import budget
-from tacit.synthesizing.drawing import COMPARE, DRAW, draw_missing
-from tacit.synthesizing.measuring import MOST, Rows, drawn_flows, histogram
-from tacit.synthesizing.parts import GO_ON, Digest, Facts, Folder
-from tacit.synthesizing.reading import People
-from tacit.synthesizing.results import SEEDED, NoiseSummary, Picture, Synthesized
-from tacit.synthesizing.writing import Shape, publish, read
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
+    from tacit.families.synthetic.promise.spending import Step
+    from tacit.families.synthetic.question import Sort
+    from tacit.families.synthetic.reading.scene import Scene
+    from tacit.families.synthetic.runs.batches import Batch
     from tacit.model.verdict import Verdict
     from tacit.plan.plan import Plan
-    from tacit.synthesis.question import Sort
-    from tacit.synthesis.spending import Step
-    from tacit.synthesis_asking.scene import Scene
-    from tacit.synthesizing.batches import Batch
 
 KINDS = {"dp": "differential-privacy", "pdp": "probabilistic-dp"}
-NOT_MEASURED = "The utility was not measured: {people:,} people are too many to compare in the memory of this machine."
-REPLACED = "An output of that name was there and was replaced. If anybody has it, they know what both outputs tell together: see budget."
+NOT_MEASURED = (
+    "The utility was not measured: {people:,} people are too many to compare in the memory of "
+    "this machine."
+)
+REPLACED = (
+    "An output of that name was there and was replaced. If anybody has it, they know what "
+    "both outputs tell together: see budget."
+)
 
 
-OUT_ALREADY = "{release} is published already by the plan: a second output about the same people adds up, see budget."
+OUT_ALREADY = (
+    "{release} is published already by the plan: a second output about the same people adds "
+    "up, see budget."
+)
 NEW = "an output that is yet to be drawn"  # and is none of those that are out: it spends by itself
 NOT_USED = 0.95  # of epsilon, below which noise is there for another reason
 
@@ -58,12 +70,14 @@ def synthesize(
     compare: bool = True,
     job: Job | None = None,
 ) -> Synthesized:
-    """Draw the synthetic people of a release and write them to `output`, if all checks of the release hold.
+    """Draw the synthetic people of a release and write them to `output`,
+    if all checks of the release hold.
 
-    Where the plan has no check of the release, the definition that it names (differential privacy, or the probabilistic kind) is
-    asked with its own epsilon and delta. Batches that an earlier run had drawn are used; `restart` throws them away. With a `seed`
-    the output can be drawn again, by anybody who knows it: that is for experiments. With `compare` it is measured against the
-    true people, which is for the owner's eyes.
+    Where the plan has no check of the release, the definition that it names (differential privacy,
+    or the probabilistic kind) is asked with its own epsilon and delta. Batches that an earlier run
+    had drawn are used; `restart` throws them away. With a `seed` the output can be drawn again, by
+    anybody who knows it: that is for experiments. With `compare` it is measured against the true
+    people, which is for the owner's eyes.
     """
     begun, job = time.perf_counter(), job or Job()
     named = the_release(plan, release)
@@ -109,13 +123,16 @@ def the_release(plan: Plan, name: str) -> Synthetic:
             f"the plan has no release {name!r}.", hint=did_you_mean(name, known or plan.releases)
         )
     if not isinstance(found, Synthetic):
-        write = f"{{table: {getattr(found, 'table', 'people')}, synthetic: {{group: COLUMN, value: COLUMN, epsilon: 1, delta: 1e-6}}}}"
+        write = (
+            f"{{table: {getattr(found, 'table', 'people')}, synthetic: {{group: COLUMN, "
+            f"value: COLUMN, epsilon: 1, delta: 1e-6}}}}"
+        )
         hint = did_you_mean(name, known) if known else f"Write it as {name}: {write}"
         raise InputError(f"{name} is no synthetic release.", hint=hint)
     return found
 
 
-# -- before anything is drawn ----------------------------------------------------------------------------
+# -- before anything is drawn ----------------------------------------------------------------------
 
 
 def judged(
@@ -159,11 +176,16 @@ def notes(plan: Plan, found: Synthesized) -> Iterator[str]:
         and found.steps
         and found.steps[-1].epsilon < NOT_USED * promised
     ):
-        yield f"accept, not epsilon, decides how much noise there is: only {found.steps[-1].epsilon} of an epsilon of {found.terms.epsilon} is used."
+        yield (
+            "accept, not epsilon, decides how much noise there is: only "
+            f"{found.steps[-1].epsilon} of an epsilon of {found.terms.epsilon} is used."
+        )
 
 
 def steps(release: Synthetic, spending: Spending, sort: Sort) -> tuple[Step, ...]:
-    """What is spent after each option; people who are placed inside regions by public numbers cost nothing (Theorem 4.4)."""
+    """What is spent after each option; people who are placed inside regions by public numbers
+    cost nothing (Theorem 4.4).
+    """
     found = tuple(spending.steps(sort))
     if release.coarsen is None:
         return found
@@ -174,7 +196,9 @@ def steps(release: Synthetic, spending: Spending, sort: Sort) -> tuple[Step, ...
 
 
 def worst(spending: Spending, verdicts: Sequence[Verdict]) -> Sort:
-    """The sort of groups that spends the most, as a check has found it; else that with the most people."""
+    """The sort of groups that spends the most, as a check has found it;
+    else that with the most people.
+    """
     sizes = [
         fact
         for one in verdicts
@@ -187,7 +211,9 @@ def worst(spending: Spending, verdicts: Sequence[Verdict]) -> Sort:
 
 
 def asked(desk: Desk, release: Synthetic, job: Job) -> Iterator[Verdict]:
-    """The verdicts of the release's own checks, with what is out already; without any, of the definition that it promises."""
+    """The verdicts of the release's own checks, with what is out already;
+    without any, of the definition that it promises.
+    """
     own = [
         check
         for check in desk.plan.checks
@@ -199,7 +225,7 @@ def asked(desk: Desk, release: Synthetic, job: Job) -> Iterator[Verdict]:
         yield answer(check, desk)
 
 
-# -- drawing and writing ---------------------------------------------------------------------------------
+# -- drawing and writing ---------------------------------------------------------------------------
 
 
 def drawn_and_written(
@@ -220,7 +246,7 @@ def drawn_and_written(
     if path is not None and path.exists():
         found = replace(found, warnings=(*found.warnings, REPLACED))
     if isinstance(desk.engine, Spark):
-        from tacit.synthesizing.on_spark import drawn_by_spark
+        from tacit.families.synthetic.runs.on_spark import drawn_by_spark
 
         found, parts = drawn_by_spark(
             desk.engine, scene, spending.chooser, found, output, seed=seed, job=job
@@ -306,11 +332,12 @@ def explained(folder: Folder, batches: Sequence[Batch]) -> Iterator[None]:
     except KeyboardInterrupt:
         kept = sum(folder.place(batch).exists() for batch in batches)
         raise KeyboardInterrupt(
-            f"{kept:,} of {len(batches):,} batches are drawn. {GO_ON} With --restart they are thrown away."
+            f"{kept:,} of {len(batches):,} batches are drawn. {GO_ON} With --restart they are "
+            "thrown away."
         ) from None
 
 
-# -- looking at it ---------------------------------------------------------------------------------------
+# -- looking at it ---------------------------------------------------------------------------------
 
 
 def measured(
@@ -321,8 +348,10 @@ def measured(
     against: bool,
     job: Job,
 ) -> Synthesized:
-    """With the utility, that of a histogram with the same terms, and what the report draws; not where there are too many people."""
-    from tacit.utility.flow_comparison import compare
+    """With the utility, that of a histogram with the same terms, and what the report draws;
+    not where there are too many people.
+    """
+    from tacit.families.synthetic.utility.flow_comparison import compare
 
     scene = people.scene
     if rows is None or found.people > MOST:

@@ -1,4 +1,6 @@
-"""Trying: how much noise other terms would need, in a few groups of different sizes, before anything is drawn."""
+"""Trying: how much noise other terms would need, in a few groups of different sizes, before
+anything is drawn.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +10,19 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.errors import ParameterError
-from tacit.plan import splicing
-from tacit.synthesis.noise import Chooser
-from tacit.synthesis.question import Sort
-from tacit.synthesis.terms import CannotPromise, Terms
+from tacit.families.synthetic.promise.noise import Chooser
+from tacit.families.synthetic.promise.terms import CannotPromise, Terms
+from tacit.families.synthetic.question import Sort
+from tacit.plan.edit import splicing
 
 SIZES = 7  # of groups that are looked at
 
 
 @dataclass(frozen=True, slots=True)
 class SizeNoise:
-    """The noise of a group of some size: prior people in each cell (`alpha`) and all together, or the least count that is published."""
+    """The noise of a group of some size: prior people in each cell (`alpha`) and all together,
+    or the least count that is published.
+    """
 
     people: int
     cells: int
@@ -28,14 +32,17 @@ class SizeNoise:
 
     @property
     def share(self) -> Fraction | None:
-        """How much of what a group is drawn from is invented; None where counts get noise instead."""
+        """How much of what a group is drawn from is invented;
+        None where counts get noise instead.
+        """
         return None if self.alpha is None else self.prior / (self.prior + self.people)
 
 
 def some_sorts(sorts: Sequence[Sort], most: int = SIZES) -> tuple[Sort, ...]:
-    """A few groups from the smallest to the largest, evenly among all groups, so that most people find one like theirs.
+    """A few groups from the smallest to the largest, evenly among all groups, so that most people
+    find one like theirs.
 
-    >>> from tacit.synthesis.cells import Cells
+    >>> from tacit.families.synthetic.cells import Cells
     >>> [one.people for one in some_sorts([Sort(n, Cells.alike(9)) for n in range(1, 100)], 4)]
     [1, 34, 66, 99]
     """
@@ -53,7 +60,9 @@ def some_sorts(sorts: Sequence[Sort], most: int = SIZES) -> tuple[Sort, ...]:
 
 
 def noise_of(terms: Terms, groups: int, sorts: Sequence[Sort]) -> tuple[SizeNoise, ...]:
-    """The least noise that terms allow, in each of some groups; `groups` is how many there are in all."""
+    """The least noise that terms allow, in each of some groups;
+    `groups` is how many there are in all.
+    """
     chooser, found = Chooser(terms, max(groups, 1)), []
     for sort in sorts:
         try:
@@ -82,7 +91,7 @@ class SetTerms:
         ...     .splitlines()[1]
         ... )
           map: {table: jobs, synthetic: {group: to, value: from, epsilon: 2.5}}  # mine
-        """
+        """  # noqa: E501
         for key, value in self.terms.items():
             path = ("releases", self.name, "synthetic", key)
             text = splicing.drop(text, path) if value is None else splicing.put(text, path, value)

@@ -1,4 +1,6 @@
-"""Workers: draw batches of groups, in this process or in several others that end when this one does."""
+"""Workers: draw batches of groups, in this process or in several
+others that end when this one does.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +18,29 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 
 from tacit.errors import EngineError, TacitError
-from tacit.synthesis.drawing import draw
-from tacit.synthesis.held import Held
-from tacit.synthesis.randomness import Randomness
-from tacit.synthesis.terms import Noise, Terms
-from tacit.synthesizing.batches import Batch
-from tacit.synthesizing.parts import GO_ON, Integers, joined
+from tacit.families.synthetic.drawing.groups import draw
+from tacit.families.synthetic.drawing.randomness import Randomness
+from tacit.families.synthetic.held import Held
+from tacit.families.synthetic.promise.terms import Noise, Terms
+from tacit.families.synthetic.runs.batches import Batch
+from tacit.families.synthetic.runs.parts import GO_ON, Integers, joined
 
 if TYPE_CHECKING:
-    from tacit.synthesis_asking.scene import Scene
+    from tacit.families.synthetic.reading.scene import Scene
 
 ALONE = 2_000_000  # people for whom other processes are not worth their start
 AHEAD = 2  # batches that wait for each worker
-CODE = "import sys; sys.path[:] = {path!r}; from tacit.synthesizing.workers import serve; serve()"
+CODE = (
+    "import sys; sys.path[:] = {path!r}; from tacit.families.synthetic.runs.workers import "
+    "serve; serve()"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all batches share: the scene without its engine, the terms to draw by, and the seed, if there is one."""
+    """What all batches share: the scene without its engine, the terms to draw by, and the seed,
+    if there is one.
+    """
 
     scene: Scene
     terms: Terms
@@ -59,7 +66,8 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Synthetic people of a batch: the group's place among all groups, the value's in the labels of the output, and how many.
+    """Synthetic people of a batch: the group's place among all groups, the value's in the labels of
+    the output, and how many.
 
     `tries` is how often groups were drawn in all, `most` how often one of them was.
     """
@@ -73,7 +81,9 @@ class Drawn:
 
 
 def randomness_for(seed: int | None, *names: str) -> Randomness:
-    """The system's randomness; with a seed, one for each batch and purpose that depends on nothing else."""
+    """The system's randomness; with a seed, one for each batch and
+    purpose that depends on nothing else.
+    """
     return Randomness.system() if seed is None else Randomness.seeded(seed, " ".join(names))
 
 
@@ -124,7 +134,9 @@ class Alone:
 
 
 class Several:
-    """Other processes draw. Each has a thread here that waits for it; they read from a pipe, which ends when this process does."""
+    """Other processes draw. Each has a thread here that waits for it;
+    they read from a pipe, which ends when this process does.
+    """
 
     def __init__(self, setting: Setting, workers: int) -> None:
         self.workers = [Worker(setting) for _ in range(workers)]
@@ -134,7 +146,9 @@ class Several:
         self._threads = ThreadPoolExecutor(workers)
 
     def drawn(self, tasks: Iterable[Task]) -> Iterator[Drawn]:
-        """The batches, as they are done. Tasks are taken when they are needed, so that few of them are in memory."""
+        """The batches, as they are done. Tasks are taken when they are needed, so that few of
+        them are in memory.
+        """
         waiting: set[Future[Drawn]] = set()
         for task in tasks:
             if len(waiting) >= AHEAD * len(self.workers):
@@ -166,7 +180,8 @@ class Worker:
     """One other process."""
 
     def __init__(self, setting: Setting) -> None:
-        # Not multiprocessing: it would run the caller's own script again, and leave its processes behind when this one is killed.
+        # Not multiprocessing: it would run the caller's own script again, and leave its processes
+        # behind when this one is killed.
         self.process = subprocess.Popen(
             [sys.executable, "-c", CODE.format(path=sys.path)],
             stdin=subprocess.PIPE,

@@ -1,4 +1,5 @@
-"""Flows compared, true against synthetic: distances, shares, most frequent values, range queries and far-off people in one answer.
+"""Flows compared, true against synthetic: distances, shares, most frequent values, range queries
+and far-off people in one answer.
 
 Counts and total variation are exact; distances are great-circle miles in floating point.
 """
@@ -10,12 +11,18 @@ from dataclasses import fields, replace
 import numpy as np
 
 from tacit.errors import DataError
-from tacit.utility.flow_distances import Distances
-from tacit.utility.flow_queries import GROUP_QUERIES, QUERIES, Questions, quantiles, summary
-from tacit.utility.flow_shares import Pairs, exact_variation, top_values
-from tacit.utility.flow_utility import ByGroup, FlowUtility, bands_of
-from tacit.utility.flows import Floats, Flows
-from tacit.utility.positions import Positions
+from tacit.families.synthetic.utility.flow_distances import Distances
+from tacit.families.synthetic.utility.flow_queries import (
+    GROUP_QUERIES,
+    QUERIES,
+    Questions,
+    quantiles,
+    summary,
+)
+from tacit.families.synthetic.utility.flow_shares import Pairs, exact_variation, top_values
+from tacit.families.synthetic.utility.flow_utility import ByGroup, FlowUtility, bands_of
+from tacit.families.synthetic.utility.flows import Floats, Flows
+from tacit.families.synthetic.utility.positions import Positions
 
 
 def compare(
@@ -30,12 +37,13 @@ def compare(
 ) -> FlowUtility:
     """What is still true of synthetic flows?
 
-    Both are over the same groups and values. Mean distances leave out who has no place. Total variation is half the sum of the
-    differences of the shares; it is 1 for a group that has people on one side only. Ties at the end of the most frequent values
-    count in part: by their chance if ties are broken at random. Range queries count people in rectangles between two
-    random values (in random sets of values where there are no places); they are the same for the same `seed`, and left out
-    where nobody is there on either side.
-    One pass over the rows for each question and some sorts.
+    Both are over the same groups and values. Mean distances leave out who has no place. Total
+    variation is half the sum of the differences of the shares; it is 1 for a group that has people
+    on one side only. Ties at the end of the most frequent values count in part: by their chance if
+    ties are broken at random. Range queries count people in rectangles between two random values
+    (in random sets of values where there are no places); they are the same for the same `seed`, and
+    left out where nobody is there on either side. One pass over the rows for each question and some
+    sorts.
 
     >>> true = Flows.of([("mill", "north", 3), ("mill", "south", 1)])
     >>> drawn = Flows.of([("mill", "north", 2), ("mill", "south", 2)], true.groups, true.values)
@@ -86,7 +94,9 @@ def compare(
 def with_people(
     true: Flows, synthetic: Flows, positions: Positions | None
 ) -> tuple[Flows, Flows, Positions | None]:
-    """The same over the values that have people on either side: of millions of values most have none."""
+    """The same over the values that have people on either side:
+    of millions of values most have none.
+    """
     kept = np.flatnonzero(true.totals + synthetic.totals)
     places = np.zeros(len(true.values), np.int64)
     places[kept] = np.arange(len(kept))

@@ -1,4 +1,6 @@
-"""Distances of flows: how far from their group people are, true against synthetic, and who is farther away than anybody was."""
+"""Distances of flows: how far from their group people are, true against synthetic, and who is
+farther away than anybody was.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.utility.flows import Floats, Flows, Integers, added
-from tacit.utility.positions import Positions
+from tacit.families.synthetic.utility.flows import Floats, Flows, Integers, added
+from tacit.families.synthetic.utility.positions import Positions
 
 FAR = 99  # percent of a group's people who do not live farther away
 
@@ -78,7 +80,9 @@ def group_means(flows: Flows, miles: Floats, below: float = math.inf) -> Floats:
 
 
 def percentiles(flows: Flows, miles: Floats, *percents: int) -> list[Floats]:
-    """The least distances that so many percent of each group's people do not exceed; NaN where nobody has one."""
+    """The least distances that so many percent of each group's people do not exceed;
+    NaN where nobody has one.
+    """
     taken = np.flatnonzero(~np.isnan(miles))
     order = taken[np.lexsort((miles[taken], flows.group[taken]))]
     group, count = flows.group[order], flows.count[order]

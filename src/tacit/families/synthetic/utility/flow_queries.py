@@ -1,4 +1,6 @@
-"""Range queries on flows: random questions of how many people there are, and how far off synthetic people answer them."""
+"""Range queries on flows: random questions of how many people there are, and how far off
+synthetic people answer them.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.utility.flows import Floats, Flows, Integers, added
-from tacit.utility.positions import Positions
+from tacit.families.synthetic.utility.flows import Floats, Flows, Integers, added
+from tacit.families.synthetic.utility.positions import Positions
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 QUERIES = 400  # random questions about everybody
@@ -32,7 +34,9 @@ class Queries:
 
 @dataclass(frozen=True)
 class Questions:
-    """Random questions "how many people are there?": in `boxes` of south, north, west and east, or in sets with some share of the values."""
+    """Random questions "how many people are there?": in `boxes` of south, north, west and east,
+    or in sets with some share of the values.
+    """
 
     positions: Positions | None
     boxes: Floats
@@ -43,7 +47,9 @@ class Questions:
     def of(
         cls, everywhere: Positions | None, positions: Positions | None, number: int, seed: int
     ) -> Questions:
-        """So many questions about values at `positions`; the same ones for the same seed and the same places `everywhere`."""
+        """So many questions about values at `positions`;
+        the same ones for the same seed and the same places `everywhere`.
+        """
         draw = np.random.default_rng(seed)
         shares = draw.random(number)
         if everywhere is None or positions is None:
@@ -69,7 +75,9 @@ class Questions:
         return summary(relative(truth, answer, people.sum()))
 
     def of_groups(self, true: Flows, synthetic: Flows, number: int) -> Floats:
-        """Errors of the same questions about every group: a row for each group, NaN for those that are not asked."""
+        """Errors of the same questions about every group:
+        a row for each group, NaN for those that are not asked.
+        """
         asked = np.flatnonzero(true.sizes)
         if len(asked) > MOST_ASKED:
             asked = np.sort(
@@ -127,9 +135,11 @@ def answers_of(flows: Flows, inside: Mask) -> Integers:
 
 
 def relative(truth: Integers, answer: Integers, people: Any) -> Floats:
-    """Errors as parts of the truth, or of a thousandth of all people (one person at least) where the truth is less.
+    """Errors as parts of the truth, or of a thousandth of all people (one person at least) where
+    the truth is less.
 
-    NaN where nobody is asked for on either side: small groups would look right wherever they are empty.
+    NaN where nobody is asked for on either side:
+    small groups would look right wherever they are empty.
     """
     errors = np.abs(answer - truth) / np.maximum(truth, np.maximum(people / FLOOR, 1.0))
     return np.where(truth + answer > 0, errors, np.nan)

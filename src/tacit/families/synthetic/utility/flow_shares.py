@@ -1,4 +1,6 @@
-"""Shares of flows: people of each group and value side by side, their total variation (exact), and the most frequent values."""
+"""Shares of flows: people of each group and value side by side, their total variation (exact),
+and the most frequent values.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from tacit.utility.flows import Floats, Flows, Integers
+from tacit.families.synthetic.utility.flows import Floats, Flows, Integers
 
 TOP = 10  # values with the most people
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """True and synthetic people side by side, for each group and value that either has; sorted by group."""
+    """True and synthetic people side by side, for each group and value that either has;
+    sorted by group.
+    """
 
     group: Integers
     true: Integers
@@ -52,7 +56,8 @@ class Pairs:
     def variations(self) -> tuple[Any, Any]:
         """Numerators and denominators of the groups' total variation distances."""
         shared = np.maximum(np.gcd(self.people, self.drawn), 1)
-        # Each share over the least common multiple of both sizes: with equal sizes the numbers stay as small as the counts.
+        # Each share over the least common multiple of both sizes:
+        # with equal sizes the numbers stay as small as the counts.
         times_true, times_synthetic = self.drawn // shared, self.people // shared
         kind: Any = np.int64 if fits(self.people, times_true) else object
         differences = (
@@ -91,7 +96,9 @@ def exact_variation(true: Integers, synthetic: Integers) -> Fraction:
 def top_values(
     group: Integers, true: Integers, synthetic: Integers, groups: int
 ) -> tuple[Floats, Integers]:
-    """How many of each group's most frequent true values are among its most frequent synthetic values, and of how many."""
+    """How many of each group's most frequent true values are among its most frequent synthetic
+    values, and of how many.
+    """
     both = chances(group, true, groups) * chances(group, synthetic, groups)
     occupied = np.bincount(group, weights=true > 0, minlength=groups)
     hits = np.bincount(group, weights=both, minlength=groups).astype(np.float64)
@@ -99,7 +106,9 @@ def top_values(
 
 
 def chances(group: Integers, count: Integers, groups: int) -> Floats:
-    """The chance of each row to be among its group's first TOP by count, where ties are broken at random. Rows are sorted by group."""
+    """The chance of each row to be among its group's first TOP by count, where ties are broken
+    at random. Rows are sorted by group.
+    """
     most = int(count.max(initial=0))
     ordered = np.sort(group * (most + 1) + (most - count))
     starts = np.searchsorted(group, np.arange(groups + 1))

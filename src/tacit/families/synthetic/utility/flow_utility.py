@@ -1,4 +1,6 @@
-"""What a comparison of flows found: of all people, by size of group and of every group, and all of it as JSON."""
+"""What a comparison of flows found: of all people, by size of group and of every group, and all
+of it as JSON.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from tacit.families.synthetic.utility.flow_queries import Queries
+from tacit.families.synthetic.utility.flows import Floats, Integers
 from tacit.model.verdict import with_decimals
-from tacit.utility.flow_queries import Queries
-from tacit.utility.flows import Floats, Integers
 
 BANDS = ((1, 10), (11, 50), (51, 200), (201, 1000), (1001, None))  # sizes of groups
 DIGITS = 4
@@ -21,11 +23,13 @@ DIGITS = 4
 
 @dataclass(frozen=True)
 class ByGroup:
-    """What became of each group, in the order of the groups. Distances are NaN where nobody has one.
+    """What became of each group, in the order of the groups.
+    Distances are NaN where nobody has one.
 
-    `moved` of `whole` is the total variation distance. `top` is how many of the group's `of_top` most frequent values are
-    among the most frequent synthetic ones. `far` is the distance that 99 % do not exceed, `longest` the longest, both of the
-    true people; `beyond_far` and `beyond_longest` count synthetic people.
+    `moved` of `whole` is the total variation distance. `top` is how many of the group's `of_top`
+    most frequent values are among the most frequent synthetic ones. `far` is the distance that 99 %
+    do not exceed, `longest` the longest, both of the true people; `beyond_far` and `beyond_longest`
+    count synthetic people.
     """
 
     people: Integers
@@ -87,9 +91,9 @@ class Band:
 class FlowUtility:
     """What is still true of synthetic flows: of all people, by size of group, and of every group.
 
-    `total_variation` is that of groups and values together, `value_variation` of the values alone, whatever the group.
-    `short` is the distance below which a distance counts as short: the true median where none is given. `empty` groups have people,
-    and no synthetic ones.
+    `total_variation` is that of groups and values together, `value_variation` of the values alone,
+    whatever the group. `short` is the distance below which a distance counts as short: the true
+    median where none is given. `empty` groups have people, and no synthetic ones.
     """
 
     people: int
@@ -118,7 +122,9 @@ class FlowUtility:
         return not math.isnan(self.mean_true)
 
     def to_json(self, names: Sequence[Any] = ()) -> dict[str, Any]:
-        """As `tacit synthesize --json` has it; with the groups' `names` also every group. None where there is nothing to measure."""
+        """As `tacit synthesize --json` has it; with the groups' `names` also every group.
+        None where there is nothing to measure.
+        """
         document: dict[str, Any] = {
             "people": str(self.people),
             "synthetic_people": str(self.drawn),

@@ -1,6 +1,7 @@
 """Flows: how many people of each group have which value.
 
-A group is for example a place of work, its people are its workers, and the value is where each of them lives.
+A group is for example a place of work, its people are its workers, and
+the value is where each of them lives.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Flows:
-    """How many people of which group have which value: parallel arrays of places in `groups` and `values`, and counts.
+    """How many people of which group have which value:
+    parallel arrays of places in `groups` and `values`, and counts.
 
     >>> Flows.of([("mill", "north", 3), ("mill", "south", 1), ("yard", "north", 2)]).sizes.tolist()
     [4, 2]
@@ -39,7 +41,9 @@ class Flows:
         groups: Sequence[Any] = (),
         values: Sequence[Any] = (),
     ) -> Flows:
-        """From rows of group, value and count; groups and values that are not given are numbered as they come."""
+        """From rows of group, value and count;
+        groups and values that are not given are numbered as they come.
+        """
         group_places = {one: place for place, one in enumerate(groups)}
         value_places = {one: place for place, one in enumerate(values)}
         found = [

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.utility.flows import Floats, Flows
+from tacit.families.synthetic.utility.flows import Floats, Flows
 
 EARTH = 3958.7613  # mean radius in miles
 
 
 @dataclass(frozen=True)
 class Positions:
-    """Where values and groups are, in degrees; NaN where nobody knows. Without places of the groups there are no distances."""
+    """Where values and groups are, in degrees; NaN where nobody knows.
+    Without places of the groups there are no distances.
+    """
 
     latitude: Floats
     longitude: Floats
@@ -21,7 +23,9 @@ class Positions:
     group_longitude: Floats | None = None
 
     def miles(self, flows: Flows) -> Floats:
-        """How far from their group the people of each row are; NaN where either place is unknown."""
+        """How far from their group the people of each row are;
+        NaN where either place is unknown.
+        """
         if self.group_latitude is None or self.group_longitude is None:
             return np.full(len(flows.group), np.nan)
         return miles_between(

@@ -1,4 +1,6 @@
-"""e-safety: do the odds between any two secrets stay, if all databases with the same secret are equally likely? (Definition 1)"""
+"""e-safety: do the odds between any two secrets stay, if all databases with the same secret are
+equally likely? (Definition 1)
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,10 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, ClassVar, Literal
 
-from tacit.definitions.base import Place
-from tacit.definitions.view_safety import (
+from tacit.families.definition import Place
+from tacit.families.words import listed, plural
+from tacit.families.worlds.counting import ENUMERATED, Part, Tally, tally
+from tacit.families.worlds.definitions.view_safety import (
     COUNTED_PARTS,
     COUNTED_STATES,
     MOST_UNSEEN,
@@ -27,19 +31,18 @@ from tacit.definitions.view_safety import (
     unseen,
     world_json,
 )
-from tacit.definitions.words import listed, plural
+from tacit.families.worlds.matching import TooMany, Tuple
+from tacit.families.worlds.over_domain import Databases, moved
+from tacit.families.worlds.question import Over, SafetyCase
+from tacit.families.worlds.separate import separate
+from tacit.families.worlds.setting import Seen, Setting
+from tacit.families.worlds.settled import settled
+from tacit.families.worlds.solving import NoWorld
+from tacit.families.worlds.universe import unbounded
+from tacit.families.worlds.unseen import USUAL, chosen
+from tacit.families.worlds.worlds import Worlds, answer
+from tacit.model.deadline import Deadline, OutOfTime
 from tacit.model.verdict import Assumption
-from tacit.worlds.counting import ENUMERATED, Part, Tally, tally
-from tacit.worlds.matching import TooMany, Tuple
-from tacit.worlds.over_domain import Databases, moved
-from tacit.worlds.question import Over, SafetyCase
-from tacit.worlds.separate import separate
-from tacit.worlds.setting import Seen, Setting
-from tacit.worlds.settled import settled
-from tacit.worlds.solving import Deadline, NoWorld, OutOfTime
-from tacit.worlds.universe import unbounded
-from tacit.worlds.unseen import USUAL, chosen
-from tacit.worlds.worlds import Worlds, answer
 
 MOST_STATES = 100_000
 MOST_MEASURED = 300  # rows of a database whose worlds are counted though nothing depends on it
@@ -53,10 +56,12 @@ EQUALLY_LIKELY_WITNESSES = Assumption(
 
 @dataclass(frozen=True, slots=True)
 class ESafety(ViewSafety):
-    """The new view leaves the odds between any two secrets as they were, whatever was believed about the secrets.
+    """The new view leaves the odds between any two secrets as they were, whatever was believed
+    about the secrets.
 
-    The other side has no opinion on databases with the same secret: they are equally likely. So worlds are counted,
-    over finite domains. `over` and `seconds` are as in g-safety; over all databases means over every finite domain.
+    The other side has no opinion on databases with the same secret: they are equally likely. So
+    worlds are counted, over finite domains. `over` and `seconds` are as in g-safety; over all
+    databases means over every finite domain.
 
     >>> ESafety(over="all").label
     'e-safety on every database'
@@ -69,7 +74,10 @@ class ESafety(ViewSafety):
     measure: ClassVar[str] = "any change of the odds between two secrets"
     place: ClassVar[Place] = Place(
         protects="the answer of a secret query",
-        against="who has seen the published views, knows the constraints and has an opinion on secrets only",
+        against=(
+            "who has seen the published views, knows the constraints and has an opinion on "
+            "secrets only"
+        ),
         measured="any change of the odds between two secrets",
         risks=("singling out", "linkability", "inference"),
         disclosures=("identity", "attribute", "membership"),
@@ -90,7 +98,10 @@ class ESafety(ViewSafety):
             return None
         if self.over == "domain":
             Databases(case.setting).check(Deadline(float(self.seconds)))
-        because = f"{listed(case.new)} and {case.setting.secret.name} are about tables that nothing connects"
+        because = (
+            f"{listed(case.new)} and {case.setting.secret.name} are about tables that "
+            "nothing connects"
+        )
         return Outcome(
             "holds",
             "separate",
@@ -101,7 +112,9 @@ class ESafety(ViewSafety):
         )
 
     def _measured(self, setting: Setting) -> dict[str, Any]:
-        """What can be said of the worlds where they need not be looked at; nothing where that is work."""
+        """What can be said of the worlds where they need not be looked at;
+        nothing where that is work.
+        """
         if (
             self.over != "instance"
             or len(setting.instance or ()) > MOST_MEASURED
@@ -130,7 +143,8 @@ class ESafety(ViewSafety):
             if outcome.status == "breached":
                 return outcome
             if before is not None and outcome.kind == "not-counted":
-                return before  # it was answered with fewer unseen values, and that is as far as counting goes
+                # it was answered with fewer unseen values, and that is as far as counting goes
+                return before
         return outcome if outcome is not None else self._with_more(case, fresh, deadline)
 
     def _over_values(
@@ -156,13 +170,18 @@ class ESafety(ViewSafety):
         return outcome
 
     def _by_parts(self, case: SafetyCase, found: Worlds, deadline: Deadline) -> Outcome:
-        """Parts that touch both the new views and the secret decide; each is counted, or searched for a secret that dies."""
+        """Parts that touch both the new views and the secret decide;
+        each is counted, or searched for a secret that dies.
+        """
         stays = found.stays(deadline)
         actual = found.secret_of(stays)
         mixed = [part for part in found.parts if not part.is_separate]
         measured: dict[str, Any] = {"worlds_equal": False, **unseen_values(found.setting)}
         if not mixed:
-            because = f"no chain of constraints and published rows leads from {listed(case.new)} to {found.setting.secret.name}"
+            because = (
+                f"no chain of constraints and published rows leads from {listed(case.new)} to "
+                f"{found.setting.secret.name}"
+            )
             return Outcome(
                 "holds",
                 "separate",
@@ -199,11 +218,15 @@ class ESafety(ViewSafety):
         if left:
             size = max(len(part.tuples) for part in left)
             text = (
-                f"No row became impossible or certain, no secret was found that dies, and the worlds could not be counted: {plural('part', len(left))} of up to {size} tuples hang together. "
-                "Close columns with domains: of fewer values, or ask for g-safety."
+                "No row became impossible or certain, no secret was found that dies, and the "
+                f"worlds could not be counted: {plural('part', len(left))} of up to {size} tuples "
+                "hang together. Close columns with domains: of fewer values, or ask for g-safety."
             )
             return undecided("not-counted", text, case, measured)
-        because = f"the odds between secrets stay as they were in {plural('part', len(mixed))} of the database that {'matters' if len(mixed) == 1 else 'matter'}"
+        because = (
+            f"the odds between secrets stay as they were in {plural('part', len(mixed))} of "
+            f"the database that {'matters' if len(mixed) == 1 else 'matter'}"
+        )
         return Outcome(
             "holds",
             "odds-equal",
@@ -223,7 +246,9 @@ class ESafety(ViewSafety):
         measured: Mapping[str, Any],
         deadline: Deadline,
     ) -> Outcome | Literal[True] | None:
-        """What can be of each row tells of a part: a secret that dies, or True where it has one secret only; None where it must be counted."""
+        """What can be of each row tells of a part:
+        a secret that dies, or True where it has one secret only; None where it must be counted.
+        """
         rows = dict(part.secret)
         after = settled([*part.before, *part.after], rows, deadline, stays)
         still_open = after.possible.keys() & after.avoidable.keys()
@@ -274,7 +299,9 @@ class ESafety(ViewSafety):
         actual: frozenset[Tuple],
         measured: Mapping[str, Any],
     ) -> Outcome:
-        """Two secrets whose odds move, with the numbers of worlds: of the whole database where all parts are counted."""
+        """Two secrets whose odds move, with the numbers of worlds:
+        of the whole database where all parts are counted.
+        """
         others = [
             tally(part, most_states=MOST_STATES // 10)
             for part in found.parts
@@ -347,7 +374,7 @@ class ESafety(ViewSafety):
             assumptions=assumptions,
         )
 
-    # -- over a domain, on every database ----------------------------------------------------------------
+    # -- over a domain, on every database ----------------------------------------------------------
 
     def _over_databases(self, case: SafetyCase, deadline: Deadline) -> Outcome:
         for fresh in domains(case.setting, self.over):
@@ -359,13 +386,16 @@ class ESafety(ViewSafety):
                 return outcome
         return undecided(
             "every-database",
-            f"No domain with up to {MOST_UNSEEN} values beyond the constants has a counterexample, and {listed(case.new)} could not be "
-            "computed from what is out. Whether it holds over every domain cannot be decided in general: ask over: domain or over: instance.",
+            f"No domain with up to {MOST_UNSEEN} values beyond the constants has a counterexample, "
+            f"and {listed(case.new)} could not be computed from what is out. Whether it holds over "
+            "every domain cannot be decided in general: ask over: domain or over: instance.",
             case,
         )
 
     def _on_some(self, case: SafetyCase, found: Databases, deadline: Deadline) -> Outcome | None:
-        """Every piece of the databases by enumeration where it is small; else some databases, one by one."""
+        """Every piece of the databases by enumeration where it is small;
+        else some databases, one by one.
+        """
         if found.is_empty:
             return None
         pieces = [one for one in found.pieces() if one.secret and (one.new or one.new_conditions)]
@@ -384,7 +414,10 @@ class ESafety(ViewSafety):
         while len(seen) < TRIED:
             pair = found.pair(deadline, seen)
             if pair is None and not seen:
-                because = "on no database over these domains does it rule out a database with another secret"
+                because = (
+                    "on no database over these domains does it rule out a database with "
+                    "another secret"
+                )
                 return Outcome("holds", "no-counterexample", because, measured={}, case=case)
             if pair is None:
                 break
@@ -405,7 +438,9 @@ class ESafety(ViewSafety):
                 )
         return undecided(
             "not-counted",
-            f"{plural('database', len(seen))} were looked at one by one and none is a counterexample; there are too many to count. Use smaller domains, or ask for g-safety.",
+            f"{plural('database', len(seen))} were looked at one by one and none is a "
+            "counterexample; there are too many to count. Use smaller domains, or ask for "
+            "g-safety.",
             case,
         )
 
@@ -463,11 +498,13 @@ def died_story(
     told = []
     if gone:
         told.append(
-            f"Before, {listed(few(gone))} could be in the answer of {name}. Now nobody believes that."
+            f"Before, {listed(few(gone))} could be in the answer of {name}. Now nobody "
+            "believes that."
         )
     if kept:
         told.append(
-            f"Before, {listed(few(kept))} could be missing from the answer of {name}. Now everybody knows that {'it is' if len(kept) == 1 else 'they are'} there."
+            f"Before, {listed(few(kept))} could be missing from the answer of {name}. Now "
+            f"everybody knows that {'it is' if len(kept) == 1 else 'they are'} there."
         )
     return " ".join(told) or None
 
@@ -484,11 +521,16 @@ def odds_story(
     """How the odds of two secrets move."""
     (one, before, after), (two, before_two, after_two) = secrets
     if before is None:
-        return f"Before, the answer of {found.setting.secret.name} could be {shown_secret(found.rows(two), found.setting.secret)}. Now nobody believes that."
+        return (
+            f"Before, the answer of {found.setting.secret.name} could be "
+            f"{shown_secret(found.rows(two), found.setting.secret)}. Now nobody "
+            "believes that."
+        )
     names = [shown_secret(found.rows(each), found.setting.secret) for each in (one, two)]
     return (
-        f"Before, {names[0]} was the answer of {found.setting.secret.name} in {many(before)} and {names[1]} in {many(before_two)}. "
-        f"Now {number(after)} and {number(after_two)} are left: the odds are no longer the same."
+        f"Before, {names[0]} was the answer of {found.setting.secret.name} in {many(before)} and "
+        f"{names[1]} in {many(before_two)}. Now {number(after)} and {number(after_two)} are left: "
+        "the odds are no longer the same."
     )
 
 
@@ -515,7 +557,9 @@ def moved_breach(
     instance: frozenset[int],
     secrets: Sequence[tuple[frozenset[Tuple], int, int]],
 ) -> Outcome:
-    """A database on which the odds of two secrets would move. Tuples elsewhere do not matter, and are left out."""
+    """A database on which the odds of two secrets would move.
+    Tuples elsewhere do not matter, and are left out.
+    """
     plain = found.store.numbering.plain
     shown = [
         {"rows": [list(plain(row)) for row in secret], "before": before, "after": after}
@@ -533,9 +577,11 @@ def moved_breach(
     ]
     (_, before, after), (_, before_two, after_two) = secrets
     story = (
-        f"If the database were {listed([str(one) for one in data]) or 'without any row'}: of those that look the same {many(before)} {'has' if before == 1 else 'have'} "
-        f"{names[0]} as the answer of {found.setting.secret.name}, and {many(before_two)} {'has' if before_two == 1 else 'have'} {names[1]}. "
-        f"After {listed(case.new)}, {number(after)} and {number(after_two)} are left."
+        f"If the database were {listed([str(one) for one in data]) or 'without any row'}: of those "
+        f"that look the same {many(before)} {'has' if before == 1 else 'have'} {names[0]} as the "
+        f"answer of {found.setting.secret.name}, and {many(before_two)} "
+        f"{'has' if before_two == 1 else 'have'} {names[1]}. After {listed(case.new)}, "
+        f"{number(after)} and {number(after_two)} are left."
     )
     return Outcome(
         "breached",

@@ -1,4 +1,6 @@
-"""g-safety: does a new view rule out any database that could have been the one? (Deutsch and Papakonstantinou, Definition 2)"""
+"""g-safety: does a new view rule out any database that could have been the one? (Deutsch and
+Papakonstantinou, Definition 2)
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tacit.definitions.base import Place
-from tacit.definitions.view_safety import (
+from tacit.families.definition import Place
+from tacit.families.words import listed
+from tacit.families.worlds.definitions.view_safety import (
     MOST_UNSEEN,
     SECONDS,
     UNSEEN_VALUES,
@@ -24,25 +27,27 @@ from tacit.definitions.view_safety import (
     unseen,
     world_json,
 )
-from tacit.definitions.words import listed
-from tacit.worlds.over_domain import Databases
-from tacit.worlds.question import Over, SafetyCase
-from tacit.worlds.replay import fits, is_ruled_out
-from tacit.worlds.setting import Setting
-from tacit.worlds.solving import Deadline, NoWorld
-from tacit.worlds.unseen import chosen
-from tacit.worlds.worlds import Worlds
+from tacit.families.worlds.over_domain import Databases
+from tacit.families.worlds.question import Over, SafetyCase
+from tacit.families.worlds.replay import fits, is_ruled_out
+from tacit.families.worlds.setting import Setting
+from tacit.families.worlds.solving import NoWorld
+from tacit.families.worlds.unseen import chosen
+from tacit.families.worlds.worlds import Worlds
+from tacit.model.deadline import Deadline
 
 REPLAYED = 60  # a world of up to so many rows is checked once more the plain way before it is shown
 
 
 @dataclass(frozen=True, slots=True)
 class GSafety(ViewSafety):
-    """The new view changes nobody's belief about the secret, whatever they believed about the database.
+    """The new view changes nobody's belief about the secret, whatever
+    they believed about the database.
 
-    It holds where the same databases stay possible, or where only one secret was plausible before (Lemma 1
-    of the paper leaves the second case out). `over` is one database (instance), every database over the domains of the
-    columns (domain), or every database (all). `seconds` limits the search; then the verdict is undecided.
+    It holds where the same databases stay possible, or where only one secret was plausible before
+    (Lemma 1 of the paper leaves the second case out). `over` is one database (instance), every
+    database over the domains of the columns (domain), or every database (all). `seconds` limits the
+    search; then the verdict is undecided.
 
     >>> GSafety().label, GSafety(over="domain").label
     ('g-safety', 'g-safety over the domain')
@@ -58,7 +63,10 @@ class GSafety(ViewSafety):
     measure: ClassVar[str] = "any change of belief, for any belief about the database"
     place: ClassVar[Place] = Place(
         protects="the answer of a secret query",
-        against="who has seen the published views, knows the constraints and believes anything about the database",
+        against=(
+            "who has seen the published views, knows the constraints and believes anything "
+            "about the database"
+        ),
         measured="any change of belief",
         risks=("singling out", "linkability", "inference"),
         disclosures=("identity", "attribute", "membership"),
@@ -135,14 +143,19 @@ class GSafety(ViewSafety):
                 return pair_breach(case, found, pair.instance, pair.world)
             searched = max(searched, found.undetermined)
             if not found.universe.open:
-                because = "on no database over these domains does it rule out a database with another secret"
+                because = (
+                    "on no database over these domains does it rule out a database with "
+                    "another secret"
+                )
                 return Outcome(
                     "holds", "no-counterexample", because, {"tuples": searched}, case=case
                 )
         return undecided(
             "every-database",
-            f"No database with up to {MOST_UNSEEN} values beyond the constants is a counterexample, and {listed(case.new)} could not be "
-            "computed from what is out. Whether it holds on every database cannot be decided in general: ask over: domain or over: instance.",
+            f"No database with up to {MOST_UNSEEN} values beyond the constants is a "
+            f"counterexample, and {listed(case.new)} could not be computed from what is out. "
+            "Whether it holds on every database cannot be decided in general: ask over: domain or "
+            "over: instance.",
             case,
         )
 
@@ -154,12 +167,15 @@ def breach(
     other: frozenset[int],
     measured: Mapping[str, Any],
 ) -> Outcome:
-    """A world that was possible and no longer is; `other` is one with another secret, perhaps the same."""
+    """A world that was possible and no longer is;
+    `other` is one with another secret, perhaps the same.
+    """
     setting = found.setting
     world, data = found.facts(out), setting.instance
     if len(world) <= REPLAYED and not (fits(setting, world) and is_ruled_out(setting, world)):
         raise AssertionError(
-            f"the world that was found is none, or is not ruled out: {listed([str(one) for one in world])}"
+            "the world that was found is none, or is not ruled out: "
+            f"{listed([str(one) for one in world])}"
         )
     personal = world_json(world, data, setting.relations)
     personal["secret_in_world"] = [list(row) for row in found.rows(found.secret_of(out))]
@@ -177,12 +193,15 @@ def breach(
         ]
     if other is out:
         story.append(
-            f"In it the answer of {setting.secret.name} is {shown_secret(found.rows(found.secret_of(out)), setting.secret)}."
+            f"In it the answer of {setting.secret.name} is "
+            f"{shown_secret(found.rows(found.secret_of(out)), setting.secret)}."
         )
     else:
         personal["other_secret"] = [list(row) for row in found.rows(found.secret_of(other))]
         story.append(
-            f"Other secrets are plausible, such as {shown_secret(found.rows(found.secret_of(other)), setting.secret)}: whoever thought that database likely thinks differently of them now."
+            "Other secrets are plausible, such as "
+            f"{shown_secret(found.rows(found.secret_of(other)), setting.secret)}: whoever thought "
+            "that database likely thinks differently of them now."
         )
     assumptions = (UNSEEN_VALUES,) if open_names(setting) else ()
     because = f"a database that was possible no longer is after {news}"

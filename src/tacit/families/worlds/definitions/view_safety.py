@@ -1,4 +1,6 @@
-"""What g-safety and e-safety have in common: who is asked about, how cases are put together, how worlds are told."""
+"""What g-safety and e-safety have in common:
+who is asked about, how cases are put together, how worlds are told.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +9,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from tacit.definitions.base import Definition, check_seconds
-from tacit.definitions.words import listed, plural
 from tacit.errors import DataError, ParameterError
+from tacit.families.definition import Definition, check_seconds
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.logic.rewriting import implied, rewriting
+from tacit.families.queries.query import Query, Relations
+from tacit.families.words import listed, plural
+from tacit.families.worlds.counting import ENUMERATED, Tally, plausible, tally, worlds
+from tacit.families.worlds.matching import TooMany
+from tacit.families.worlds.over_domain import Databases
+from tacit.families.worlds.question import Over, SafetyCase, SafetyQuestion
+from tacit.families.worlds.setting import Setting
+from tacit.families.worlds.solving import NoWorld
+from tacit.families.worlds.universe import unbounded
+from tacit.families.worlds.unseen import chosen, enough, further
+from tacit.families.worlds.worlds import Worlds
+from tacit.model.deadline import Deadline, OutOfTime
 from tacit.model.verdict import Assumption, Certificate, Reason, Scope, Status, Verdict, Witness
-from tacit.queries.facts import Fact
-from tacit.queries.query import Query, Relations
-from tacit.queries.rewriting import implied, rewriting
-from tacit.worlds.counting import ENUMERATED, Tally, plausible, tally, worlds
-from tacit.worlds.matching import TooMany
-from tacit.worlds.over_domain import Databases
-from tacit.worlds.question import Over, SafetyCase, SafetyQuestion
-from tacit.worlds.setting import Setting
-from tacit.worlds.solving import Deadline, NoWorld, OutOfTime
-from tacit.worlds.universe import unbounded
-from tacit.worlds.unseen import chosen, enough, further
-from tacit.worlds.worlds import Worlds
 
 SECONDS = 60
 COUNTED_STATES, COUNTED_PARTS = 20_000, 300  # worlds are counted along the way where that is cheap
@@ -45,7 +48,9 @@ Derivations = dict[tuple[tuple[str, ...], ...], list[str] | None]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer for one case. `kind` is that of the certificate or witness, or the code of the reason."""
+    """The answer for one case. `kind` is that of the certificate or
+    witness, or the code of the reason.
+    """
 
     status: Status
     kind: str
@@ -107,7 +112,8 @@ class ViewSafety(Definition):
     def _judged(
         self, case: SafetyCase, question: SafetyQuestion, deadline: Deadline, known: Derivations
     ) -> Outcome:
-        # What follows from what is out rules out nothing. That is asked first where worlds cannot prove it.
+        # What follows from what is out rules out nothing.
+        # That is asked first where worlds cannot prove it.
         beyond = self.over == "all" or (
             case.setting.instance is not None and bool(unbounded(case.setting))
         )
@@ -120,13 +126,18 @@ class ViewSafety(Definition):
         except OutOfTime:
             outcome = undecided(
                 "time",
-                f"{float(self.seconds):g} seconds were not enough. Allow more with seconds:, or ask about fewer tables.",
+                f"{float(self.seconds):g} seconds were not enough. Allow more with seconds:, or "
+                "ask about fewer tables.",
                 case,
             )
         except NoWorld:
             raise DataError(
-                f"no database satisfies the constraints and gives {listed([*case.given, *case.new])} these answers.",
-                hint="Correct the answer files, the constraints or the domains, or allow more unseen values with fresh:.",
+                "no database satisfies the constraints and gives "
+                f"{listed([*case.given, *case.new])} these answers.",
+                hint=(
+                    "Correct the answer files, the constraints or the domains, or allow more "
+                    "unseen values with fresh:."
+                ),
             ) from None
         if outcome.status == "undecided" or outcome.kind == "worlds-equal":
             outcome = self._derived(case, outcome.measured, known) or outcome
@@ -145,7 +156,9 @@ class ViewSafety(Definition):
         """The answer where open columns have so many unseen values."""
 
     def _with_more(self, case: SafetyCase, fresh: int | None, deadline: Deadline) -> Outcome:
-        """The answer with more unseen values, where no database was found with few; NoWorld where there is none whatever their number."""
+        """The answer with more unseen values, where no database was found with few;
+        NoWorld where there is none whatever their number.
+        """
         tried = [*chosen(case.setting, fresh), *(more := further(case.setting, fresh))]
         for setting, is_proved in more:
             try:
@@ -156,8 +169,10 @@ class ViewSafety(Definition):
         if is_proved:
             raise NoWorld
         text = (
-            f"No database with up to {plural('unseen value', last.fresh)} in {listed(open_names(last))} satisfies the constraints and gives "
-            f"{listed([*case.given, *case.new])} these answers. Allow more with fresh:, or correct the answer files."
+            f"No database with up to {plural('unseen value', last.fresh)} in "
+            f"{listed(open_names(last))} satisfies the constraints and gives "
+            f"{listed([*case.given, *case.new])} these answers. Allow more with fresh:, or correct "
+            "the answer files."
         )
         return undecided("no-database", text, case)
 
@@ -169,14 +184,19 @@ class ViewSafety(Definition):
     def _derived(
         case: SafetyCase, measured: Mapping[str, Any], known: Derivations
     ) -> Outcome | None:
-        """It holds where everything new can be computed from what is out; cases with other secrets need not ask again."""
+        """It holds where everything new can be computed from what is out;
+        cases with other secrets need not ask again.
+        """
         key = case.who, case.given, case.new
         if key not in known:
             known[key] = derived(case.setting)
         found = known[key]
         if found is None:
             return None
-        because = f"{listed(case.new)} {'says' if len(case.new) == 1 else 'say'} nothing that does not follow from what is out"
+        because = (
+            f"{listed(case.new)} {'says' if len(case.new) == 1 else 'say'} nothing that does "
+            "not follow from what is out"
+        )
         return Outcome(
             "holds",
             "rewriting",
@@ -244,7 +264,10 @@ class ViewSafety(Definition):
         return ()
 
 
-SMALLER = "List the values of columns with domains:, say with dictionary: that they are known, or ask about fewer tables."
+SMALLER = (
+    "List the values of columns with domains:, say with dictionary: that they are known, or "
+    "ask about fewer tables."
+)
 
 
 def derived(setting: Setting) -> list[str] | None:
@@ -308,13 +331,14 @@ def unseen(
         else f"fresh: {setting.fresh + 2}"
     )
     text = (
-        f"It holds for up to {plural('unseen value', setting.fresh)} in {listed(open_columns)}; with more it may not. "
-        f"List the values with domains:, say with dictionary: that they are known, or look further with {further}."
+        f"It holds for up to {plural('unseen value', setting.fresh)} in {listed(open_columns)}; "
+        "with more it may not. List the values with domains:, say with dictionary: that they are "
+        f"known, or look further with {further}."
     )
     return undecided("unseen-values", text, case, measured)
 
 
-# -- words --------------------------------------------------------------------------------------------
+# -- words -----------------------------------------------------------------------------------------
 
 
 def against(cases: Sequence[SafetyCase]) -> str:
@@ -354,7 +378,7 @@ def shown_row(row: Sequence[Any]) -> str:
 def shown_secret(rows: Iterable[Sequence[Any]], secret: Query) -> str:
     """The answer of a secret as a set, or yes or no.
 
-    >>> from tacit.queries.query import Conjunctive, Variable
+    >>> from tacit.families.queries.query import Conjunctive, Variable
     >>> query = Query("S", (Conjunctive((Variable("x"),), ()),))
     >>> (
     ...     shown_secret([("r2",), ("r1",)], query),
@@ -415,11 +439,13 @@ def world_json(
     return found
 
 
-# -- worlds ---------------------------------------------------------------------------------------------
+# -- worlds ----------------------------------------------------------------------------------------
 
 
 def domains(setting: Setting, over: Over) -> range:
-    """How many unseen values each column has, in the domains that are searched one after the other."""
+    """How many unseen values each column has, in the domains that
+    are searched one after the other.
+    """
     return range(1) if over == "domain" else range(MOST_UNSEEN + 1)
 
 
@@ -440,7 +466,9 @@ def counted(found: Worlds) -> dict[str, int]:
 
 
 def numbers(found: Worlds, tallies: Sequence[Tally | None]) -> dict[str, int]:
-    """The numbers of worlds and plausible secrets from those of the parts: all of them, or none where one part is not counted."""
+    """The numbers of worlds and plausible secrets from those of the parts:
+    all of them, or none where one part is not counted.
+    """
     known = [one for one in tallies if one is not None]
     if len(known) < len(tallies):
         return {}
@@ -472,8 +500,10 @@ def pair_breach(
     }
     shown = listed([str(one) for one in data]) or "no row at all"
     story = (
-        f"If the database were {shown}, one that {told(found.facts(world), data)} would look the same in what is out, and {listed(case.new)} "
-        f"would rule it out. The answer of {found.setting.secret.name} is {shown_secret(secrets[0], found.setting.secret)} there, and {shown_secret(secrets[1], found.setting.secret)} in the other."
+        f"If the database were {shown}, one that {told(found.facts(world), data)} would look the "
+        f"same in what is out, and {listed(case.new)} would rule it out. The answer of "
+        f"{found.setting.secret.name} is {shown_secret(secrets[0], found.setting.secret)} there, "
+        f"and {shown_secret(secrets[1], found.setting.secret)} in the other."
     )
     because = f"on some database {listed(case.new)} would rule out one with another secret"
     return Outcome(

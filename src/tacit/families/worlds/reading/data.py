@@ -1,22 +1,25 @@
-"""The data behind questions of view safety: rows, with each value as its column's type has it, and answers from files."""
+"""The data behind questions of view safety: rows, with each value as its column's type has it,
+and answers from files.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tacit.definitions.words import listed
+from tacit.engines.files import csv_shape, read_rows
 from tacit.errors import DataError, EngineError
-from tacit.files import csv_shape, read_rows
+from tacit.families.queries.dependency import Dependency
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.kinds import Clash, fitted
+from tacit.families.queries.query import Constant, Query, Relation, Variable
+from tacit.families.queries.reading.readings import Readings
+from tacit.families.words import listed
+from tacit.families.worlds.possible import MOST_TUPLES
+from tacit.families.worlds.setting import Row
 from tacit.model.release import View
 from tacit.model.schema import Table
-from tacit.queries.dependency import Dependency
-from tacit.queries.facts import Fact
-from tacit.queries.kinds import Clash, fitted
-from tacit.queries.query import Constant, Query, Relation, Variable
-from tacit.readings import Readings
-from tacit.worlds.possible import MOST_TUPLES
-from tacit.worlds.setting import Row
+from tacit.plan.known_tables import has_file, is_folder
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
@@ -37,9 +40,9 @@ class ViewData:
         """Are only its columns known?"""
         return (
             table.rows is None
-            and self.plan.source == "."
+            and is_folder(self.plan)
             and bool(table.columns)
-            and not self.readings.has_file(table)
+            and not has_file(self.plan, table)
         )
 
     def facts(self, name: str) -> tuple[Fact, ...]:
@@ -63,17 +66,19 @@ class ViewData:
         return self._rows[name]
 
     def _loaded(self, table: Table, relation: Relation) -> list[tuple[Any, ...]]:
-        from tacit.engines import shapes
+        from tacit.engines.sql import shapes
 
         engine = self._engine()
         try:
             engine.attach(table)
+            engine.refuse_losses(table.name, relation.columns)
         except (DataError, EngineError) as error:
             raise error.at(self.plan.mark("tables", table.name)) from None
         many = engine.value(shapes.row_count(table.name))
         if many > MOST_TUPLES:
             raise DataError(
-                f"table {table.name!r} has {many:,} rows, and view safety looks at up to {MOST_TUPLES:,} possible rows.",
+                f"table {table.name!r} has {many:,} rows, and view safety looks at up to "
+                f"{MOST_TUPLES:,} possible rows.",
                 hint="Ask about a part of it, or ask perfect-privacy, which needs no rows.",
                 mark=self.plan.mark("tables", table.name),
             )
@@ -97,7 +102,8 @@ class ViewData:
                     )
                 if at in domains and value is not None and Constant(value) not in domains[at]:
                     raise DataError(
-                        f"row {number} of table {relation.name!r} has {value!r} in {column}, which its domain does not have.",
+                        f"row {number} of table {relation.name!r} has {value!r} in {column}, which "
+                        "its domain does not have.",
                         hint="Add the value to the domain, or correct the row.",
                         mark=self.plan.mark("tables", relation.name, "domains", column),
                     )
@@ -110,7 +116,8 @@ class ViewData:
         wide = len(query.parts[0].head) if query.parts else len(shape.header)
         if len(shape.header) != wide and wide:
             raise DataError(
-                f"{release.answer} has {len(shape.header)} columns, and {release.name!r} has {wide}.",
+                f"{release.answer} has {len(shape.header)} columns, and {release.name!r} "
+                f"has {wide}.",
                 hint="Write a header and one line per row of the view.",
                 mark=self.plan.mark("releases", release.name, "answer"),
             )
@@ -119,7 +126,8 @@ class ViewData:
         for line, cells in read_rows(path, release.answer)[1:]:
             if len(cells) != len(shape.header):
                 raise DataError(
-                    f"{release.answer}, line {line}: {len(cells)} cells for {len(shape.header)} columns.",
+                    f"{release.answer}, line {line}: {len(cells)} cells for "
+                    f"{len(shape.header)} columns.",
                     hint="Write one value per column; quote commas.",
                 )
             try:
@@ -158,7 +166,8 @@ def plain(row: Sequence[Any], relation: Relation) -> Row:
             fits, fit = fitted(value, relation.kinds.get(column))
         except Clash as clash:
             raise DataError(
-                f"table {relation.name!r}: {clash}, and column {column} is {relation.kinds.get(column)}."
+                f"table {relation.name!r}: {clash}, and column {column} is "
+                f"{relation.kinds.get(column)}."
             ) from None
         if not fits:
             kind = relation.kinds.get(column)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tacit.definitions.words import listed
 from tacit.errors import InputError, QueryError
-from tacit.queries.families import doubtful
-from tacit.queries.query import Atom, Comparison, Query, Relation, Variable
-from tacit.queries.termination import refuse_endless
-from tacit.worlds.setting import Setting
-from tacit.worlds.universe import unbounded
+from tacit.families.queries.families import doubtful
+from tacit.families.queries.logic.termination import refuse_endless
+from tacit.families.queries.query import Atom, Comparison, Query, Relation, Variable
+from tacit.families.words import listed
+from tacit.families.worlds.setting import Setting
+from tacit.families.worlds.universe import unbounded
 
 
 def check_types(queries: Sequence[Query], relations: Mapping[str, Relation]) -> None:
@@ -34,13 +34,16 @@ def check_closed(mentioned: Sequence[str], relations: Mapping[str, Relation]) ->
     if missing:
         table, _, column = missing[0].rpartition(".")
         raise InputError(
-            f"over: domain needs the domain of every column, and {listed(missing)} {'has' if len(missing) == 1 else 'have'} none.",
+            f"over: domain needs the domain of every column, and {listed(missing)} "
+            f"{'has' if len(missing) == 1 else 'have'} none.",
             hint=f"Add domains: {{{column}: [...]}} to {table}, or ask over: all.",
         )
 
 
 def check_order(setting: Setting) -> None:
-    """< is read where all values are known; with open columns there is no telling where a new value stands."""
+    """< is read where all values are known;
+    with open columns there is no telling where a new value stands.
+    """
     for atoms, comparisons, name in compared(setting):
         ordered = {
             term
@@ -54,9 +57,12 @@ def check_order(setting: Setting) -> None:
             for column, term in zip(relation.columns, atom.terms, strict=True):
                 if term in ordered and column not in relation.domains:
                     raise QueryError(
-                        f"{name} compares {relation.name}.{column} by <, and the column has no domain.",
+                        f"{name} compares {relation.name}.{column} by <, and the column has "
+                        "no domain.",
                         code="order",
-                        hint=f"Add domains: {{{column}: [...]}} to {relation.name}, or use = and !=.",
+                        hint=(
+                            f"Add domains: {{{column}: [...]}} to {relation.name}, or use = and !=."
+                        ),
                     )
 
 
@@ -75,7 +81,9 @@ def compared(setting: Setting) -> Iterator[tuple[Sequence[Atom], Sequence[Compar
 
 
 def check_endless(setting: Setting, over: str) -> None:
-    """Constraints that can demand ever more new values; where columns are closed there is an end."""
+    """Constraints that can demand ever more new values;
+    where columns are closed there is an end.
+    """
     columns = [
         (name, at, column)
         for name in setting.mentioned()

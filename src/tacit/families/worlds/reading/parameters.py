@@ -1,4 +1,6 @@
-"""Which values the parameters of a secret are asked for: all that are known, and new ones where a column is open."""
+"""Which values the parameters of a secret are asked for:
+all that are known, and new ones where a column is open.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,12 @@ from math import prod
 from typing import Any
 
 from tacit.errors import InputError, TacitError
-from tacit.queries.parameters import parameters, places
-from tacit.queries.query import Constant
-from tacit.view_asking.data import ViewData
-from tacit.view_asking.statements import Statements
-from tacit.worlds.setting import Setting
-from tacit.worlds.universe import UNSEEN, universe_of
+from tacit.families.queries.parameters import parameters, places
+from tacit.families.queries.query import Constant
+from tacit.families.worlds.reading.data import ViewData
+from tacit.families.worlds.reading.statements import Statements
+from tacit.families.worlds.setting import Setting
+from tacit.families.worlds.universe import UNSEEN, universe_of
 
 MOST_CASES = 2_000
 FIRST = dt.datetime(1777, 7, 7)
@@ -35,7 +37,8 @@ class SecretValues:
         self.data = data
 
     def cases(self, base: Setting) -> list[dict[str, Any]]:
-        """Every value that is known in the parameters' columns, or their domains, and new ones where these are open.
+        """Every value that is known in the parameters' columns, or their domains, and new ones
+        where these are open.
 
         With several open parameters as many new values are tried: they may be the same, or differ.
         """
@@ -60,7 +63,8 @@ class SecretValues:
         ]
         if prod(map(len, choices)) > MOST_CASES:
             raise InputError(
-                f"the parameters of {self.secret!r} have {prod(map(len, choices)):,} values; up to {MOST_CASES:,} are asked.",
+                f"the parameters of {self.secret!r} have {prod(map(len, choices)):,} values; up to "
+                f"{MOST_CASES:,} are asked.",
                 hint="Write a constant for one of them.",
             )
         many = [values for values in product(*choices) if is_first(values, new.values())]
@@ -72,7 +76,9 @@ class SecretValues:
         return [dict(zip(found, values, strict=True)) for values in many]
 
     def in_columns(self, cases: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str, Any], ...]:
-        """The values of all cases with their columns, so that the worlds of all cases are over the same values."""
+        """The values of all cases with their columns, so that the worlds of all cases are over
+        the same values.
+        """
         return tuple(
             (table, column, one[name])
             for one in cases

@@ -1,4 +1,6 @@
-"""The questions of a plan about view safety: for each adversary and each value of a secret, one case."""
+"""The questions of a plan about view safety:
+for each adversary and each value of a secret, one case.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +9,25 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
-from tacit.definitions.words import listed
 from tacit.errors import DataError, TacitError
+from tacit.families.queries.facts import Fact
+from tacit.families.queries.query import Query, Relation
+from tacit.families.queries.reading.readings import Readings
+from tacit.families.words import listed
+from tacit.families.worlds.question import SafetyCase, SafetyQuestion
+from tacit.families.worlds.reading.data import ViewData, violated
+from tacit.families.worlds.reading.limits import (
+    check_closed,
+    check_endless,
+    check_order,
+    check_types,
+)
+from tacit.families.worlds.reading.parameters import SecretValues
+from tacit.families.worlds.reading.statements import Statements
+from tacit.families.worlds.setting import Seen, Setting
+from tacit.families.worlds.worlds import answer, violations
 from tacit.model.release import View
 from tacit.model.verdict import Assumption
-from tacit.queries.facts import Fact
-from tacit.queries.query import Query, Relation
-from tacit.readings import Readings, no_nulls, untyped
-from tacit.view_asking.adversaries import Sees, adversaries, given
-from tacit.view_asking.data import ViewData, violated
-from tacit.view_asking.limits import check_closed, check_endless, check_order, check_types
-from tacit.view_asking.parameters import SecretValues
-from tacit.view_asking.statements import Statements
-from tacit.worlds.question import SafetyCase, SafetyQuestion
-from tacit.worlds.setting import Seen, Setting
-from tacit.worlds.worlds import answer, violations
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
@@ -32,10 +38,16 @@ NO_OTHER_VIEW = Assumption("no-other-release", "nothing else is out", "no")
 MOST_BESIDE = 64  # possible rows of a table that does not matter and is counted all the same
 EMPTY = Query("", ())
 
+Sees = tuple[
+    tuple[str, ...], list[str], list[str]
+]  # clients, what they have seen, what they would see
+
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What all cases of a question share: over which databases, the tables that matter, their rows if known, and columns whose values are."""
+    """What all cases of a question share: over which databases, the tables that matter, their
+    rows if known, and columns whose values are.
+    """
 
     over: str
     tables: tuple[str, ...]
@@ -44,7 +56,9 @@ class Ground:
 
 
 class ViewQuestions:
-    """The questions of a plan about view safety. Tables are read once, and only those that a question speaks of."""
+    """The questions of a plan about view safety.
+    Tables are read once, and only those that a question speaks of.
+    """
 
     def __init__(self, plan: Plan, readings: Readings, engine: Callable[[], Engine]) -> None:
         self.plan = plan
@@ -52,28 +66,17 @@ class ViewQuestions:
         self.stated = Statements(plan, readings)
         self.data = ViewData(plan, readings, engine)
 
-    def question(self, check: Check, only: Sees | None = None) -> SafetyQuestion:
-        """The question that a check asks, of everybody or `only` of one adversary, with what they have seen and would see."""
-        out = given(self.plan, check) if only is None else only[1]
+    def question(self, check: Check, who: Sees) -> SafetyQuestion:
+        """The question that a check asks about one adversary, with
+        what they have seen and would see.
+        """
+        out = who[1]
         try:
-            asked = list(adversaries(self.plan, check, out)) if only is None else [only]
-            cases = tuple(self._cases(check, out, asked))
+            cases = tuple(self._cases(check, out, [who]))
         except TacitError as error:
             raise error.at(self.plan.mark(*check.path)) from None
-        bags = [name for name in (*out, *check.releases) if self.stated.is_bag(name)]
-        assumed = (
-            NO_OTHER_VIEW,
-            *((AS_SETS,) if bags else ()),
-            *no_nulls(self.plan.tables.values()),
-            *untyped(self.readings.relations()),
-        )
-        warnings = (
-            (
-                f"{listed(bags)} would be published with duplicate rows: write SELECT DISTINCT, or publish {'it' if len(bags) == 1 else 'them'} as a set",
-            )
-            if bags
-            else ()
-        )
+        warnings = self.warnings([*out, *check.releases])
+        assumed = (NO_OTHER_VIEW, *((AS_SETS,) if warnings else ()), *self.readings.assumptions())
         columns = self.stated.secret_columns(str(check.secret))
         return SafetyQuestion(
             str(check.secret),
@@ -86,8 +89,24 @@ class ViewQuestions:
             warnings,
         )
 
+    def warnings(self, names: Sequence[str]) -> tuple[str, ...]:
+        """What to mind about views that are looked at as sets."""
+        bags = [name for name in names if self.stated.is_bag(name)]
+        return (
+            (
+                (
+                    f"{listed(bags)} would be published with duplicate rows: write SELECT "
+                    f"DISTINCT, or publish {'it' if len(bags) == 1 else 'them'} as a set"
+                ),
+            )
+            if bags
+            else ()
+        )
+
     def connected(self, check: Check, also: Sequence[str] = ()) -> list[str]:
-        """The tables that a check speaks of, those in `also`, and all that constraints connect with them."""
+        """The tables that a check speaks of, those in `also`, and all
+        that constraints connect with them.
+        """
         return self.stated.connected(
             check.releases, str(check.secret), self._dictionary(check), also
         )
@@ -117,13 +136,15 @@ class ViewQuestions:
     def _ground(self, check: Check, released: Sequence[str]) -> Ground:
         over, dictionary = str(check.parameters.get("over", "instance")), self._dictionary(check)
         mentioned = self.stated.connected(released, str(check.secret), dictionary)
-        # Tables that nothing connects with the question do not matter; small ones are counted all the same.
+        # Tables that nothing connects with the question do not matter;
+        # small ones are counted all the same.
         beside = [
             name
             for name, one in self.readings.relations().items()
             if name not in mentioned and (possible_rows(one) or MOST_BESIDE + 1) <= MOST_BESIDE
         ]
         tables = (*mentioned, *beside)
+        self._refuse_untold(tables)
         if over == "domain":
             check_closed(tables, self.readings.relations())
         return Ground(
@@ -133,11 +154,47 @@ class ViewQuestions:
             tuple(dictionary),
         )
 
+    def _refuse_untold(self, tables: Sequence[str]) -> None:
+        """A DataError where rows depend on each other in a way that no dependency says."""
+        known = self.readings.known()
+        for pair in known.shared:
+            if set(pair.tables) <= set(tables):
+                hint = (
+                    "Take one of them out. If they are about different people, give their "
+                    "columns different names."
+                )
+                raise DataError(
+                    f"tables {' and '.join(pair.tables)} share rows, or may: {pair.because}.",
+                    hint=hint,
+                    mark=self.plan.mark("tables", pair.tables[1]),
+                )
+        for name in (one for one in known.views if one in tables):
+            hint = (
+                f"Say its key: tables: {{{name}: {{key: [COLUMN]}}}}; or ask about the tables "
+                "that it reads."
+            )
+            raise DataError(
+                f"{name} is a view of the source, and what its tables' keys say of its rows is "
+                "not read.",
+                hint=hint,
+                mark=self.plan.mark("tables", name),
+            )
+        for group in known.outside:
+            if len(group & set(tables)) > 1:
+                hint = "Add them to the plan's tables, or write source-keys: ignore."
+                raise DataError(
+                    f"foreign keys of the source tie {listed(sorted(group & set(tables)))} over "
+                    "tables that are not in the plan.",
+                    hint=hint,
+                )
+
     def _dictionary(self, check: Check) -> list[str]:
         return [*self.plan.dictionary, *check.dictionary]
 
     def _instance(self, tables: Sequence[str], released: Sequence[str]) -> frozenset[Fact] | None:
-        """The rows of the tables, which satisfy all that is said about them; None where only answers of views are known."""
+        """The rows of the tables, which satisfy all that is said about them;
+        None where only answers of views are known.
+        """
         views = [one for name in released if isinstance(one := self.plan.releases[name], View)]
         if all(self.data.is_empty(self.plan.tables[name]) for name in tables) and all(
             one.answer is not None for one in views
@@ -194,14 +251,17 @@ class ViewQuestions:
         if setting.instance is not None and (found := answer(query, setting)) != rows:
             strange = sorted(map(str, found ^ rows))[0]
             raise DataError(
-                f"{release.answer} is not what the data give for {release.name!r}: they differ in the row {strange}.",
+                f"{release.answer} is not what the data give for {release.name!r}: they differ in "
+                f"the row {strange}.",
                 hint="Correct the file, or leave `answer` out.",
                 mark=self.plan.mark("releases", release.name, "answer"),
             )
         return Seen(query, rows)
 
     def _answered(self, query: Query, setting: Setting, over: str) -> Seen:
-        """A view with the answer that the data give; with none where all databases are looked at."""
+        """A view with the answer that the data give;
+        with none where all databases are looked at.
+        """
         if over != "instance":
             return Seen(query, frozenset())
         if setting.instance is None:

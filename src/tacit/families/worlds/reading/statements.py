@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DataError, PlanError, QueryError, TacitError
-from tacit.model.release import Constraint, View
-from tacit.queries.dependencies import inclusion, keys_of, read_constraint
-from tacit.queries.dependency import Dependency
-from tacit.queries.parameters import bound, is_mark, marked, parameters
-from tacit.queries.query import (
+from tacit.families.queries.datalog.dependencies import inclusion, keys_of, read_constraint
+from tacit.families.queries.dependency import Dependency
+from tacit.families.queries.parameters import bound, is_mark, marked, parameters
+from tacit.families.queries.query import (
     Atom,
     Comparison,
     Conjunctive,
@@ -22,12 +21,13 @@ from tacit.queries.query import (
     Term,
     Variable,
 )
-from tacit.queries.reading import Reading
-from tacit.readings import Readings
+from tacit.families.queries.reading.readings import Readings
+from tacit.families.queries.understanding import Reading
+from tacit.model.release import Constraint, View
 
 if TYPE_CHECKING:
     from tacit.errors import Mark
-    from tacit.model.schema import ForeignKey, Table
+    from tacit.model.schema import ForeignKey
     from tacit.plan.plan import Plan
 
 
@@ -82,7 +82,9 @@ class Statements:
             raise error.at(self.plan.mark("secrets", name)) from None
 
     def example(self, name: str) -> Query:
-        """A secret with variables in the place of its parameters: which tables it speaks of, and what it joins."""
+        """A secret with variables in the place of its parameters:
+        which tables it speaks of, and what it joins.
+        """
         text = self.plan.secrets[name]
         if not parameters(text):
             return self.secret(name, {})
@@ -114,12 +116,10 @@ class Statements:
         """What everybody knows: constraints, keys, foreign keys."""
         relations = self.readings.relations()
         found = list(keys_of(relations))
-        for table in self.plan.tables.values():
-            for one in table.foreign_keys:
+        for table, keys in self.readings.known().foreign_keys.items():
+            for one in keys:
                 self._refuse_unknown(table, one)
-                found.append(
-                    inclusion(table.name, one.columns, one.table, one.references, relations)
-                )
+                found.append(inclusion(table, one.columns, one.table, one.references, relations))
         for at, text in enumerate(self.plan.constraints):
             found += self._dependencies(text, "constraints", at)
         return tuple(found)
@@ -148,7 +148,9 @@ class Statements:
         dictionary: Sequence[str],
         also: Sequence[str] = (),
     ) -> list[str]:
-        """The tables that releases, a secret and dictionaries speak of, those in `also`, and all that constraints connect with them."""
+        """The tables that releases, a secret and dictionaries speak of, those in `also`, and all
+        that constraints connect with them.
+        """
         views, known, rules = self.views(releases), self.dependencies, self.constraints(releases)
         start = tables_of([*views, self.example(secret)], dictionary)
         start += [name for one in rules for name in one.relations()]
@@ -165,16 +167,16 @@ class Statements:
                 mark=self.plan.mark(*path),
             ) from None
 
-    def _refuse_unknown(self, table: Table, key: ForeignKey) -> None:
+    def _refuse_unknown(self, table: str, key: ForeignKey) -> None:
         """A PlanError where a foreign key names a column that is not there."""
         relations = self.readings.relations()
-        for name, columns in ((table.name, key.columns), (key.table, key.references)):
+        for name, columns in ((table, key.columns), (key.table, key.references)):
             for column in columns:
                 if column not in relations[name].columns:
                     raise PlanError(
                         f"table {name!r} has no column {column!r}.",
                         hint=f"Its columns are {', '.join(relations[name].columns)}.",
-                        mark=self.plan.mark("tables", table.name, "foreign-keys"),
+                        mark=self.plan.mark("tables", table, "foreign-keys"),
                     )
 
 
@@ -250,7 +252,8 @@ def exactly(reading: Reading, mark: Mark | None) -> Query:
         return replace(reading.exact, bag=False)  # views and secrets are sets here
     first = reading.approximations[0]
     raise QueryError(
-        f"{reading.name} is outside what view safety reads: {' '.join(first.fragment.split())} ({first.text}).",
+        f"{reading.name} is outside what view safety reads: {' '.join(first.fragment.split())} "
+        f"({first.text}).",
         code=first.code,
         hint="Use joins, constants, =, !=, UNION; ask perfect-privacy about the rest.",
         mark=mark,

@@ -1,4 +1,6 @@
-"""Explained worlds: which databases are possible before and after a check's release, which secrets they make plausible, and their templates."""
+"""Explained worlds: which databases are possible before and after a check's release, which
+secrets they make plausible, and their templates.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +9,23 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from tacit.assess import Desk
-from tacit.definitions.registry import OF_WORLDS, define
-from tacit.definitions.view_safety import SECONDS, fact_json
-from tacit.definitions.words import listed, plural
+from tacit.checking.assess import Desk
 from tacit.errors import DataError, InputError, TacitError, did_you_mean
-from tacit.jobs import Job
+from tacit.families.registry import OF_WORLDS, define
+from tacit.families.words import listed, plural
+from tacit.families.worlds.definitions.view_safety import SECONDS, fact_json
+from tacit.families.worlds.listing import Listing, listing
+from tacit.families.worlds.matching import TooMany
+from tacit.families.worlds.question import SafetyCase, SafetyQuestion
+from tacit.families.worlds.setting import Setting
+from tacit.families.worlds.solving import NoWorld
+from tacit.families.worlds.templates import Templates, templates
+from tacit.families.worlds.universe import unbounded
+from tacit.families.worlds.unseen import chosen
+from tacit.families.worlds.worlds import Worlds
+from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.jobs import Job
 from tacit.model.verdict import Audience, Verdict, as_json
-from tacit.worlds.listing import Listing, listing
-from tacit.worlds.matching import TooMany
-from tacit.worlds.question import SafetyCase, SafetyQuestion
-from tacit.worlds.setting import Setting
-from tacit.worlds.solving import Deadline, NoWorld, OutOfTime
-from tacit.worlds.templates import Templates, templates
-from tacit.worlds.universe import unbounded
-from tacit.worlds.unseen import chosen
-from tacit.worlds.worlds import Worlds
 
 if TYPE_CHECKING:
     from tacit.plan.plan import Check, Plan
@@ -30,8 +33,9 @@ if TYPE_CHECKING:
 SAMPLE = 8
 SEED = 1  # the same question has the same sample
 TEMPLATES_EXPLAIN = (
-    "Templates are the smallest shapes of the possible databases: each of these contains one of them. They explain and do not decide, "
-    "because what a view says by absence is not seen in them."
+    "Templates are the smallest shapes of the possible databases: each of these contains one of "
+    "them. They explain and do not decide, because what a view says by absence is not seen in "
+    "them."
 )
 
 
@@ -52,7 +56,8 @@ class TemplatesShown:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedWorlds:
-    """A case of a check, its verdict, and what its worlds are. `number` of `cases` is the case that is shown, `picked` by the user or not.
+    """A case of a check, its verdict, and what its worlds are.
+    `number` of `cases` is the case that is shown, `picked` by the user or not.
 
     `setting` is what was looked at: the case with as many unseen values as the verdict speaks of.
     """
@@ -69,7 +74,9 @@ class ExplainedWorlds:
     notes: tuple[str, ...] = ()
 
     def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
-        """The object that `tacit explain CHECK --worlds --json` prints; `shared` has numbers only."""
+        """The object that `tacit explain CHECK --worlds --json` prints;
+        `shared` has numbers only.
+        """
         owner, shown = audience == "owner", self.listing
         document: dict[str, Any] = {
             "check": self.check,
@@ -134,8 +141,9 @@ def explain_worlds(
 ) -> ExplainedWorlds:
     """Which worlds are possible before and after what a check asks about.
 
-    `name` is the check's name, its kind, its release or its secret, as long as that means one check. `case` picks one of
-    its adversaries and values of parameters, from 1 on; by default the first that is breached is shown. Raises TacitError.
+    `name` is the check's name, its kind, its release or its secret, as long as that means one
+    check. `case` picks one of its adversaries and values of parameters, from 1 on; by default the
+    first that is breached is shown. Raises TacitError.
     """
     job = job or Job()
     check = named(plan, name)
@@ -167,7 +175,7 @@ def explain_worlds(
     )
 
 
-# -- which check, which case --------------------------------------------------------------------------
+# -- which check, which case -----------------------------------------------------------------------
 
 
 def named(plan: Plan, name: str) -> Check:
@@ -198,7 +206,10 @@ def named(plan: Plan, name: str) -> Check:
         )
     raise InputError(
         f"{name!r} may mean {len(meant)} checks: {'; '.join(sayings(meant))}.",
-        hint="Say the name of one; a check without gets one by `name:` in the plan, such as g-safety: {secret: ..., release: ..., name: mine}.",
+        hint=(
+            "Say the name of one; a check without gets one by `name:` in the plan, such as "
+            "g-safety: {secret: ..., release: ..., name: mine}."
+        ),
     )
 
 
@@ -228,8 +239,12 @@ def refuse_other_scopes(plan: Plan, check: Check) -> None:
     over = check.parameters.get("over", "instance")
     if over != "instance":
         raise InputError(
-            f"the possible databases are those of one database, and {check.name or check.kind} asks over: {over}.",
-            hint="Explain a check with over: instance (or without over); `tacit check` shows a database on which this one is breached.",
+            f"the possible databases are those of one database, and {check.name or check.kind} "
+            f"asks over: {over}.",
+            hint=(
+                "Explain a check with over: instance (or without over); `tacit check` shows a "
+                "database on which this one is breached."
+            ),
             mark=plan.mark(*check.path, "over"),
         )
 
@@ -237,7 +252,9 @@ def refuse_other_scopes(plan: Plan, check: Check) -> None:
 def judged(
     check: Check, question: SafetyQuestion, case: int | None, job: Job
 ) -> tuple[int, Verdict]:
-    """The case that was asked for, or the first that is breached, else the first undecided one, else the first; with its verdict."""
+    """The case that was asked for, or the first that is breached, else the first undecided one,
+    else the first; with its verdict.
+    """
     many = len(question.cases)
     if case is not None and not 1 <= case <= many:
         raise InputError(
@@ -266,7 +283,7 @@ def looked_at(case: SafetyCase, question: SafetyQuestion, verdict: Verdict) -> S
     return next((setting for setting in settings if setting.fresh == wanted), settings[0])
 
 
-# -- worlds and templates -----------------------------------------------------------------------------
+# -- worlds and templates --------------------------------------------------------------------------
 
 
 def list_worlds(check: Check, setting: Setting, sample: int) -> Listing:
@@ -278,7 +295,10 @@ def list_worlds(check: Check, setting: Setting, sample: int) -> Listing:
         text = error.what.rstrip(".")
         raise InputError(
             f"the possible databases are too many to look at: {text}.",
-            hint="Close columns with domains:, publish a column's values with dictionary:, or ask about fewer tables.",
+            hint=(
+                "Close columns with domains:, publish a column's values with dictionary:, or "
+                "ask about fewer tables."
+            ),
         ) from None
     except OutOfTime:
         raise InputError(
@@ -315,12 +335,21 @@ def notes(setting: Setting, shown: Listing | None, found: TemplatesShown | None)
     )
     if shown is not None and open_:
         beside = f" and {plural('other', setting.fresh)} (_fresh1, ...)" if setting.fresh else ""
-        yield f"{listed(open_)} may hold any value; looked at are those that are seen{beside}, and fresh: in the plan allows more"
+        yield (
+            f"{listed(open_)} may hold any value; looked at are those that are seen{beside}, "
+            "and fresh: in the plan allows more"
+        )
     if shown is not None and shown.before is None:
-        yield "The databases are too many to be counted. Those shown were found by the solver: no fair sample"
+        yield (
+            "The databases are too many to be counted. Those shown were found by the solver: "
+            "no fair sample"
+        )
     elif shown is not None and shown.after is None:
         yield "The databases that are left are too many to be counted"
     if shown is not None and shown.secrets_before is None:
-        yield "The plausible secrets could not be counted: too many tuples hang together. Close columns with domains: of fewer values"
+        yield (
+            "The plausible secrets could not be counted: too many tuples hang together. Close "
+            "columns with domains: of fewer values"
+        )
     if found is not None and not (found.before.complete and found.after.complete):
         yield "Not all templates were found before the limit was met"

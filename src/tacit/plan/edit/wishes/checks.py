@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tacit.plan import splicing, tree
-from tacit.plan.lookup import check_at, checks_about, refuse_taken, section_of
-from tacit.plan.notes import asked
+from tacit.plan.edit import splicing
+from tacit.plan.edit.lookup import check_at, checks_about, refuse_taken, section_of
+from tacit.plan.edit.notes import asked
+from tacit.plan.read import tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class AddSecret:
     def applied(self, text: str) -> str:
         """The text with the secret."""
         refuse_taken(text, "secrets", self.name)
-        after = ("version", "source", "ledger", "tables", "constraints")
+        after = ("version", "source", "source-keys", "ledger", "tables", "constraints")
         return splicing.put(text, ("secrets", self.name), self.query, after=after)
 
 
@@ -90,7 +91,9 @@ class RemoveSecret:
 
 @dataclass(frozen=True, slots=True)
 class AddRole:
-    """A role at the gateway that the plan did not have: what it is told if nothing else is said, and what is denied and allowed to it."""
+    """A role at the gateway that the plan did not have:
+    what it is told if nothing else is said, and what is denied and allowed to it.
+    """
 
     name: str
     default: Literal["allow", "deny"] = "deny"

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.plan import splicing
-from tacit.plan.lookup import checks_of, mentions, refuse_taken, section_of, spec_at
-from tacit.plan.notes import level_note, level_notes
+from tacit.plan.edit import splicing
+from tacit.plan.edit.lookup import checks_of, mentions, refuse_taken, section_of, spec_at
+from tacit.plan.edit.notes import level_note, level_notes
 
 
 @dataclass(frozen=True, slots=True)
 class AddRelease:
-    """A release that the plan did not have: `keys` as in the plan, e.g. table and generalization, or query."""
+    """A release that the plan did not have: `keys` as in the plan, e.g.
+    table and generalization, or query.
+    """
 
     name: str
     keys: Mapping[str, Any]
@@ -21,13 +23,15 @@ class AddRelease:
     def applied(self, text: str) -> str:
         """The text with the release."""
         refuse_taken(text, "releases", self.name)
-        after = ("version", "source", "ledger", "tables", "constraints", "secrets")
+        after = ("version", "source", "source-keys", "ledger", "tables", "constraints", "secrets")
         return splicing.put(text, ("releases", self.name), self.keys, after=after)
 
 
 @dataclass(frozen=True, slots=True)
 class SetRelease:
-    """One key of a release: its query, whom it goes to, how it is anonymized; None takes the key away."""
+    """One key of a release: its query, whom it goes to, how it is anonymized;
+    None takes the key away.
+    """
 
     name: str
     key: str
@@ -46,7 +50,9 @@ class SetRelease:
 
 @dataclass(frozen=True, slots=True)
 class SetLevels:
-    """How coarse a release is: a level for each column. Columns that are not named are as they are."""
+    """How coarse a release is: a level for each column.
+    Columns that are not named are as they are.
+    """
 
     name: str
     levels: Mapping[str, int]
@@ -74,7 +80,9 @@ class SetLevels:
 
 @dataclass(frozen=True, slots=True)
 class SetSynthetic:
-    """The keys of a synthetic release: these and no others. What is said already stays as it is written."""
+    """The keys of a synthetic release: these and no others.
+    What is said already stays as it is written.
+    """
 
     name: str
     keys: Mapping[str, Any]
@@ -92,14 +100,16 @@ class SetSynthetic:
         ...     .splitlines()[1]
         ... )
           map: {table: jobs, synthetic: {group: to, value: from, epsilon: 2, delta: 1e-5}}  # mine
-        """
+        """  # noqa: E501
         section_of(text, "releases", self.name)
         return splicing.with_keys(text, ("releases", self.name, "synthetic"), self.keys)
 
 
 @dataclass(frozen=True, slots=True)
 class RenameRelease:
-    """Another name for a release, also where checks, roles and the list of published ones speak of it."""
+    """Another name for a release, also where checks, roles and the
+    list of published ones speak of it.
+    """
 
     name: str
     to: str

@@ -14,12 +14,13 @@ from tacit.model.schema import (
     MaskHierarchy,
     RangeHierarchy,
 )
-from tacit.plan import splicing, tree
-from tacit.plan.hierarchies import height
-from tacit.plan.lookup import refuse_taken, releases_of, section_of, spec_at
-from tacit.plan.notes import described, level_note, level_notes
-from tacit.plan.spelling import lines_of, scalar
-from tacit.plan.tables import ROLES
+from tacit.plan.edit import splicing
+from tacit.plan.edit.lookup import refuse_taken, releases_of, section_of, spec_at
+from tacit.plan.edit.notes import described, level_note, level_notes
+from tacit.plan.edit.spelling import lines_of, scalar
+from tacit.plan.read import tree
+from tacit.plan.read.hierarchies import height
+from tacit.plan.read.tables import ROLES
 
 RoleKey = Literal["identifiers", "quasi-identifiers", "sensitive", "insensitive"]
 ORDER = (
@@ -48,7 +49,10 @@ class AddTable:
         before = text[tree.line_start(text, last.start) : last.start] if last else ""
         if not end or before.strip():
             return splicing.put(
-                text, ("tables", self.name), self.keys, after=("version", "source", "ledger")
+                text,
+                ("tables", self.name),
+                self.keys,
+                after=("version", "source", "source-keys", "ledger"),
             )
         return splicing.insert_lines(
             text, end - 1, [before + line for line in lines_of({self.name: self.keys})]
@@ -60,7 +64,8 @@ class SetRole:
     """A column with another role, or with none (None: it is not released).
 
     What was written behind the column goes with it. Levels are taken away from what is no
-    quasi-identifier any more, and settings about sensitive values from what is not sensitive any more.
+    quasi-identifier any more, and settings about sensitive values from what is not sensitive any
+    more.
     """
 
     table: str
@@ -142,7 +147,8 @@ class SetPerson:
 class SetHierarchy:
     """Another way for a column's values to become coarser, or none.
 
-    Levels that it does not have become its highest one. Comments that described the one before describe it.
+    Levels that it does not have become its highest one.
+    Comments that described the one before describe it.
     """
 
     table: str
@@ -215,12 +221,14 @@ def spec_value(spec: HierarchySpec) -> Any:
     if isinstance(spec, RangeHierarchy):
         return {"ranges": list(spec.widths)}
     if isinstance(spec, DateHierarchy):
-        return {"dates": list(spec.units)}
+        return {"dates": list(spec.units), **({"zone": spec.zone} if spec.zone else {})}
     return {"mask": spec.side} if isinstance(spec, MaskHierarchy) else "*"
 
 
 def table_span(text: str, table: str) -> tuple[int, int, int]:
-    """Where a table's entry begins and ends, with the comments behind it, and how far its keys are indented."""
+    """Where a table's entry begins and ends, with the comments behind it,
+    and how far its keys are indented.
+    """
     found = tree.trail(tree.read(text), ("tables", table))
     key, node = found[-1]
     if node.kind != "mapping" or node.flow or key is None or len(found) < 3:
@@ -235,7 +243,9 @@ def table_span(text: str, table: str) -> tuple[int, int, int]:
 
 
 def commented(text: str, table: str, column: str, note: str) -> str:
-    """A column that has no place any more, as a comment at the end of its table: ready to be taken back."""
+    """A column that has no place any more, as a comment at the end of its table:
+    ready to be taken back.
+    """
     _, end, indent = table_span(text, table)
     if not end:
         return text

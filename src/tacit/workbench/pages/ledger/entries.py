@@ -1,4 +1,6 @@
-"""The table of the ledger's entries, page by page, by release and recipient; all that one entry says; and withdrawing."""
+"""The table of the ledger's entries, page by page, by release and recipient;
+all that one entry says; and withdrawing.
+"""
 
 from __future__ import annotations
 
@@ -9,27 +11,29 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import background_tasks, ui
 
-from tacit.definitions.words import listed
+from tacit.checking.holdings.ledgers import ledger_of
+from tacit.checking.holdings.shares import worst
 from tacit.errors import TacitError
-from tacit.holdings.ledgers import ledger_of
-from tacit.holdings.shares import worst
+from tacit.families.words import listed
+from tacit.ledger.entries import GIVES
 from tacit.ledger.paging import page, reaching, size, those
-from tacit.report.ledger import recipients, spent, when
-from tacit.web import tasks_ledger
-from tacit.web.bench import Visit
-from tacit.web.parts.badges import badge
-from tacit.web.parts.grids import Grid
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.parts.working import show_work
+from tacit.report.terminal.ledger import spent, what_was_done, when
+from tacit.workbench.bench import Visit
+from tacit.workbench.parts.badges import badge
+from tacit.workbench.parts.grids import Grid
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.working import show_work
+from tacit.workbench.tasks import ledger as tasks_ledger
 
 if TYPE_CHECKING:
     from tacit.ledger.entries import Entry
     from tacit.plan.plan import Plan
-    from tacit.web.work import Work
+    from tacit.workbench.work import Work
 
 COLUMNS = ("Entry", "When (UTC)", "Release", "What", "To", "By", "Verdicts then")
 NUMBER = COLUMNS[0]
-QUICKLY = 20_000  # entries that are looked through at once for those of a recipient; more are work with progress
+# entries that are looked through at once for those of a recipient; more are work with progress
+QUICKLY = 20_000
 EVERYBODY = "everybody"
 
 
@@ -93,7 +97,8 @@ class Entries:
                     on_change=self._client_chosen,
                 )
                 .props(
-                    'outlined dense options-dense hint="A recipient: also what they have as one of everybody"'
+                    'outlined dense options-dense hint="A recipient: also what they have as one of '
+                    'everybody"'
                 )
                 .classes("grow")
                 .mark("filter-to")
@@ -186,13 +191,17 @@ class Entries:
 
 
 def later(doing: Coroutine[Any, Any, None]) -> None:
-    """Do something that goes on when what started it is taken from the page: a timer that is deleted ends what it does."""
+    """Do something that goes on when what started it is taken from the page:
+    a timer that is deleted ends what it does.
+    """
     background_tasks.create(doing)
 
 
 def row(entry: Entry) -> Sequence[Any]:
     """An entry as a line of the table."""
-    what = entry.shape if entry.kind == "release" else "withdrawn"
+    what = {"withdrawal": "withdrawn", "correction": f"{entry.shape}, correction"}.get(
+        entry.kind, entry.shape
+    )
     return (
         entry.number,
         when(entry.at),
@@ -234,28 +243,28 @@ class Details:
                 ui.link(
                     "The release", table.visit.link("release", entry.release)
                 ) if entry.release in table.plan.releases else None
-                if entry.kind == "release":
+                if entry.kind in GIVES:
                     ui.button("Withdraw ...", on_click=self._confirm).props(
                         'flat data-testid="withdraw"'
+                    )
+                    ui.button("Correct ...", on_click=self._correct).props(
+                        'flat data-testid="correct"'
                     )
         self.dialog.on("hide", self.dialog.delete)
         self.dialog.open()
 
     def _facts(self) -> None:
         entry = self.entry
-        done = (
-            f"{entry.shape}, given to {recipients(entry.to)}"
-            if entry.kind == "release"
-            else f"withdrawn from {recipients(entry.to)}; whoever had it still knows it"
-        )
         said = {
             "Release": entry.release,
-            "What": done,
+            "What": what_was_done(entry),
+            "Wrong was": entry.wrong,
             "When": f"{when(entry.at, exactly=True)} (UTC)",
             "By": entry.by,
             "Tables": listed(entry.tables),
             "Note": entry.note,
             "Spent": spent(entry),
+            "Judged by": f"Tacit {entry.version}" if entry.version else "",
         }
         with ui.element("dl").classes("led-facts"):
             for term, text in said.items():
@@ -295,13 +304,14 @@ class Details:
 
     def _confirm(self) -> None:
         """Ask from whom, and say what that does."""
-        from tacit.web.pages.ledger import owner_name
+        from tacit.workbench.pages.ledger.page import owner_name
 
         entry = self.entry
         self.place.clear()
         with self.place:
             notice(
-                "Withdrawing records that it is given out no more. Whoever has it still knows it, and later checks count with that. It cannot be undone.",
+                "Withdrawing records that it is given out no more. Whoever has it still knows it, "
+                "and later checks count with that. It cannot be undone.",
                 "warn",
             )
             choices = list(entry.to)
@@ -326,6 +336,20 @@ class Details:
                     'unelevated color=negative data-testid="withdraw-confirmed"'
                 )
                 ui.button("Cancel", on_click=self.dialog.close).props("flat")
+
+    def _correct(self) -> None:
+        """Ask what was wrong, and give the new one in its place."""
+        from tacit.workbench.pages.ledger.correct import CorrectionForm
+
+        def changed() -> None:
+            if self.table.changed is not None:
+                later(self.table.changed())
+
+        self.place.clear()
+        with self.place:
+            CorrectionForm(
+                self.table.visit, self.table.plan, self.entry, changed, self.dialog.close
+            )
 
     def _withdraw(self, to: tuple[str, ...] | None, by: str, note: str) -> None:
         book = self.table.visit.book

@@ -1,4 +1,6 @@
-"""Who holds what: everybody, each recipient and each coalition, what they have together, and what the plan's checks say of that today."""
+"""Who holds what: everybody, each recipient and each coalition, what they have together, and
+what the plan's checks say of that today.
+"""
 
 from __future__ import annotations
 
@@ -8,28 +10,29 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from tacit.definitions.words import listed
+from tacit.checking.holdings.ledgers import ledger_of
+from tacit.checking.holdings.shares import Holder, Share, holders
 from tacit.errors import TacitError
-from tacit.holdings.ledgers import ledger_of
-from tacit.holdings.shares import Holder, Share, holders
+from tacit.families.words import listed
 from tacit.ledger.paging import size
-from tacit.report.ledger import when
-from tacit.web import tasks_ledger
-from tacit.web.bench import Visit
-from tacit.web.pages.ledger_matrix import MOST_HOLDERS, MOST_RELEASES, matrix
-from tacit.web.parts.badges import badge
-from tacit.web.parts.grids import csv_bytes
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.parts.pictures import picture
-from tacit.web.parts.saving import save_button
-from tacit.web.parts.working import show_work
+from tacit.report.terminal.ledger import when
+from tacit.workbench.bench import Visit
+from tacit.workbench.pages.ledger.matrix import MOST_HOLDERS, MOST_RELEASES, matrix
+from tacit.workbench.parts.badges import badge
+from tacit.workbench.parts.grids import csv_bytes
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.pictures import picture
+from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.working import show_work
+from tacit.workbench.tasks import ledger as tasks_ledger
 
 if TYPE_CHECKING:
-    from tacit.holdings.standing import Standing, Standings
+    from tacit.checking.recording.standing import Standing, Standings
     from tacit.plan.plan import Plan
-    from tacit.web.work import Work
+    from tacit.workbench.work import Work
 
-QUICKLY = 2_000  # entries of a ledger whose holders are put together at once; longer ones are work with progress
+# entries of a ledger whose holders are put together at once; longer ones are work with progress
+QUICKLY = 2_000
 PAGE = 25
 HEAD = (
     "Who",
@@ -65,7 +68,8 @@ class Holders:
         ):
             ui.html("Who holds what together", tag="h2", sanitize=False)
             ui.label(
-                "What is public is with everybody. Those who may tell each other are named under collude in the plan's checks, and hold what each of them has."
+                "What is public is with everybody. Those who may tell each other are named under "
+                "collude in the plan's checks, and hold what each of them has."
             ).classes("muted")
             self.section = ui.element("div").classes("stack")
         await self._gather()
@@ -113,7 +117,7 @@ class Holders:
             self.found = work.result
             self._draw()
 
-    # -- what the checks say ------------------------------------------------------------------------------------
+    # -- what the checks say -----------------------------------------------------------------------
 
     @property
     def key(self) -> str:
@@ -136,7 +140,7 @@ class Holders:
         if work.state == "done":
             self._draw()
 
-    # -- drawing ------------------------------------------------------------------------------------------------
+    # -- drawing -----------------------------------------------------------------------------------
 
     def _draw(self) -> None:
         assert self.section is not None
@@ -181,7 +185,8 @@ class Holders:
             show_error(work.error)
         if self.standings is not None and self.standings.unasked:
             notice(
-                f"No check of the plan asks about {listed(self.standings.unasked)}: add one, so that what it tells is judged.",
+                f"No check of the plan asks about {listed(self.standings.unasked)}: add one, so "
+                "that what it tells is judged.",
                 "warn",
             )
 
@@ -246,9 +251,14 @@ class Holders:
 
 
 def heading(one: Standing) -> str:
-    """What was asked: a check of which releases, with what else, and of whom where that is only a part of a group."""
+    """What was asked: a check of which releases, with what else, and of whom where that is only
+    a part of a group.
+    """
     whom = f", {listed(one.who)}" if one.who != one.holder else ""
-    return f"{one.name or one.label} of {listed(one.releases)}{f' with {one.together}' if one.together else ''}{whom}"
+    return (
+        f"{one.name or one.label} of "
+        f"{listed(one.releases)}{f' with {one.together}' if one.together else ''}{whom}"
+    )
 
 
 def told(share: Share, holder: Holder) -> str:

@@ -1,4 +1,6 @@
-"""The picture of who holds what: a line for each holder, a column for each release, a dot where they have it."""
+"""The picture of who holds what: a line for each holder, a column for each release, a dot where
+they have it.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,12 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from tacit.definitions.words import listed
-from tacit.report.charts import EXPOSED, FAINT, FONT, INK, MUTED, SHELTERED, Chart
+from tacit.families.words import listed
+from tacit.report.charts.portrait import EXPOSED, FAINT, FONT, INK, MUTED, SHELTERED, Chart
 
 if TYPE_CHECKING:
-    from tacit.holdings.shares import Holder, Share
-    from tacit.holdings.standing import Standings
+    from tacit.checking.holdings.shares import Holder, Share
+    from tacit.checking.recording.standing import Standings
 
 MOST_HOLDERS, MOST_RELEASES = 40, 16
 LINE, COLUMN = 30, 44
@@ -23,7 +25,9 @@ COLOURS = {"holds": "#0b6b57", "breached": EXPOSED, "undecided": "#7a5600", "": 
 
 
 def matrix(found: Sequence[Holder], standings: Standings | None = None) -> Chart:
-    """Who holds what, as a picture that is read line by line; with standings, what the checks say of each line."""
+    """Who holds what, as a picture that is read line by line;
+    with standings, what the checks say of each line.
+    """
     releases = list(dict.fromkeys(one.release for holder in found for one in holder.shares))
     names = [short(holder.called) for holder in found]
     left = max(map(len, names), default=0) * LETTER + 16
@@ -45,7 +49,9 @@ def matrix(found: Sequence[Holder], standings: Standings | None = None) -> Chart
         f"{holder.called}: {', '.join(holder.releases) or 'nothing'}" for holder in found
     )
     svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:.0f} {high:.0f}" width="{wide:.0f}" height="{high:.0f}" style="max-width: {wide:.0f}px" role="img" aria-label="{escape(said)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:.0f} {high:.0f}" '
+        f'width="{wide:.0f}" height="{high:.0f}" style="max-width: {wide:.0f}px" role="img" '
+        f'aria-label="{escape(said)}" '
         f'font-family="{escape(FONT)}" font-size="14">{"".join(parts)}</svg>'
     )
     return Chart(title(found, standings), note(found, standings), svg)
@@ -58,9 +64,9 @@ def title(found: Sequence[Holder], standings: Standings | None) -> str:
         doubt = [holder.called for holder in found if standings.status(holder.who) == "undecided"]
         if bad:
             return (
-                f"{bad[0][:1].upper()}{bad[0][1:]} {'learn' if ' and ' in bad[0] else 'learns'} more than the plan allows"
-                + (f", and {len(bad) - 1} more" if len(bad) > 1 else "")
-            )
+                f"{bad[0][:1].upper()}{bad[0][1:]} "
+                f"{'learn' if ' and ' in bad[0] else 'learns'} more than the plan allows"
+            ) + (f", and {len(bad) - 1} more" if len(bad) > 1 else "")
         if doubt:
             return "What they hold together could not be decided for all"
         return (
@@ -68,17 +74,26 @@ def title(found: Sequence[Holder], standings: Standings | None) -> str:
         )
     most = max(found, key=lambda one: len(one.releases))
     many = len(most.releases)
-    return f"{most.called[:1].upper()}{most.called[1:]} {'hold' if len(most.who) > 1 else 'holds'} {many} release{'' if many == 1 else 's'}"
+    return (
+        f"{most.called[:1].upper()}{most.called[1:]} "
+        f"{'hold' if len(most.who) > 1 else 'holds'} {many} release{'' if many == 1 else 's'}"
+    )
 
 
 def unjudged(found: Sequence[Holder], standings: Standings) -> str:
-    """Of whom, or else of what, no check says anything; nothing where all that is out is judged. Only a verdict says that somebody learns little."""
+    """Of whom, or else of what, no check says anything; nothing where all that is out is judged.
+    Only a verdict says that somebody learns little.
+    """
     silent = [holder for holder in found if holder.shares and not standings.status(holder.who)]
     if silent:
         names = [holder.called for holder in silent[:MOST_NAMED]]
         more = len(silent) - len(names)
         is_one = len(silent) == 1 and len(silent[0].who) < 2
-        return f"No check asks about what {listed([*names, *([f'{more} more'] if more else [])])} {'holds' if is_one else 'hold'}"
+        return (
+            "No check asks about what "
+            f"{listed([*names, *([f'{more} more'] if more else [])])} "
+            f"{'holds' if is_one else 'hold'}"
+        )
     return f"No check asks about {listed(standings.unasked)}" if standings.unasked else ""
 
 
@@ -92,7 +107,10 @@ def note(found: Sequence[Holder], standings: Standings | None) -> str:
     said += ["Grey: withdrawn, and still known."] if any(one.withdrawn for one in shares) else []
     said += (
         [
-            "On the right: the worst verdict on all they hold, by the plan's checks with the data of today."
+            (
+                "On the right: the worst verdict on all they hold, by the plan's checks with "
+                "the data of today."
+            )
         ]
         if standings is not None
         else []
@@ -106,7 +124,8 @@ def columns(releases: Sequence[str], left: float, top: float) -> list[str]:
     for at, name in enumerate(releases):
         x = left + (at + 0.5) * COLUMN
         found.append(
-            f'<text x="{x:.1f}" y="{top - 12:.1f}" fill="{INK}" transform="rotate(-40 {x:.1f} {top - 12:.1f})">{escape(short(name))}</text>'
+            f'<text x="{x:.1f}" y="{top - 12:.1f}" fill="{INK}" transform="rotate(-40 {x:.1f} '
+            f'{top - 12:.1f})">{escape(short(name))}</text>'
         )
     return found
 
@@ -125,7 +144,10 @@ def line(
     weight = "600" if len(holder.who) != 1 else "400"
     found = [
         f'<line x1="0" x2="{right:.1f}" y1="{y + LINE:.1f}" y2="{y + LINE:.1f}" stroke="{FAINT}"/>',
-        f'<text x="0" y="{middle + 5:.1f}" fill="{INK}" font-weight="{weight}">{escape(name)}</text>',
+        (
+            f'<text x="0" y="{middle + 5:.1f}" fill="{INK}" '
+            f'font-weight="{weight}">{escape(name)}</text>'
+        ),
     ]
     for at, release in enumerate(releases):
         own = [one for one in holder.shares if one.release == release]
@@ -133,12 +155,14 @@ def line(
             found.append(dot(own, left + (at + 0.5) * COLUMN, middle))
         else:
             found.append(
-                f'<circle cx="{left + (at + 0.5) * COLUMN:.1f}" cy="{middle:.1f}" r="2" fill="{FAINT}"/>'
+                f'<circle cx="{left + (at + 0.5) * COLUMN:.1f}" cy="{middle:.1f}" r="2" '
+                f'fill="{FAINT}"/>'
             )
     if standings is not None and holder.shares:
         status = standings.status(holder.who)
         found.append(
-            f'<text x="{right + 12:.1f}" y="{middle + 5:.1f}" fill="{COLOURS[status]}" font-weight="600">{WORDS[status] or "no check"}</text>'
+            f'<text x="{right + 12:.1f}" y="{middle + 5:.1f}" fill="{COLOURS[status]}" '
+            f'font-weight="600">{WORDS[status] or "no check"}</text>'
         )
     return found
 
@@ -147,7 +171,10 @@ def dot(own: Sequence[Share], x: float, y: float) -> str:
     """A release that somebody has."""
     colour = MUTED if all(one.withdrawn for one in own) else SHELTERED
     if all(one.public for one in own):
-        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6.5" fill="none" stroke="{colour}" stroke-width="3"/>'
+        return (
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6.5" fill="none" stroke="{colour}" '
+            'stroke-width="3"/>'
+        )
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="8" fill="{colour}"/>'
 
 

@@ -1,4 +1,6 @@
-"""Ledger: what is out, to whom, when, by whom and under which verdict; what each recipient and each coalition holds; record and withdraw."""
+"""Ledger: what is out, to whom, when, by whom and under which verdict;
+what each recipient and each coalition holds; record and withdraw.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
+from tacit.checking.holdings.ledgers import begin, is_begun, ledger_of
 from tacit.errors import InputError, TacitError
-from tacit.holdings.ledgers import begin, is_begun, ledger_of
 from tacit.ledger.key import key_file
 from tacit.ledger.paging import page, size
-from tacit.report.ledger import when
-from tacit.web import tasks_ledger
-from tacit.web.bench import Visit
-from tacit.web.pages import ledger_entries, ledger_holders, ledger_record
-from tacit.web.parts.fields import whole
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.parts.saving import save_button
-from tacit.web.parts.working import show_work
+from tacit.report.terminal.ledger import when
+from tacit.workbench.bench import Visit
+from tacit.workbench.pages.ledger import entries as ledger_entries
+from tacit.workbench.pages.ledger import holders as ledger_holders
+from tacit.workbench.pages.ledger import record as ledger_record
+from tacit.workbench.parts.fields import whole
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.working import show_work
+from tacit.workbench.tasks import ledger as tasks_ledger
 
 if TYPE_CHECKING:
     from tacit.ledger.entries import Entry
     from tacit.ledger.verify import Verified
     from tacit.plan.plan import Plan
-    from tacit.web.work import Work
+    from tacit.workbench.work import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,8 @@ def heading() -> None:
     """What this page is."""
     ui.html("Ledger", tag="h1", sanitize=False)
     ui.label(
-        "What is out: every release, to whom, when, by whom and under which verdict. Entries are only ever added, and each is bound to those before it by your key."
+        "What is out: every release, to whom, when, by whom and under which verdict. Entries are "
+        "only ever added, and each is bound to those before it by your key."
     ).classes("muted")
 
 
@@ -100,7 +105,10 @@ def told(found: Summary) -> str:
     if found.last is None:
         return "The ledger is empty: nothing was recorded yet."
     many = "1 entry" if found.entries == 1 else f"{found.entries:,} entries"
-    return f"{many}; the last one on {when(found.last.at)} (UTC) about {found.last.release}, by {found.last.by}."
+    return (
+        f"{many}; the last one on {when(found.last.at)} (UTC) about {found.last.release}, by "
+        f"{found.last.by}."
+    )
 
 
 def not_begun(visit: Visit, plan: Plan, *, again: bool = False) -> None:
@@ -113,13 +121,22 @@ def not_begun(visit: Visit, plan: Plan, *, again: bool = False) -> None:
     ):
         ui.html("Nothing was recorded yet", tag="h2", sanitize=False)
         ui.label(
-            "The ledger remembers what you gave to whom, so that the next release is judged together with it: two releases that are harmless alone may tell something together."
+            "The ledger remembers what you gave to whom, so that the next release is judged "
+            "together with it: two releases that are harmless alone may tell something together."
         )
         with ui.element("ul"):
             for text in (
                 f"It is kept in {shown_place(plan)}.",
-                f"Its key is {'already in' if key.exists() else 'made in'} {key.name}{' beside the plan' if key.parent == plan.folder else ''}. Only you may read it.",
-                "Keep a copy of the key elsewhere: without it the ledger can be neither checked nor continued. Who has read it can forge entries and guess small answers.",
+                (
+                    f"Its key is {'already in' if key.exists() else 'made in'} "
+                    f"{key.name}{' beside the plan' if key.parent == plan.folder else ''}. "
+                    "Only you may read it."
+                ),
+                (
+                    "Keep a copy of the key elsewhere: without it the ledger can be neither "
+                    "checked nor continued. Who has read it can forge entries and guess "
+                    "small answers."
+                ),
             ):
                 with ui.element("li"):
                     ui.label(text)
@@ -133,7 +150,8 @@ def not_begun(visit: Visit, plan: Plan, *, again: bool = False) -> None:
             with place:
                 place.clear()
                 notice(
-                    f"The ledger was begun. Back up {key.name} now. Hash of the empty ledger: {head}",
+                    f"The ledger was begun. Back up {key.name} now. Hash of the empty "
+                    f"ledger: {head}",
                     "good",
                 )
                 with ui.element("div").classes("toolbar"):
@@ -154,7 +172,7 @@ def shown_place(plan: Plan) -> str:
     )
 
 
-# -- was anything changed? ------------------------------------------------------------------------------------
+# -- was anything changed? -------------------------------------------------------------------------
 
 
 async def verifying(visit: Visit) -> None:
@@ -162,7 +180,9 @@ async def verifying(visit: Visit) -> None:
     with ui.element("section").classes("card").props('aria-label="Verify"'):
         ui.html("Has anybody changed it?", tag="h2", sanitize=False)
         ui.label(
-            "Checks every entry against your key and the one before it. That the whole ledger was put back to an older copy can only be seen with a hash, and a version of the list of users, that you keep elsewhere."
+            "Checks every entry against your key and the one before it. That the whole ledger was "
+            "put back to an older copy can only be seen with a hash, and a version of the list of "
+            "users, that you keep elsewhere."
         ).classes("muted")
         with ui.element("div").classes("row led-fields"):
             expect = (
@@ -216,10 +236,12 @@ def verified(visit: Visit, found: Verified) -> None:
             ui.label(f"Hash of the last entry: {found.head}").classes("mono")
             if found.expected is not None:
                 ui.label(
-                    f"The hash that you noted is that of {f'entry {found.expected}' if found.expected else 'the empty ledger'}."
+                    "The hash that you noted is that of "
+                    f"{f'entry {found.expected}' if found.expected else 'the empty ledger'}."
                 )
             ui.label(
-                f"Version of the list of users: {found.users}. Note the hash and the version somewhere else."
+                f"Version of the list of users: {found.users}. Note the hash and the version "
+                "somewhere else."
             ).classes("fine")
             with ui.element("div").classes("toolbar"):
                 save_button(
@@ -231,7 +253,8 @@ def verified(visit: Visit, found: Verified) -> None:
     else:
         with ui.element("div").classes("notice error").props('role="alert"'):
             ui.label(
-                "It was changed. Do not rely on it: put back a copy that is whole, and find out who can write to it."
+                "It was changed. Do not rely on it: put back a copy that is whole, and find out "
+                "who can write to it."
             )
             with ui.element("ul"):
                 for fault in found.faults:
@@ -242,8 +265,10 @@ def verified(visit: Visit, found: Verified) -> None:
 
 
 def owner_name(visit: Any) -> str:
-    """Who records, unless they say another name: who signed in, or else the user of this machine."""
-    from tacit.holdings.recording import user
-    from tacit.web.sessions import OWNER
+    """Who records, unless they say another name:
+    who signed in, or else the user of this machine.
+    """
+    from tacit.checking.recording.record import user
+    from tacit.workbench.app.sessions import OWNER
 
     return user() if visit.session.user == OWNER else str(visit.session.user)

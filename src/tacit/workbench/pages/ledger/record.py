@@ -1,4 +1,6 @@
-"""Record a release: which, to whom, by whom, and the file that goes out; it is judged together with all that is out before it is recorded."""
+"""Record a release: which, to whom, by whom, and the file that goes out;
+it is judged together with all that is out before it is recorded.
+"""
 
 from __future__ import annotations
 
@@ -13,25 +15,25 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from tacit.definitions.words import listed
 from tacit.errors import InputError, TacitError
+from tacit.families.words import listed
 from tacit.model.release import Constraint, Microdata, Synthetic
 from tacit.plan.owned import owners_files
-from tacit.web import tasks_ledger
-from tacit.web.bench import STATE, Visit, walk
-from tacit.web.pages.ledger_entries import later
-from tacit.web.pages.repair_work import TO_RECORD
-from tacit.web.parts.badges import badge
-from tacit.web.parts.fields import take_typed
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.parts.saving import save_button
-from tacit.web.parts.working import show_work
-from tacit.web.tasks_ledger import RecordedNow, Recording
+from tacit.workbench.bench import STATE, Visit, walk
+from tacit.workbench.pages.ledger.entries import later
+from tacit.workbench.pages.repair.work import TO_RECORD
+from tacit.workbench.parts.badges import badge
+from tacit.workbench.parts.fields import take_typed
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.working import show_work
+from tacit.workbench.tasks import ledger as tasks_ledger
+from tacit.workbench.tasks.ledger import RecordedNow, Recording
 
 if TYPE_CHECKING:
     from tacit.model.verdict import Verdict
     from tacit.plan.plan import Plan
-    from tacit.web.work import Work
+    from tacit.workbench.work import Work
 
 ENDINGS = (".csv", ".parquet", ".pq")
 MOST_FILES = 500
@@ -59,14 +61,17 @@ async def form(
             ui.link("Start", visit.link(""))
             return None
         ui.label(
-            "Its checks are asked together with all that is out already. If all hold it is recorded, and only then written."
+            "Its checks are asked together with all that is out already. If all hold it is "
+            "recorded, and only then written."
         ).classes("muted")
         files = await asyncio.to_thread(files_of, visit, plan)
         return Form(visit, plan, files, changed)
 
 
 def files_of(visit: Visit, plan: Plan) -> list[str]:
-    """Files beside the plan that could be what goes out: CSV and Parquet, and not the owner's own. Blocks."""
+    """Files beside the plan that could be what goes out:
+    CSV and Parquet, and not the owner's own. Blocks.
+    """
     own = {path.resolve() for path in owners_files(plan)}
     reached = (
         path
@@ -81,7 +86,9 @@ def files_of(visit: Visit, plan: Plan) -> list[str]:
 def begins_with(
     kept: dict[str, Any], plan: Plan, files: Collection[str]
 ) -> tuple[str | None, dict[str, str]]:
-    """The release that is chosen when the page opens, and the file of it: what the page that led here left, once; else the release looked at last."""
+    """The release that is chosen when the page opens, and the file of it:
+    what the page that led here left, once; else the release looked at last.
+    """
     asked, last = kept.pop(TO_RECORD, None) or {}, kept.pop(LAST_RELEASE, None)
     name = next((one for one in (asked.get("release"), last) if one in plan.releases), None)
     file = next((one for one in files if one == asked.get("file")), None)
@@ -100,7 +107,7 @@ class Form:
         files: list[str],
         changed: Callable[[], Coroutine[Any, Any, None]],
     ) -> None:
-        from tacit.web.pages.ledger import owner_name
+        from tacit.workbench.pages.ledger.page import owner_name
 
         self.visit, self.plan, self.files, self.changed = visit, plan, files, changed
         self.upload: str | None = None
@@ -117,7 +124,8 @@ class Form:
                         on_change=self._chosen,
                     )
                     .props(
-                        'outlined dense use-chips options-dense hint="Several go out at once: they are judged together"'
+                        'outlined dense use-chips options-dense hint="Several go out at once: they '
+                        'are judged together"'
                     )
                     .mark("record-release")
                 )
@@ -139,7 +147,8 @@ class Form:
                         new_value_mode="add-unique",
                     )
                     .props(
-                        'outlined dense use-chips options-dense hint="Choose them, or write a name and press Enter"'
+                        'outlined dense use-chips options-dense hint="Choose them, or write a name '
+                        'and press Enter"'
                     )
                     .mark("record-to")
                 )
@@ -152,8 +161,10 @@ class Form:
                     "outlined dense autogrow maxlength=2000 rows=2"
                 )
         self.file = ui.element("div").classes("stack")
+        self.how: Any = None
         self.out_already = ui.checkbox(
-            "It is out already: record it even if its checks do not hold"
+            "It is out already: record it even if its checks do not hold. Nothing is written.",
+            on_change=self._out_already_said,
         )
         with ui.element("div").classes("toolbar"):
             ui.button("Check and record", on_click=self._press).props(
@@ -175,7 +186,7 @@ class Form:
         """Offer these recipients to choose from, too."""
         self.to.set_options(sorted({*self.to.options, *clients}), value=self.to.value)
 
-    # -- what is chosen ---------------------------------------------------------------------------------------
+    # -- what is chosen ----------------------------------------------------------------------------
 
     def _chosen(self) -> None:
         self._tell_planned()
@@ -197,7 +208,7 @@ class Form:
     def _file_choice(self) -> None:
         """Which file goes out: what can be said depends on what the release is."""
         self.file.clear()
-        self.how: Any = None
+        self.how = None
         self._forget_upload()
         names = self.releases.value or []
         if len(names) != 1 or isinstance(self.plan.releases[names[0]], Constraint):
@@ -210,22 +221,40 @@ class Form:
                     "Synthetic data are drawn at random: only the file itself says what goes out."
                 ).classes("muted")
             else:
-                ways = {
-                    WRITE: "Write it here, once it is recorded",
-                    ONLY: "Only record it",
-                    MADE: "It is made already",
-                }
                 release = self.plan.releases[names[0]]
                 has_file = (
                     isinstance(release, Microdata) and release.file is not None
                 )  # it was made elsewhere, and is there
+                ways = self._ways()
                 self.how = ui.radio(
                     ways,
-                    value=ONLY if has_file else MADE if names[0] in self.given else WRITE,
+                    value=ONLY
+                    if has_file
+                    else MADE
+                    if names[0] in self.given
+                    else next(iter(ways)),
                     on_change=self._show_file,
                 ).props('dense inline aria-label="The file that goes out"')
             self.fields = ui.element("div").classes("stack")
         self._show_file()
+
+    def _ways(self) -> dict[str, str]:
+        """What can be done about the file.
+        What is out already is recorded only: nobody is given anything.
+        """
+        ways = {
+            WRITE: "Write it here, once it is recorded",
+            ONLY: "Only record it",
+            MADE: "It is made already",
+        }
+        return {
+            way: text for way, text in ways.items() if way != WRITE or not self.out_already.value
+        }
+
+    def _out_already_said(self) -> None:
+        if self.how is not None:
+            ways = self._ways()
+            self.how.set_options(ways, value=self.how.value if self.how.value in ways else ONLY)
 
     def _show_file(self) -> None:
         self.fields.clear()
@@ -237,7 +266,8 @@ class Form:
                 self.output = (
                     ui.input("Write to", value=f"{file}.csv")
                     .props(
-                        'outlined dense hint="A CSV file beside the plan; its rows in an order of their own"'
+                        'outlined dense hint="A CSV file beside the plan; its rows in an order of '
+                        'their own"'
                     )
                     .style("max-width: 24rem")
                 )
@@ -258,7 +288,8 @@ class Form:
                         .classes("grow")
                         .mark("record-answer")
                     )
-                    # Quasar's own field for files has no names for screen readers; a plain button opens it.
+                    # Quasar's own field for files has no names for screen readers;
+                    # a plain button opens it.
                     sent = (
                         ui.upload(
                             auto_upload=True, on_upload=self._uploaded, on_rejected=self._rejected
@@ -313,7 +344,7 @@ class Form:
                 f"{name} was received. It is compared and hashed, and then removed here.", "good"
             )
 
-    # -- recording --------------------------------------------------------------------------------------------
+    # -- recording ---------------------------------------------------------------------------------
 
     def asked(self) -> Recording:
         """What is to be recorded; an InputError where something is missing."""
@@ -396,7 +427,9 @@ class Form:
 
 
 def private(folder: Path) -> None:
-    """Make a folder, and the one above it where the workbench keeps its things, for this user only."""
+    """Make a folder, and the one above it where the workbench keeps
+    its things, for this user only.
+    """
     folder.parent.mkdir(mode=0o700, exist_ok=True)
     (folder.parent / ".gitignore").write_text("*\n", "utf-8")
     folder.mkdir(mode=0o700)
@@ -416,7 +449,9 @@ def within(visit: Visit, name: str | None) -> str:
 
 
 def new_within(visit: Visit, name: str | None) -> str:
-    """A file below the plan that is not there yet: what goes out never takes the place of something else."""
+    """A file below the plan that is not there yet:
+    what goes out never takes the place of something else.
+    """
     found = within(visit, name)
     if (visit.book.folder / found).exists():
         raise InputError(
@@ -425,7 +460,7 @@ def new_within(visit: Visit, name: str | None) -> str:
     return found
 
 
-# -- what came of it ------------------------------------------------------------------------------------------
+# -- what came of it -------------------------------------------------------------------------------
 
 
 def recorded(visit: Visit, found: RecordedNow) -> None:
@@ -443,7 +478,8 @@ def recorded(visit: Visit, found: RecordedNow) -> None:
                 path = visit.book.folder / found.asked.output
                 with ui.element("div").classes("toolbar"):
                     ui.label(
-                        f"Written to {found.asked.output}. Give it to {listed(found.to) or 'everybody'}."
+                        f"Written to {found.asked.output}. Give it to "
+                        f"{listed(found.to) or 'everybody'}."
                     )
                     save_button(
                         visit,
@@ -459,7 +495,8 @@ def recorded(visit: Visit, found: RecordedNow) -> None:
             ui.label(f"{listed(found.asked.releases)}: {found.because}.").style("font-weight: 600")
         verdicts(found.wrong)
         ui.label(
-            "Next: look at the release and repair it, or give it to others only. If it is out in any case, say so above and record it again, so that later checks know."
+            "Next: look at the release and repair it, or give it to others only. If it is out in "
+            "any case, say so above and record it again, so that later checks know."
         ).classes("muted")
         with ui.element("div").classes("toolbar"):
             for name in found.asked.releases:

@@ -1,4 +1,6 @@
-"""Overview: tables, secrets, releases and their verdicts on one board, what changed since the last check, and a button to check."""
+"""Overview: tables, secrets, releases and their verdicts on one board, what changed since the
+last check, and a button to check.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from tacit.definitions.registry import define
-from tacit.definitions.words import listed, plural
+from tacit.checking.holdings.ledgers import is_begun, ledger_of
 from tacit.errors import TacitError
-from tacit.holdings.ledgers import is_begun, ledger_of
+from tacit.families.overlaps.runs.restore import KIND as RESTORABLE
+from tacit.families.registry import define
+from tacit.families.words import listed, plural
 from tacit.model.release import Microdata, Synthetic, View
-from tacit.report.ledger import when as time_words
-from tacit.restoration.run import KIND as RESTORABLE
-from tacit.web.bench import Visit
-from tacit.web.checked import (
+from tacit.report.terminal.ledger import when as time_words
+from tacit.workbench.bench import Visit
+from tacit.workbench.checked import (
     Answer,
     Change,
     State,
@@ -30,20 +32,20 @@ from tacit.web.checked import (
     state_of,
     unwatched,
 )
-from tacit.web.parts.badges import WORDS as STATES
-from tacit.web.parts.badges import badge
-from tacit.web.parts.grids import csv_bytes
-from tacit.web.parts.labels import aria
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.parts.saving import save_button
-from tacit.web.parts.working import show_work
+from tacit.workbench.parts.badges import WORDS as STATES
+from tacit.workbench.parts.badges import badge
+from tacit.workbench.parts.grids import csv_bytes
+from tacit.workbench.parts.labels import aria
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.working import show_work
 
 if TYPE_CHECKING:
+    from tacit.families.microdata.reading.source import Source
     from tacit.model.release import Release
     from tacit.model.schema import Table
     from tacit.plan.plan import Check, Plan
-    from tacit.source import Source
-    from tacit.web.work import Work
+    from tacit.workbench.work import Work
 
 TILES: dict[State, str] = {
     "breached": "breached",
@@ -70,7 +72,8 @@ async def show(visit: Visit) -> None:
     ui.html("Overview", tag="h1", sanitize=False)
     if not visit.book.exists:
         notice(
-            "There is no plan yet. A plan says which tables you have, what is sensitive in them, and what you want to release."
+            "There is no plan yet. A plan says which tables you have, what is sensitive in them, "
+            "and what you want to release."
         )
         ui.link("Begin on the page Start", visit.link(""))
         return
@@ -136,7 +139,10 @@ class Board:
                     )
                     if checked is not None:
                         ui.label(
-                            f"Last check: {time_text(checked['when'])}, in {checked['seconds']:.1f} s. {unwatched(self.plan)}".strip()
+                            (
+                                f"Last check: {time_text(checked['when'])}, in "
+                                f"{checked['seconds']:.1f} s. {unwatched(self.plan)}"
+                            ).strip()
                         ).classes("fine")
                 if self.plan.checks:
                     ui.button("Check everything", on_click=lambda: self._start()).props(
@@ -255,7 +261,7 @@ class Board:
                         "The plan has no secrets yet: no sensitive column, no secret query."
                     ).classes("muted")
 
-    # -- work ---------------------------------------------------------------------------------------------
+    # -- work --------------------------------------------------------------------------------------
 
     def _start(self, *only: str) -> None:
         self._working.clear()
@@ -324,14 +330,18 @@ def sentence(plan: Plan, found: Sequence[Answer]) -> str:
 
 
 def can_be_repaired(plan: Plan, release: Release) -> bool:
-    """Is there anything that the page Repair can do about a release? Further views are looked for only where gamma-privacy is asked."""
+    """Is there anything that the page Repair can do about a release? Further views are looked
+    for only where gamma-privacy is asked.
+    """
     return isinstance(release, Microdata | Synthetic) or any(
         one.kind == RESTORABLE and release.name in one.releases for one in plan.checks
     )
 
 
 def board_csv(plan: Plan, found: Sequence[Answer]) -> bytes:
-    """The board as a table: a line for every check of every release, and for every release that nothing is asked about."""
+    """The board as a table: a line for every check of every release, and for every release that
+    nothing is asked about.
+    """
     rows: list[tuple[str, ...]] = [COLUMNS]
     for name in plan.releases:
         mine = [one for one in found if name in one.check.releases]
@@ -342,7 +352,9 @@ def board_csv(plan: Plan, found: Sequence[Answer]) -> bytes:
 
 
 def found_cells(one: Answer) -> tuple[str, str, str]:
-    """The state of a check, what was found, and when; a verdict from before the last change is only named."""
+    """The state of a check, what was found, and when;
+    a verdict from before the last change is only named.
+    """
     because = (
         ""
         if one.verdict is None
@@ -461,7 +473,7 @@ def show_changes(moved: Sequence[Change]) -> None:
 def change_words(one: Change) -> str:
     """What became of a check, in words.
 
-    >>> from tacit.web.checked import Change
+    >>> from tacit.workbench.checked import Change
     >>> change_words(
     ...     Change("better", "k-anonymity", "april", "breached", "holds", differently=True)
     ... )
@@ -488,7 +500,7 @@ def change_words(one: Change) -> str:
 
 def rows_of(source: Source, name: str) -> int:
     """How many rows a table has. Blocks."""
-    from tacit.engines import shapes
+    from tacit.engines.sql import shapes
 
     if not source.engine.has(name):
         source.engine.attach(source.plan.tables[name])

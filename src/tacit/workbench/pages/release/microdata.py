@@ -1,4 +1,6 @@
-"""A microdata release: its groups in pictures, the most exposed people, and what somebody believes about one of them, knowing more and more."""
+"""A microdata release: its groups in pictures, the most exposed people, and what somebody
+believes about one of them, knowing more and more.
+"""
 
 from __future__ import annotations
 
@@ -10,30 +12,35 @@ from typing import Any
 
 from nicegui import ui
 
-from tacit.attacks.believing import MOST, Amount, Believed
-from tacit.attacks.roster import FOUND, LISTED, Listed, room_of
-from tacit.definitions.words import again, known_facts, name_of, people, saying, spoken
 from tacit.errors import TacitError
-from tacit.model.numbers import percent
+from tacit.families.microdata.attacks.believing import MOST, Amount, Believed
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.runs.roster import FOUND, LISTED, Listed, room_of
+from tacit.families.words import again, known_facts, name_of, people, saying, spoken
+from tacit.model.numbers import percent, percents
 from tacit.model.release import Microdata
-from tacit.report.believed import believed_chart
-from tacit.report.charts import Chart
-from tacit.source import Source
-from tacit.tables.hierarchy import value_text
-from tacit.web.bench import Visit
-from tacit.web.parts.grids import Row, Sort, csv_bytes, grid
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.parts.pictures import picture
-from tacit.web.parts.saving import save_button
+from tacit.report.charts.believed import believed_chart
+from tacit.report.charts.portrait import Chart
+from tacit.workbench.bench import Visit
+from tacit.workbench.parts.grids import Row, Sort, csv_bytes, grid
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.pictures import picture
+from tacit.workbench.parts.saving import save_button
 
 PAGE = 12
 PIECE = 500  # people that are looked up at a time: others want to ask too
 THROTTLE = 0.12
 MORE = (
-    "Somebody may know more than who is in the table and what can be looked up. A negation is a value that the person does not have. An if-then fact "
-    "(implication) says: if somebody has a value, the person has this one. Shown is the worst that anybody of so much knowledge can believe."
+    "Somebody may know more than who is in the table and what can be looked up. A negation is a "
+    "value that the person does not have. An if-then fact (implication) says: if somebody has a "
+    "value, the person has this one. Shown is the worst that anybody of so much knowledge can "
+    "believe."
 )
-TOLD = "Everybody in that other group has one of these values. Whoever can say such a thing has been told: ask for if-then facts about this group only."
+TOLD = (
+    "Everybody in that other group has one of these values. Whoever can say such a thing has "
+    "been told: ask for if-then facts about this group only."
+)
 
 
 async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
@@ -56,7 +63,9 @@ class Line(tuple[Any, ...]):
 
 
 class People:
-    """The people of a release: a list to pick from, and what is believed about the one that was picked."""
+    """The people of a release: a list to pick from, and what is
+    believed about the one that was picked.
+    """
 
     def __init__(self, visit: Visit, release: Microdata) -> None:
         self.visit, self.release = visit, release
@@ -84,7 +93,8 @@ class People:
                 self._waiting.delete()
                 if not columns:
                     notice(
-                        "The release has no sensitive column: there is nothing to believe about anybody. Who can be found in it at all is a matter of group sizes."
+                        "The release has no sensitive column: there is nothing to believe about "
+                        "anybody. Who can be found in it at all is a matter of group sizes."
                     )
                     return
                 self.column = columns[0]
@@ -114,7 +124,7 @@ class People:
         self.column, self._found = column, None
         await self._list()
 
-    # -- the list -------------------------------------------------------------------------------------------
+    # -- the list ----------------------------------------------------------------------------------
 
     async def _list(self) -> None:
         """The table of people, and the first of them picked."""
@@ -129,7 +139,10 @@ class People:
                 .mark("search")
             )
             self._told = ui.label().classes("fine").props('role="status"')
-            caption = f"How sure one can be of each person's true {spoken(self.column)}, before and with the release"
+            caption = (
+                f"How sure one can be of each person's true {spoken(self.column)}, before and "
+                "with the release"
+            )
             self._grid = await grid(
                 self.visit,
                 [
@@ -196,7 +209,7 @@ class People:
             )
         return rows
 
-    # -- what is believed -----------------------------------------------------------------------------------
+    # -- what is believed --------------------------------------------------------------------------
 
     async def _pick(self, one: Listed) -> None:
         """Somebody was picked: the sliders start again from nothing known."""
@@ -209,7 +222,8 @@ class People:
                 sanitize=False,
             ).props('data-testid="about"')
             ui.label(
-                f"{name_of(one.person) if one.person.identity else 'A person'} {known_facts(one.person.known)}."
+                f"{name_of(one.person) if one.person.identity else 'A person'} "
+                f"{known_facts(one.person.known)}."
             )
             self._group = ui.label().classes("muted")
             with (
@@ -245,7 +259,9 @@ class People:
         await self._move()
 
     async def _warm(self, one: Listed) -> None:
-        """Look up before they are needed whom an implication would be about: the first move of the slider is then as fast as others."""
+        """Look up before they are needed whom an implication would be about:
+        the first move of the slider is then as fast as others.
+        """
         with suppress(TacitError):
             await self.visit.book.ask(
                 believe, self.release.name, self.column, one, Amount(implications=1), None
@@ -310,13 +326,16 @@ class People:
             return
         if found.true is None:
             ui.label(
-                f"The table has no {spoken(self.column)} of this person: whoever counts believes something all the same, rightly or wrongly."
+                f"The table has no {spoken(self.column)} of this person: whoever counts believes "
+                "something all the same, rightly or wrongly."
             ).classes("fine")
         belief = found[found.asked]
         claim = f"{again(found.person)} {saying(found.column, found.asked)}"
         if not found.facts:
+            before, after = percents(belief.before, belief.after)
             ui.label(
-                f"Somebody who sees the release believes with {percent(belief.after)} that {claim}; without it, with {percent(belief.before)}."
+                f"Somebody who sees the release believes with {after} that {claim}; without it, "
+                f"with {before}."
             ).props('data-testid="belief"')
             return
         sure = (
@@ -335,7 +354,9 @@ class People:
 
 
 class Slider:
-    """A number from 0 on, moved by mouse or by the arrow keys: the browser's own control, which screen readers know."""
+    """A number from 0 on, moved by mouse or by the arrow keys:
+    the browser's own control, which screen readers know.
+    """
 
     def __init__(
         self, label: str, mark: str, moved: Callable[[], Coroutine[Any, Any, None]]
@@ -347,7 +368,8 @@ class Slider:
                 self._shown = (
                     ui.label("0").style("font-weight: 650").props(f'data-testid="{mark}-value"')
                 )
-            # As HTML: an element of the page would be set back to its first value whenever something else on the page changes.
+            # As HTML: an element of the page would be set back to its first value whenever
+            # something else on the page changes.
             self._input = ui.html(self._html(), sanitize=False)
             self._input.on(
                 "input",
@@ -358,7 +380,9 @@ class Slider:
             )
 
     def limit(self, most: int) -> None:
-        """From now on at most this. The control is drawn again only where that changes: a hand may be on it."""
+        """From now on at most this. The control is drawn again only where that changes:
+        a hand may be on it.
+        """
         if most != self._most:
             self._most, self.value = most, max(0, min(self.value, most))
             self._input.set_content(self._html())
@@ -367,7 +391,8 @@ class Slider:
     def _html(self) -> str:
         disabled = " disabled" if self._most < 1 else ""
         return (
-            f'<input type="range" min="0" max="{max(1, self._most)}" step="1" value="{self.value}" aria-label="{escape(self._label)}" '
+            f'<input type="range" min="0" max="{max(1, self._most)}" step="1" value="{self.value}" '
+            f'aria-label="{escape(self._label)}" '
             f'data-testid="{self._mark}"{disabled}>'
         )
 
@@ -416,14 +441,12 @@ def line(one: Listed) -> Line:
         else f"{known_facts(one.person.known)}{f' ({one.alike:,} alike)' if one.alike > 1 else ''}"
     )
     value = None if one.value is None else value_text(one.value)
-    found = Line((who, value, share(one.before), share(one.after), f"{one.size:,}"))
+    before, after = (
+        (None, None) if one.before is None or one.after is None else percents(one.before, one.after)
+    )
+    found = Line((who, value, before, after, f"{one.size:,}"))
     found.listed = one
     return found
-
-
-def share(belief: Any) -> str | None:
-    """A belief in a cell."""
-    return None if belief is None else percent(belief)
 
 
 def beliefs_csv(found: Believed) -> bytes:
@@ -450,7 +473,7 @@ def beliefs_csv(found: Believed) -> bytes:
     return csv_bytes([head, *rows])
 
 
-# -- what is asked of the open source, in a thread -------------------------------------------------------------
+# -- what is asked of the open source, in a thread -------------------------------------------------
 
 
 def sensitive_of(source: Source, release: str) -> tuple[str, ...]:

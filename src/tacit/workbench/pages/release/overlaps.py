@@ -1,4 +1,6 @@
-"""A release that overlaps with others: who is in which view, what can be believed about everybody and since when, and how small crowds are."""
+"""A release that overlaps with others: who is in which view, what can be believed about
+everybody and since when, and how small crowds are.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +12,26 @@ from typing import Any
 
 from nicegui import ui
 
-from tacit.definitions.registry import OF_OVERLAPS
-from tacit.definitions.words import listed, people, spoken
-from tacit.model.numbers import exact
-from tacit.overlap.standing import by_belief, by_since, by_size, standing
-from tacit.report.belief_charts import above_in, beliefs_chart
-from tacit.report.charts import Chart
+from tacit.families.overlaps.standing import by_belief, by_since, by_size, standing
+from tacit.families.registry import OF_OVERLAPS
+from tacit.families.words import listed, people, spoken
+from tacit.model.numbers import exact, percent, percent_exactly
+from tacit.report.charts.beliefs import above_in, beliefs_chart
+from tacit.report.charts.portrait import Chart
+from tacit.report.charts.shares import value_words
 from tacit.report.crowds import some_names
-from tacit.report.share_charts import limit_text, share_text, value_words
-from tacit.web.bench import STATE, Visit
-from tacit.web.checked import answers, by_key
-from tacit.web.everybody import PeopleFile, Person
-from tacit.web.parts.cards import show_pictures
-from tacit.web.parts.grids import Grid, Row, Sort, csv_bytes, grid
-from tacit.web.parts.labels import aria
-from tacit.web.parts.notices import notice
-from tacit.web.parts.pictures import picture
-from tacit.web.parts.saving import save_button
-from tacit.web.parts.working import show_work
-from tacit.web.tasks_overlaps import GAMMA, Looked, everybody
-from tacit.web.work import Work
+from tacit.workbench.bench import STATE, Visit
+from tacit.workbench.checked import answers, by_key
+from tacit.workbench.everybody import PeopleFile, Person
+from tacit.workbench.parts.cards import show_pictures
+from tacit.workbench.parts.grids import Grid, Row, Sort, csv_bytes, grid
+from tacit.workbench.parts.labels import aria
+from tacit.workbench.parts.notices import notice
+from tacit.workbench.parts.pictures import picture
+from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.working import show_work
+from tacit.workbench.tasks.overlaps import GAMMA, Looked, everybody
+from tacit.workbench.work import Work
 
 KIND = "everybody"
 AT_ONCE = 20_000  # people who are counted without being asked for
@@ -39,14 +41,18 @@ MOST_CROWDS = 8
 MOST_NAMES = 5  # of a crowd
 SHARE, VALUE, SINCE, ALIKE = "largest share", "of value", "above since", "treated alike"
 EQUALLY = (
-    "A share counts tables. Give everybody in the views a value so that each view would look just as it does: that is a fitting table, and the "
-    "true one is among them. A person's share is in how many of all fitting tables they have the value. It is what somebody believes to whom all "
-    "fitting tables are equally likely. Who knows more, such as what is rare at some age, believes something else, and that is not judged here."
+    "A share counts tables. Give everybody in the views a value so that each view would look just "
+    "as it does: that is a fitting table, and the true one is among them. A person's share is in "
+    "how many of all fitting tables they have the value. It is what somebody believes to whom all "
+    "fitting tables are equally likely. Who knows more, such as what is rare at some age, "
+    "believes something else, and that is not judged here."
 )
 
 
 async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
-    """The pictures of the last check, everybody by name, the smallest crowds, and what it all rests on."""
+    """The pictures of the last check, everybody by name, the smallest
+    crowds, and what it all rests on.
+    """
     checked = visit.book.checked
     if checked is None:
         notice("These releases were not checked yet. Press Check on the Overview page.")
@@ -70,7 +76,8 @@ async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
         heading(f"Everybody in {listed(section['releases'])}")
         if await to_thread(is_stale, visit, checked, section):
             notice(
-                "The plan or its data changed after this verdict. Check again, and everybody is counted.",
+                "The plan or its data changed after this verdict. Check again, and everybody "
+                "is counted.",
                 "warn",
             )
         else:
@@ -103,7 +110,7 @@ def stamp_of(checked: Mapping[str, Any], section: Mapping[str, Any]) -> str:
     return " ".join(checked["fingerprints"].get(key, "") for key in section["keys"])
 
 
-# -- everybody ------------------------------------------------------------------------------------------
+# -- everybody -------------------------------------------------------------------------------------
 
 
 class Everybody:
@@ -181,7 +188,8 @@ class Everybody:
         ui.label(introduction(self.looked)).classes("muted")
         if stages.missing:
             notice(
-                f"Not everything was counted: {stages.missing}. Those who are missing have no share below.",
+                f"Not everything was counted: {stages.missing}. Those who are missing have no "
+                "share below.",
                 "warn",
             )
         with ui.element("div").classes("toolbar"):
@@ -220,7 +228,8 @@ class Everybody:
         self._tell_above()
         heading("The fewest who are treated alike", "h3")
         ui.label(
-            "Whatever values these people have, each view would show the same of them: nothing tells one from the other."
+            "Whatever values these people have, each view would show the same of them: nothing "
+            "tells one from the other."
         ).classes("muted")
         small_table(
             self.visit,
@@ -354,13 +363,15 @@ def person_row(looked: Looked, one: Person, limit: Fraction) -> PersonRow:
         if now.since is None
         else f"{stages.stages[now.since].release}{'' if now.is_settled else ', or before'}"
     )
-    belief = "not counted" if now.belief is None else share_text(now.belief, limit)
+    belief = "not counted" if now.belief is None else percent(now.belief, beside=limit)
     value = "" if now.value is None else value_words(stages.values[now.value])
     before = (
         [
             ("nothing known" if class_ in stages.stages[-2].unseen else "not counted")
             if now.before is None
-            else share_text(now.before, limit)
+            else percent(
+                now.before, down=now.belief is not None and now.before < now.belief, beside=limit
+            )
         ]
         if several
         else []
@@ -382,7 +393,9 @@ def could_be_in(looked: Looked, class_: int) -> list[str]:
 
 
 def order_of(looked: Looked, column: str, backwards: bool, limit: Fraction) -> list[int] | None:
-    """The classes in the order of a column, the greatest first where it runs backwards; None for that of the keys."""
+    """The classes in the order of a column, the greatest first where it runs backwards;
+    None for that of the keys.
+    """
     stages = looked.stages
     if column == SHARE:
         found = by_belief(stages)
@@ -399,15 +412,19 @@ def introduction(looked: Looked) -> str:
     """What the table shows."""
     stages = looked.stages
     return (
-        f"{people(looked.people)}, each with the largest share of fitting tables in which they have one {spoken(stages.sensitive)}. "
-        "Press a person to see how it came about, release by release."
+        f"{people(looked.people)}, each with the largest share of fitting tables in which they "
+        f"have one {spoken(stages.sensitive)}. Press a person to see how it came about, release by "
+        "release."
     )
 
 
 def above_told(looked: Looked, limit: Fraction) -> str:
     """How many are above a limit after all releases."""
     many = above_in(looked.stages, -1, limit) if looked.stages.last.largest else 0
-    return f"{people(many) if many else 'Nobody'} {'is' if many < 2 else 'are'} above {limit_text(limit)} after all releases."
+    return (
+        f"{people(many) if many else 'Nobody'} {'is' if many < 2 else 'are'} above "
+        f"{percent_exactly(limit)} after all releases."
+    )
 
 
 def course_rows(looked: Looked, class_: int) -> list[tuple[str, str, str]]:
@@ -419,7 +436,7 @@ def course_rows(looked: Looked, class_: int) -> list[tuple[str, str, str]]:
             rows.append(
                 (
                     stage.release,
-                    share_text(found.least),
+                    percent(found.least),
                     value_words(looked.stages.values[found.value]),
                 )
             )
@@ -437,7 +454,9 @@ def course_rows(looked: Looked, class_: int) -> list[tuple[str, str, str]]:
 
 
 def may_have(looked: Looked, class_: int) -> str:
-    """In which share of the tables they have each value, where that was kept: of the most exposed."""
+    """In which share of the tables they have each value, where that was kept:
+    of the most exposed.
+    """
     shares = looked.stages.shares.get(class_)
     if not shares:
         return ""
@@ -448,18 +467,19 @@ def may_have(looked: Looked, class_: int) -> str:
     return (
         "In all fitting tables: "
         + ", ".join(
-            f"{value_words(looked.stages.values[value])} {share_text(share)}"
-            for share, value in found
+            f"{value_words(looked.stages.values[value])} {percent(share)}" for share, value in found
         )
         + "."
     )
 
 
-# -- crowds, and what it rests on -----------------------------------------------------------------------
+# -- crowds, and what it rests on ------------------------------------------------------------------
 
 
 def crowd_rows(verdict: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The smallest crowds of a verdict about crowds: how many people, and who they are where that is listed."""
+    """The smallest crowds of a verdict about crowds:
+    how many people, and who they are where that is listed.
+    """
     if verdict["check"] == GAMMA:
         return []
     sets = sorted(verdict["measured"].get("sets", ()), key=len)
@@ -479,13 +499,16 @@ def small_crowds(visit: Visit, verdict: Mapping[str, Any], rows: Sequence[tuple[
     required = verdict["required"]["k"]
     heading(f"The smallest crowds of {required}-{verdict['check'].partition('-')[2].upper()}")
     ui.label(
-        f"A crowd are people who could swap their values, and no release would look different. Asked are {required} or more in each."
+        "A crowd are people who could swap their values, and no release would look different. "
+        f"Asked are {required} or more in each."
     ).classes("muted")
     small_table(visit, ("people", "who"), rows, "smallest-crowds")
 
 
 async def alike(looked: Looked, file: PeopleFile) -> list[tuple[str, str, str]]:
-    """The smallest classes: how many people the views treat alike, who they are, and in which views they could be."""
+    """The smallest classes: how many people the views treat alike, who they are, and in which
+    views they could be.
+    """
     rows = []
     for class_ in by_size(looked.stages)[:MOST_CROWDS]:
         found = await to_thread(file.page, 0, MOST_NAMES, [class_])

@@ -10,19 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from tacit.definitions.registry import (
-    MICRODATA,
-    OF_OVERLAPS,
-    OF_QUERIES,
-    OF_SYNTHETIC,
-    OF_WORLDS,
-)
-from tacit.definitions.words import listed
 from tacit.errors import InputError, TacitError, did_you_mean
+from tacit.families.registry import MICRODATA, OF_OVERLAPS, OF_QUERIES, OF_SYNTHETIC, OF_WORLDS
+from tacit.families.words import listed
 from tacit.model.release import Microdata
 from tacit.model.verdict import Audience
-from tacit.web.bench import Visit
-from tacit.web.checked import (
+from tacit.workbench.bench import Visit
+from tacit.workbench.checked import (
     Answer,
     adopt,
     answers,
@@ -32,7 +26,7 @@ from tacit.web.checked import (
     state_of,
     unwatched,
 )
-from tacit.web.pages.overview import (
+from tacit.workbench.pages.overview.page import (
     WORDS,
     answer_line,
     asked,
@@ -41,29 +35,32 @@ from tacit.web.pages.overview import (
     time_text,
     what_it_is,
 )
-from tacit.web.parts.badges import badge
-from tacit.web.parts.cards import file_name, show_card, show_pictures
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.parts.saving import save, save_button
-from tacit.web.parts.working import show_work
-from tacit.web.tasks_check import report
+from tacit.workbench.parts.badges import badge
+from tacit.workbench.parts.cards import file_name, show_card, show_pictures
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.saving import save, save_button
+from tacit.workbench.parts.working import show_work
+from tacit.workbench.tasks.check import report
 
 if TYPE_CHECKING:
     from tacit.model.release import Release
     from tacit.plan.plan import Plan
-    from tacit.web.work import Work
+    from tacit.workbench.work import Work
 
-# The evidence of a section, by the kinds of its checks: a module with `show(visit, name, section)`. Those that show the cards of
-# their verdicts themselves, between their pictures, say so here.
+# The evidence of a section, by the kinds of its checks: a module with `show(visit, name, section)`.
+# Those that show the cards of their verdicts themselves, between their pictures, say so here.
 EVIDENCE: tuple[tuple[Collection[str], str, bool], ...] = (
-    (MICRODATA, "release_microdata", False),
-    (OF_QUERIES, "release_queries", True),
-    (OF_WORLDS, "release_worlds", True),
-    (OF_OVERLAPS, "release_overlaps", False),
-    (OF_SYNTHETIC, "release_synthetic", False),
+    (MICRODATA, "microdata", False),
+    (OF_QUERIES, "queries", True),
+    (OF_WORLDS, "worlds", True),
+    (OF_OVERLAPS, "overlaps", False),
+    (OF_SYNTHETIC, "synthetic", False),
 )
 REPORT = "report"
-SILENT = "Do not announce that you withheld this: the refusal depends on the rows, and would itself tell something about them."
+SILENT = (
+    "Do not announce that you withheld this: the refusal depends on the rows, and would "
+    "itself tell something about them."
+)
 
 
 async def show(visit: Visit, name: str) -> None:
@@ -119,13 +116,14 @@ class Page:
         with self._body:
             await self._evidence(sections_of(checked, self.name))
 
-    # -- the head -------------------------------------------------------------------------------------------
+    # -- the head ----------------------------------------------------------------------------------
 
     def _verdict(self, found: Sequence[Answer]) -> None:
         """What it is, for whom, and the verdict in one sentence."""
         state = state_of(found)
         ui.label(
-            f"{what_it_is(self.release)} · {f'to {listed(self.release.to)}' if self.release.to else 'to everybody'}"
+            f"{what_it_is(self.release)} · "
+            f"{f'to {listed(self.release.to)}' if self.release.to else 'to everybody'}"
         ).classes("muted")
         with ui.element("div").classes(f"card verdict {state}"):
             with ui.element("div").classes("row"):
@@ -157,7 +155,7 @@ class Page:
                 ui.link("Repair it", self.visit.link("repair", self.name)).mark("repair")
             ui.link("Record it in the ledger", self.visit.link("ledger")).mark("record")
 
-    # -- the evidence ---------------------------------------------------------------------------------------
+    # -- the evidence ------------------------------------------------------------------------------
 
     async def _evidence(self, sections: Sequence[Mapping[str, Any]]) -> None:
         """Section by section: the cards, then what the kinds of its checks have to show."""
@@ -172,7 +170,7 @@ class Page:
         if isinstance(self.release, Microdata) and not any(
             set(one["kinds"]) & set(MICRODATA) for one in sections
         ):
-            await self._module("release_microdata", {})
+            await self._module("microdata", {})
 
     def _cards(self, section: Mapping[str, Any]) -> None:
         """The cards of those verdicts that no module shows by itself."""
@@ -194,11 +192,13 @@ class Page:
 
     async def _module(self, module: str, section: Mapping[str, Any]) -> None:
         try:
-            await import_module(f"tacit.web.pages.{module}").show(self.visit, self.name, section)
+            await import_module(f"tacit.workbench.pages.release.{module}").show(
+                self.visit, self.name, section
+            )
         except TacitError as error:
             show_error(error)
 
-    # -- work -----------------------------------------------------------------------------------------------
+    # -- work --------------------------------------------------------------------------------------
 
     def _start(self) -> None:
         self._working.clear()
@@ -232,7 +232,9 @@ class Page:
         self._follow_report(work, audience, at_once=True)
 
     def _follow_report(self, work: Work, audience: str, *, at_once: bool) -> None:
-        """Follow the making of a report; where this page asked for it, it is saved at once, else there is a button."""
+        """Follow the making of a report; where this page asked for it, it is saved at once, else
+        there is a button.
+        """
         file = f"{file_name(self.name)}-{audience}.html"
 
         def ended(work: Work) -> None:
@@ -260,7 +262,10 @@ def sentence(found: Sequence[Answer]) -> str:
         return "The plan or the data changed since this was checked: press Check."
     first = asked(those[0].check)
     if state == "holds":
-        return f"It meets the checks of this plan: {listed([asked(one.check) for one in those])} {'hold' if len(those) > 1 else 'holds'}."
+        return (
+            f"It meets the checks of this plan: {listed([asked(one.check) for one in those])} "
+            f"{'hold' if len(those) > 1 else 'holds'}."
+        )
     because = in_short(those[0].verdict["because"]) if those[0].verdict is not None else ""
     which = (
         f"{first} is {state}"

@@ -1,4 +1,6 @@
-"""A view and perfect privacy: the verdict, both queries as pictures, the row that matters, changes that help, and how the queries were read."""
+"""A view and perfect privacy: the verdict, both queries as pictures, the row that matters,
+changes that help, and how the queries were read.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +10,25 @@ from typing import Any
 
 from nicegui import ui
 
-from tacit.definitions.registry import OF_QUERIES
 from tacit.errors import TacitError
-from tacit.web.bench import Visit
-from tacit.web.checked import answers
-from tacit.web.parts.cards import show_card
-from tacit.web.parts.labels import aria
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.tasks_views import QueryEvidence, Read, of_section, plan_text, query_evidence
+from tacit.families.registry import OF_QUERIES
+from tacit.workbench.bench import Visit
+from tacit.workbench.checked import answers
+from tacit.workbench.parts.cards import show_card
+from tacit.workbench.parts.labels import aria
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.tasks.views import QueryEvidence, Read, of_section, plan_text, query_evidence
 
-READ = "What is judged is what was read of the query, not its text. Where something was not read exactly it is said, and “holds” stays right."
+READ = (
+    "What is judged is what was read of the query, not its text. Where something was not read "
+    "exactly it is said, and “holds” stays right."
+)
 
 ONE_CHANGE = "With this change it does: the changed view was judged, and the check holds for it."
-SOME_CHANGES = "Each of these changes alone is enough: every changed view was judged, and the check holds for it."
+SOME_CHANGES = (
+    "Each of these changes alone is enough: every changed view was judged, and the check "
+    "holds for it."
+)
 
 
 async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
@@ -63,11 +71,14 @@ def title_of(verdict: Mapping[str, Any]) -> str:
 async def of_verdict(
     visit: Visit, name: str, place: int | None, verdict: Mapping[str, Any], card: str
 ) -> QueryEvidence | None:
-    """One verdict: its card with the queries side by side, and what would help. Without a place the plan has changed since."""
+    """One verdict: its card with the queries side by side, and what would help.
+    Without a place the plan has changed since.
+    """
     show_card(visit, card, f"{name} {verdict['subject']['secret']}")
     if place is None:
         notice(
-            "The plan or its data were changed after this verdict. Check again to see how the queries are read now.",
+            "The plan or its data were changed after this verdict. Check again to see how the "
+            "queries are read now.",
             "warn",
         )
         return None
@@ -81,11 +92,13 @@ async def of_verdict(
     return found
 
 
-# -- what would help --------------------------------------------------------------------------------------
+# -- what would help -------------------------------------------------------------------------------
 
 
 def changes(visit: Visit, found: QueryEvidence) -> None:
-    """Changes after which it would hold, each with a button that shows the text to put into the plan."""
+    """Changes after which it would hold, each with a button that
+    shows the text to put into the plan.
+    """
     plan = visit.book.plan()
     with (
         ui.element("section")
@@ -137,7 +150,7 @@ def toggle(visit: Visit, button: ui.button, place: ui.element, where: str, text:
             ui.link("Open the plan on the Start page", visit.link(""))
 
 
-# -- how it was read --------------------------------------------------------------------------------------
+# -- how it was read -------------------------------------------------------------------------------
 
 
 def how_read(read: list[Read]) -> None:

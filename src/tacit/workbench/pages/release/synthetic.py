@@ -1,4 +1,6 @@
-"""A synthetic release: what it promises and spends, the noise of every group, and what is still true of an output that was written."""
+"""A synthetic release: what it promises and spends, the noise of every group, and what is still
+true of an output that was written.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,14 @@ from typing import Any
 
 from nicegui import ui
 
-from tacit.definitions.words import plural, spoken
 from tacit.errors import TacitError
+from tacit.families.synthetic.runs.comparing import GroupNoise, is_output
+from tacit.families.synthetic.runs.results import Synthesized
+from tacit.families.words import plural, spoken
 from tacit.model.release import Synthetic
 from tacit.plan.owned import owners_files
-from tacit.report.cards import Grid as Cells
-from tacit.report.charts import Chart
+from tacit.report.charts.portrait import Chart
+from tacit.report.html.cards import Grid as Cells
 from tacit.report.synthesized import (
     BOTH,
     budget_grid,
@@ -29,29 +33,32 @@ from tacit.report.synthesized import (
     steps_grid,
     unit,
 )
-from tacit.synthesizing.comparing import GroupNoise, is_output
-from tacit.synthesizing.results import Synthesized
-from tacit.web.bench import Visit, walk
-from tacit.web.pages.release_overlaps import charts_of, heading, small_table, stamp_of
-from tacit.web.parts.cards import show_pictures
-from tacit.web.parts.grids import Row, Sort, grid
-from tacit.web.parts.labels import aria
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.parts.pictures import picture
-from tacit.web.parts.working import show_work
-from tacit.web.tasks_overlaps import Compared, compare_output, promise
-from tacit.web.work import Work
+from tacit.workbench.bench import Visit, walk
+from tacit.workbench.pages.release.overlaps import charts_of, heading, small_table, stamp_of
+from tacit.workbench.parts.cards import show_pictures
+from tacit.workbench.parts.grids import Row, Sort, grid
+from tacit.workbench.parts.labels import aria
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.pictures import picture
+from tacit.workbench.parts.working import show_work
+from tacit.workbench.tasks.overlaps import Compared, compare_output, promise
+from tacit.workbench.work import Work
 
 PROMISE, COMPARE = "promise", "compare"
 DRAW = "repair-draw"  # what the Repair page calls drawing and writing
 ENDINGS = (".csv", ".parquet")
 MOST_FILES, MOST_SHOWN = 2_000, 30
 PAGE = 12
-OWNER = "What compares with the true people is for you alone: the promise covers the file, and not how far it is off. Do not pass it on."
+OWNER = (
+    "What compares with the true people is for you alone: the promise covers the file, and "
+    "not how far it is off. Do not pass it on."
+)
 
 
 async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
-    """The curves of the last check, what is promised and spent, the noise, and a written output beside the true people."""
+    """The curves of the last check, what is promised and spent, the noise, and a written output
+    beside the true people.
+    """
     checked = visit.book.checked
     if checked is None:
         notice("This release was not checked yet. Press Check on the Overview page.")
@@ -101,7 +108,9 @@ async def of_release(visit: Visit, release: Synthetic, stamp: str) -> None:
 
 
 class Worked:
-    """A part of the page that a piece of work makes; a reload finds the work again, and what it found."""
+    """A part of the page that a piece of work makes;
+    a reload finds the work again, and what it found.
+    """
 
     def __init__(
         self,
@@ -124,7 +133,9 @@ class Worked:
         self.key = " ".join([visit.book.digest(), stamp, *arguments])
 
     async def show(self, *, start: bool = True) -> None:
-        """What was found, or the work that looks for it; without `start` only what is there already."""
+        """What was found, or the work that looks for it;
+        without `start` only what is there already.
+        """
         work = self.visit.book.works.latest(self.kind, self.key)
         self.body = ui.element("div").classes("stack")
         with self.body:
@@ -164,7 +175,7 @@ class Worked:
         shown = show_work(work, over)
 
 
-# -- what is promised -----------------------------------------------------------------------------------
+# -- what is promised ------------------------------------------------------------------------------
 
 
 async def promised(
@@ -276,7 +287,7 @@ def cells_table(visit: Visit, cells: Cells, name: str) -> None:
     small_table(visit, cells.head, cells.rows, name)
 
 
-# -- a written output -----------------------------------------------------------------------------------
+# -- a written output ------------------------------------------------------------------------------
 
 
 class Comparing:
@@ -344,7 +355,9 @@ class Comparing:
 
 
 def outputs(visit: Visit, release: Synthetic) -> list[str]:
-    """Files below the folder that have the columns of a release's output: the one written last by the Repair page, then the newest."""
+    """Files below the folder that have the columns of a release's output:
+    the one written last by the Repair page, then the newest.
+    """
     bench, own = visit.bench, owners_files(visit.book.plan())
     found: dict[str, float] = {}
     for place in islice(

@@ -1,4 +1,6 @@
-"""A view and view safety: the verdict, two databases side by side of which one dies, how many are left, and all of them one by one."""
+"""A view and view safety: the verdict, two databases side by side of which one dies, how many
+are left, and all of them one by one.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,16 @@ from typing import Any
 
 from nicegui import ui
 
-from tacit.definitions.registry import OF_WORLDS
-from tacit.web.bench import Visit
-from tacit.web.pages.release_queries import asked_now, heading
-from tacit.web.parts.cards import show_card, show_pictures
-from tacit.web.parts.fields import whole
-from tacit.web.parts.grids import Row, Sort, grid
-from tacit.web.parts.labels import aria
-from tacit.web.parts.notices import notice
-from tacit.web.parts.working import show_work
-from tacit.web.tasks_views import (
+from tacit.families.registry import OF_WORLDS
+from tacit.workbench.bench import Visit
+from tacit.workbench.pages.release.queries import asked_now, heading
+from tacit.workbench.parts.cards import show_card, show_pictures
+from tacit.workbench.parts.fields import whole
+from tacit.workbench.parts.grids import Row, Sort, grid
+from tacit.workbench.parts.labels import aria
+from tacit.workbench.parts.notices import notice
+from tacit.workbench.parts.working import show_work
+from tacit.workbench.tasks.views import (
     LEAST_SAMPLE,
     MOST_SAMPLE,
     RULED_OUT,
@@ -29,12 +31,18 @@ from tacit.web.tasks_views import (
     of_section,
     world_rows,
 )
-from tacit.web.work import Work
+from tacit.workbench.work import Work
 
 KIND = "worlds"
 PAGE = 12
-WHICH = "A database is possible if it satisfies the constraints and all published views have on it the answers that are out. What is new rules some out."
-NOT_HERE = "This check asks about every database, not about the ones that fit these data: there is no list of them. A check with over: instance has one."
+WHICH = (
+    "A database is possible if it satisfies the constraints and all published views have on "
+    "it the answers that are out. What is new rules some out."
+)
+NOT_HERE = (
+    "This check asks about every database, not about the ones that fit these data: there is "
+    "no list of them. A check with over: instance has one."
+)
 
 
 async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
@@ -55,7 +63,8 @@ async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
                 ui.label(NOT_HERE).classes("fine")
             elif key not in asked:
                 notice(
-                    "The plan or its data were changed after this verdict. Check again before you list its databases.",
+                    "The plan or its data were changed after this verdict. Check again before you "
+                    "list its databases.",
                     "warn",
                 )
             else:
@@ -68,7 +77,8 @@ def title_of(verdict: Mapping[str, Any]) -> str:
 
 
 class Listed:
-    """The worlds of one check: a button that lists them as a piece of work, then a table to go through. A reload finds the work again.
+    """The worlds of one check: a button that lists them as a piece of work, then a table to go
+    through. A reload finds the work again.
 
     `drawn` are titles of pictures that the page has already.
     """
@@ -89,7 +99,8 @@ class Listed:
             ui.element("section")
             .classes("card")
             .props(
-                f'aria-label="Possible databases: {aria(title_of(self.verdict))}" data-testid="worlds-{self.number}"'
+                f'aria-label="Possible databases: {aria(title_of(self.verdict))}" '
+                f'data-testid="worlds-{self.number}"'
             )
         ):
             heading("The possible databases", "h2")

@@ -11,13 +11,13 @@ from nicegui import ui
 from tacit.model.numbers import percent
 from tacit.report import telling
 from tacit.report.telling import Figure
-from tacit.web.bench import Visit
-from tacit.web.pages.repair_slider import named
-from tacit.web.parts.badges import badge
-from tacit.web.parts.grids import csv_bytes
-from tacit.web.parts.saving import save_button
-from tacit.web.tasks_answers import Answer
-from tacit.web.tasks_generalize import Told
+from tacit.workbench.bench import Visit
+from tacit.workbench.pages.repair.slider import named
+from tacit.workbench.parts.badges import badge
+from tacit.workbench.parts.grids import csv_bytes
+from tacit.workbench.parts.saving import save_button
+from tacit.workbench.tasks.answers import Answer
+from tacit.workbench.tasks.generalize import Told
 
 FIGURE_HEADS = ("Measure", "The table", "The release", "What it counts")
 EXPERT = {telling.NAMES[key][0] for key in ("height", "discernibility", "kl")}
@@ -70,15 +70,15 @@ def show_columns(
                                 one.name,
                                 one.level,
                                 limits[one.name],
-                                lambda by, name=one.name: step(name, by),
+                                lambda by, name=one.name: step(name, by),  # type: ignore[misc]
                                 one.steps,
-                            )  # type: ignore[misc]
+                            )
                     with ui.element("td"):
                         ui.label(" → ".join(one.example) if one.example else "")
                     with ui.element("td").style("white-space: nowrap"):
                         gauge(float(one.loss), percent(one.loss))
                     with ui.element("td"):
-                        ui.label(telling.share(one.moved))
+                        ui.label(percent(one.moved))
 
 
 def level_steps(
@@ -104,7 +104,8 @@ def level_steps(
 def gauge(share: float, words: str) -> None:
     """A share as a bar and in words."""
     ui.html(
-        f'<span class="gauge" aria-hidden="true"><span style="width: {min(max(share, 0), 1):.1%}"></span></span>{escape(words)}',
+        '<span class="gauge" aria-hidden="true"><span style="width: '
+        f'{min(max(share, 0), 1):.1%}"></span></span>{escape(words)}',
         sanitize=False,
     )
 
@@ -125,7 +126,9 @@ def show_figures(visit: Visit, told: Told, name: str) -> None:
 
 
 def by_readers(figures: Sequence[Figure]) -> tuple[list[Figure], list[Figure]]:
-    """The measures that everybody reads, and those for experts; the one that was kept small is for everybody."""
+    """The measures that everybody reads, and those for experts;
+    the one that was kept small is for everybody.
+    """
     plain = [one for one in figures if one.chosen or one.name not in EXPERT]
     return plain, [one for one in figures if one not in plain]
 

@@ -8,16 +8,16 @@ from itertools import groupby
 
 from nicegui import ui
 
-from tacit.anonymization.explore import Explored, Rung
-from tacit.definitions.words import plural
+from tacit.families.microdata.runs.explore import Explored, Rung
+from tacit.families.words import plural
 from tacit.model.numbers import plain
 from tacit.report import telling
-from tacit.report.anonymized import alike, notes
-from tacit.web.bench import Visit
-from tacit.web.pages.repair_answers import heading
-from tacit.web.pages.repair_slider import named
-from tacit.web.parts.grids import csv_bytes
-from tacit.web.parts.saving import save_button
+from tacit.report.terminal.anonymized import alike, notes
+from tacit.workbench.bench import Visit
+from tacit.workbench.pages.repair.answers import heading
+from tacit.workbench.pages.repair.slider import named
+from tacit.workbench.parts.grids import csv_bytes
+from tacit.workbench.parts.saving import save_button
 
 
 def show_explored(visit: Visit, found: Explored) -> None:
@@ -64,14 +64,24 @@ def ladder_table(rungs: list[Rung], most: float, utility: str) -> str:
             said = "cannot be met" if rung.proved else "nothing found in time"
             rows.append(f"<tr><td>{escape(value)}{plans}</td><td>–</td><td>{said}</td></tr>")
             continue
-        bar = f'<span class="gauge" aria-hidden="true"><span style="width: {rung.cost / most if most else 0:.1%}"></span></span>'
+        bar = (
+            '<span class="gauge" aria-hidden="true"><span style="width: '
+            f'{rung.cost / most if most else 0:.1%}"></span></span>'
+        )
         dropped = f", {plural('row', rung.suppressed)} dropped" if rung.suppressed else ""
-        told = f"{telling.levels_told(rung.generalization or {})}{dropped}{'' if rung.proved else ' (not proved)'}"
+        told = (
+            f"{telling.levels_told(rung.generalization or {})}{dropped}"
+            f"{'' if rung.proved else ' (not proved)'}"
+        )
         rows.append(
-            f'<tr><td>{escape(value)}{plans}</td><td style="white-space: nowrap">{bar}{telling.number(rung.cost)}</td><td>{escape(told)}</td></tr>'
+            f'<tr><td>{escape(value)}{plans}</td><td style="white-space: '
+            f'nowrap">{bar}{telling.number(rung.cost)}</td><td>{escape(told)}</td></tr>'
         )
     heads = "".join(f'<th scope="col">{escape(one)}</th>' for one in ("Value", utility, "Levels"))
-    return f'<table class="plain"><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    return (
+        "<table "
+        f'class="plain"><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    )
 
 
 def csv_lines(found: Explored) -> list[list[str]]:

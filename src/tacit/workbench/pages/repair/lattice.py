@@ -1,4 +1,6 @@
-"""Repair a table: how it may be made coarser, all minimal solutions, one of them beside the table, and writing it."""
+"""Repair a table: how it may be made coarser, all minimal solutions, one of them beside the
+table, and writing it.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,16 @@ from typing import Any
 
 from nicegui import ui
 
-from tacit.anonymization.preview import Line
-from tacit.anonymization.task import not_asked
-from tacit.definitions.registry import MICRODATA
-from tacit.definitions.words import listed
 from tacit.errors import TacitError
+from tacit.families.microdata.runs.preview import Line
+from tacit.families.microdata.runs.task import not_asked
+from tacit.families.microdata.utility.measures import measure
+from tacit.families.registry import MICRODATA
+from tacit.families.words import listed
 from tacit.model.release import Microdata
 from tacit.plan.plan import Plan
-from tacit.utility.measures import measure
-from tacit.web import tasks_generalize as tasks
-from tacit.web import tasks_solution as solution
-from tacit.web.bench import Visit
-from tacit.web.pages.repair_answers import (
+from tacit.workbench.bench import Visit
+from tacit.workbench.pages.repair.answers import (
     expert_fold,
     heading,
     level_steps,
@@ -27,17 +27,19 @@ from tacit.web.pages.repair_answers import (
     show_columns,
     show_figures,
 )
-from tacit.web.pages.repair_ladder import show_explored
-from tacit.web.pages.repair_picks import Picks
-from tacit.web.pages.repair_rows import Beside
-from tacit.web.pages.repair_scatter import Scatter, choice_told
-from tacit.web.pages.repair_slider import Slider
-from tacit.web.pages.repair_work import follow, last_work, show_stopped
-from tacit.web.pages.repair_write import Writing
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.parts.working import show_work
-from tacit.web.tasks_generalize import Solved, Told, Unsolved, Wanted
-from tacit.web.work import Work
+from tacit.workbench.pages.repair.ladder import show_explored
+from tacit.workbench.pages.repair.picks import Picks
+from tacit.workbench.pages.repair.rows import Beside
+from tacit.workbench.pages.repair.scatter import Scatter, choice_told
+from tacit.workbench.pages.repair.slider import Slider
+from tacit.workbench.pages.repair.work import follow, last_work, show_stopped
+from tacit.workbench.pages.repair.write import Writing
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.working import show_work
+from tacit.workbench.tasks import generalize as tasks
+from tacit.workbench.tasks import solution
+from tacit.workbench.tasks.generalize import Solved, Told, Unsolved, Wanted
+from tacit.workbench.work import Work
 
 METHODS = {
     "lattice": "Whole columns, level by level",
@@ -61,19 +63,22 @@ async def show_microdata(visit: Visit, plan: Plan, release: Microdata) -> None:
     with ui.element("div").classes("stack").style("gap: .2rem"):
         heading(f"Repair {release.name}", "h1")
         ui.label(
-            f"Make the values of {release.table} coarser until all checks of {release.name} hold, and lose as little as possible."
+            f"Make the values of {release.table} coarser until all checks of {release.name} hold, "
+            "and lose as little as possible."
         ).classes("muted")
     if release.file is not None:
         notice(
-            f"{release.name} is the file {release.file}, which is there already and is not changed. Add a release of table {release.table} "
-            "on the page Start to generalize the table itself.",
+            f"{release.name} is the file {release.file}, which is there already and is not "
+            f"changed. Add a release of table {release.table} on the page Start to generalize the "
+            "table itself.",
             "warn",
         )
         ui.link("Add a release on the page Start", visit.link())
         return
     if not any(release.name in check.releases for check in plan.checks):
         notice(
-            f"The plan has no check of {release.name}, so there is nothing to reach. Add one on the page Start, for example k-anonymity with k: 5.",
+            f"The plan has no check of {release.name}, so there is nothing to reach. Add one on "
+            "the page Start, for example k-anonymity with k: 5.",
             "warn",
         )
         ui.link("Add a check on the page Start", visit.link())
@@ -98,16 +103,21 @@ def not_asked_words(left: Sequence[str], *, only: bool) -> str:
 
     >>> not_asked_words(["k-sind of copy"], only=False)
     'The search does not ask k-sind of copy. What it finds may breach that: check the plan again before anything leaves.'
-    """
+    """  # noqa: E501
     that = "that" if len(left) == 1 else "them"
     words = f"The search does not ask {listed(left)}."
     if only:
-        return f"{words} The plan has no other check of this release, so there is nothing to reach. Add one on the page Start, for example k-anonymity with k: 5."
+        return (
+            f"{words} The plan has no other check of this release, so there is nothing to "
+            "reach. Add one on the page Start, for example k-anonymity with k: 5."
+        )
     return f"{words} What it finds may breach {that}: check the plan again before anything leaves."
 
 
 class Repairing:
-    """The page while it is open. What was asked and picked last is kept with the book, for a reload and other tabs."""
+    """The page while it is open. What was asked and picked last is kept with the book, for a
+    reload and other tabs.
+    """
 
     def __init__(self, visit: Visit, plan: Plan, release: Microdata) -> None:
         self.visit, self.plan, self.release, self.name = visit, plan, release, release.name
@@ -161,7 +171,7 @@ class Repairing:
         assert self.writing is not None
         self.writing.resume()
 
-    # -- controls ---------------------------------------------------------------------------------------
+    # -- controls ----------------------------------------------------------------------------------
 
     def _controls(self) -> None:
         with ui.element("section").classes("card").props('aria-label="How to repair"'):
@@ -187,7 +197,8 @@ class Repairing:
                         on_change=self._method_changed,
                     ).props("dense outlined")
                     self.aware = ui.checkbox(
-                        "Only levels from which one who knows how they are chosen learns nothing more",
+                        "Only levels from which one who knows how they are chosen learns "
+                        "nothing more",
                         value=self.wanted.aware,
                     ).props("dense")
             self._column_controls()
@@ -207,7 +218,8 @@ class Repairing:
 
             def tell(share: float) -> None:
                 said.set_text(
-                    f"Rows that may be dropped: {share:g} % ({int(Fraction(str(share)) * self.rows / 100):,} of {self.rows:,})"
+                    f"Rows that may be dropped: {share:g} % "
+                    f"({int(Fraction(str(share)) * self.rows / 100):,} of {self.rows:,})"
                 )
 
             now = float(self.wanted.suppress * 100)
@@ -321,14 +333,15 @@ class Repairing:
             bool(self.relaxed.value) and self.method.value == "mondrian",
         )
 
-    # -- searching --------------------------------------------------------------------------------------
+    # -- searching ---------------------------------------------------------------------------------
 
     def _search(self) -> None:
         if (unfit := self._unfit()) and self.method.value != "lattice":
             self.working.clear()
             with self.working:
                 notice(
-                    f"Groups of their own have labels of their own: {listed(unfit)} can be left as it is or not limited, and nothing between.",
+                    f"Groups of their own have labels of their own: {listed(unfit)} can be left as "
+                    "it is or not limited, and nothing between.",
                     "warn",
                 )
             return
@@ -376,7 +389,8 @@ class Repairing:
         with self.found:
             if result.digest != self.visit.book.digest():
                 notice(
-                    "The plan has changed since this search. Search again before you write anything.",
+                    "The plan has changed since this search. Search again before you write "
+                    "anything.",
                     "warn",
                 )
             self._unsolved(result) if isinstance(result, Unsolved) else self._solved(result)
@@ -389,6 +403,11 @@ class Repairing:
             several = len(found.choices)
             asked = (
                 "The checks that were asked" if not_asked(self.plan, self.name) else "The checks"
+            )
+            asked = (
+                "By itself: the checks"
+                if any(one.status != "holds" for one in found.told.answers)
+                else asked
             )
             heading(
                 f"{asked} can be met" + (f": {several:,} solutions" if several > 1 else ""), "h2"
@@ -423,7 +442,8 @@ class Repairing:
             if found.nodes[1]:
                 proof = "This is proved" if found.proved else "This is no proof"
                 ui.label(
-                    f"{proof}: {found.nodes[0]:,} of {found.nodes[1]:,} ways to choose levels were asked."
+                    f"{proof}: {found.nodes[0]:,} of {found.nodes[1]:,} ways to choose levels "
+                    "were asked."
                 ).classes("muted")
             if found.advice:
                 heading("What would have to give, one of these", "h3")
@@ -441,7 +461,7 @@ class Repairing:
                 heading("The coarsest release, every column at its highest level", "h3")
                 show_answers(found.answers)
 
-    # -- how strict the checks can be ----------------------------------------------------------------------
+    # -- how strict the checks can be --------------------------------------------------------------
 
     def _explore(self) -> None:
         book = self.visit.book
@@ -466,13 +486,15 @@ class Repairing:
             self._explore,
         )
 
-    # -- one solution -------------------------------------------------------------------------------------
+    # -- one solution ------------------------------------------------------------------------------
 
     async def _pick(self, found: Solved, number: int) -> None:
         await self._pick_levels(found, found.choices[number - 1].generalization)
 
     async def _pick_levels(self, found: Solved, levels: Mapping[str, int] | None) -> None:
-        """Show the release at some levels; None is the one that was found, with groups of its own."""
+        """Show the release at some levels; None is the one that was
+        found, with groups of its own.
+        """
         self._turn += 1
         turn = self._turn
         self._kept["picked"] = dict(levels) if levels is not None else None
@@ -519,7 +541,9 @@ class Repairing:
                 self._solution(found, levels, told, number)
 
     async def _looked_at(self, found: Solved, levels: Mapping[str, int] | None) -> Told | Unsolved:
-        """What the checks say there, and what it costs; of the best solution the search has said it."""
+        """What the checks say there, and what it costs;
+        of the best solution the search has said it.
+        """
         if levels is None or found.told.levels == dict(levels):
             return found.told
         return await self.visit.book.ask(solution.look, self.name, found.wanted, levels)
@@ -580,13 +604,15 @@ class Repairing:
                         name,
                         level,
                         self._limits(found)[name],
-                        lambda by, name=name: self._step(found, levels, name, by),
-                    )  # type: ignore[misc]
+                        lambda by, name=name: self._step(found, levels, name, by),  # type: ignore[misc]
+                    )
 
     async def _rows(
         self, found: Solved, levels: Mapping[str, int] | None
     ) -> Callable[[], Awaitable[None]]:
-        """What shows the rows of the table beside those of the release, once there is a place for it."""
+        """What shows the rows of the table beside those of the
+        release, once there is a place for it.
+        """
         if levels is None:
             note = (
                 f"The first {len(found.lines):,} rows are shown."

@@ -6,20 +6,20 @@ import asyncio
 
 from nicegui import ui
 
-from tacit.definitions.words import listed
 from tacit.errors import InputError, did_you_mean
+from tacit.families.overlaps.runs.restore import KIND
+from tacit.families.words import listed
 from tacit.model.release import Constraint, Microdata, Synthetic, View
 from tacit.plan.plan import Check, Plan
-from tacit.restoration.run import KIND
-from tacit.web.bench import Visit
-from tacit.web.checked import Answer, adopt, answers, state_of
-from tacit.web.pages.repair_answers import heading
-from tacit.web.pages.repair_lattice import show_microdata
-from tacit.web.pages.repair_restore import show_views
-from tacit.web.pages.repair_slider import named
-from tacit.web.pages.repair_synthesize import show_synthetic
-from tacit.web.parts.badges import badge
-from tacit.web.parts.notices import notice
+from tacit.workbench.bench import Visit
+from tacit.workbench.checked import Answer, adopt, answers, state_of
+from tacit.workbench.pages.repair.answers import heading
+from tacit.workbench.pages.repair.lattice import show_microdata
+from tacit.workbench.pages.repair.restore import show_views
+from tacit.workbench.pages.repair.slider import named
+from tacit.workbench.pages.repair.synthesize import show_synthetic
+from tacit.workbench.parts.badges import badge
+from tacit.workbench.parts.notices import notice
 
 NO_CHECK = "no check"
 
@@ -62,7 +62,8 @@ def show_by_hand(visit: Visit, release: View | Constraint) -> None:
     )
     heading(f"Repair {release.name}", "h1")
     ui.label(
-        f"{release.name} is {what}, and no gamma-privacy check asks about it: only for such a check are further views looked for."
+        f"{release.name} is {what}, and no gamma-privacy check asks about it: only for such a "
+        "check are further views looked for."
     ).classes("muted")
     with (
         ui.element("section")
@@ -71,7 +72,8 @@ def show_by_hand(visit: Visit, release: View | Constraint) -> None:
     ):
         heading("What can be done", "h2")
         ui.label(
-            f"Where a check does not hold, its verdict says what shows too much. Change {change} in the plan on the page Start, or give it to fewer; then check it again."
+            f"Where a check does not hold, its verdict says what shows too much. Change {change} "
+            "in the plan on the page Start, or give it to fewer; then check it again."
         )
         with ui.element("div").classes("toolbar"):
             ui.link(f"Change {change} on the page Start", visit.link()).props(
@@ -84,7 +86,8 @@ def show_all(visit: Visit, plan: Plan, found: list[Answer]) -> None:
     """Everything of the plan that can be repaired, by how."""
     ui.html("Repair", tag="h1", sanitize=False)
     ui.label(
-        "Where a check does not hold, something can often be changed so that it does. Nothing leaves the house here: a repair writes a file that you then look at."
+        "Where a check does not hold, something can often be changed so that it does. Nothing "
+        "leaves the house here: a repair writes a file that you then look at."
     ).classes("muted")
     tables = [one for one in plan.releases.values() if isinstance(one, Microdata)]
     synthetic = [one for one in plan.releases.values() if isinstance(one, Synthetic)]
@@ -115,12 +118,15 @@ def show_all(visit: Visit, plan: Plan, found: list[Answer]) -> None:
                 )
     if not (tables or gamma or synthetic):
         notice(
-            "The plan has nothing that can be repaired: no table to release, no gamma-privacy check of views, no synthetic release. Add one on the page Start."
+            "The plan has nothing that can be repaired: no table to release, no gamma-privacy "
+            "check of views, no synthetic release. Add one on the page Start."
         )
 
 
 def of_views(found: list[Answer]) -> list[tuple[str, str, str, str]]:
-    """Each gamma-privacy check: the name of its page, its own name, what it asks, and what it said itself: others of the same views do not count."""
+    """Each gamma-privacy check: the name of its page, its own name, what it asks, and what it
+    said itself: others of the same views do not count.
+    """
     asked = [one for one in found if one.check.kind == KIND]
     return [
         (

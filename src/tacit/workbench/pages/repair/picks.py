@@ -1,4 +1,6 @@
-"""The solutions of a repair as a table, for keyboards, screen readers and spreadsheets; a row is picked by pressing it."""
+"""The solutions of a repair as a table, for keyboards, screen readers and spreadsheets;
+a row is picked by pressing it.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,16 @@ from typing import Any
 
 from nicegui import ui
 
-from tacit.anonymization.results import Choice
+from tacit.families.microdata.runs.results import Choice
 from tacit.model.numbers import percent
 from tacit.report import telling
-from tacit.web.bench import Visit
-from tacit.web.pages.repair_answers import heading
-from tacit.web.pages.repair_scatter import choice_told
-from tacit.web.pages.repair_slider import named
-from tacit.web.parts.grids import csv_bytes
-from tacit.web.parts.saving import save_button
-from tacit.web.tasks_generalize import Solved
+from tacit.workbench.bench import Visit
+from tacit.workbench.pages.repair.answers import heading
+from tacit.workbench.pages.repair.scatter import choice_told
+from tacit.workbench.pages.repair.slider import named
+from tacit.workbench.parts.grids import csv_bytes
+from tacit.workbench.parts.saving import save_button
+from tacit.workbench.tasks.generalize import Solved
 
 
 class Picks:

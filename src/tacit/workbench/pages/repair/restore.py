@@ -7,35 +7,38 @@ from typing import Any
 
 from nicegui import ui
 
-from tacit.definitions.words import listed
 from tacit.errors import TacitError
+from tacit.families.overlaps.runs.restore import MOST_VIEWS, SECONDS, VIEWS
+from tacit.families.words import listed
 from tacit.model.numbers import plain
-from tacit.plan.editing import Wish
+from tacit.plan.edit.editing import Wish
+from tacit.plan.edit.wishes.checks import SetCheck
+from tacit.plan.edit.wishes.releases import AddRelease
 from tacit.plan.plan import Check, Plan
-from tacit.plan.wishes.checks import SetCheck
-from tacit.plan.wishes.releases import AddRelease
-from tacit.restoration.run import MOST_VIEWS, SECONDS, VIEWS
-from tacit.web import tasks_restore as tasks
-from tacit.web.bench import Visit
-from tacit.web.pages.repair_answers import heading, plain_table, show_answers, show_numbers
-from tacit.web.pages.repair_slider import Slider
-from tacit.web.pages.repair_work import follow, last_work
-from tacit.web.pages.repair_write import change_plan, safe
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.parts.pictures import picture
-from tacit.web.parts.saving import save_button
-from tacit.web.tasks_restore import Restoring
-from tacit.web.work import Work
+from tacit.workbench.bench import Visit
+from tacit.workbench.pages.repair.answers import heading, plain_table, show_answers, show_numbers
+from tacit.workbench.pages.repair.slider import Slider
+from tacit.workbench.pages.repair.work import follow, last_work
+from tacit.workbench.pages.repair.write import change_plan, safe
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.pictures import picture
+from tacit.workbench.parts.saving import save_button
+from tacit.workbench.tasks import restore as tasks
+from tacit.workbench.tasks.restore import Restoring
+from tacit.workbench.work import Work
 
 MOST_SECONDS = 600
 
 
 async def show_views(visit: Visit, plan: Plan, name: str, places: Sequence[int]) -> None:
-    """The page of views that are asked about together; `places` are those of the checks in the plan."""
+    """The page of views that are asked about together;
+    `places` are those of the checks in the plan.
+    """
     with ui.element("div").classes("stack").style("gap: .2rem"):
         heading(f"Restore {name}", "h1")
         ui.label(
-            "Look for further true views that bring every belief down again. To publish more can tell less about the one who is most exposed."
+            "Look for further true views that bring every belief down again. To publish more can "
+            "tell less about the one who is most exposed."
         ).classes("muted")
     page = Views(visit, plan, places)
     with ui.element("div").classes("stack") as area:
@@ -48,7 +51,8 @@ class Views:
 
     def __init__(self, visit: Visit, plan: Plan, places: Sequence[int]) -> None:
         self.visit, self.plan, self.places = visit, plan, list(places)
-        # Where several checks ask about the view, the one with the most releases is most likely meant.
+        # Where several checks ask about the view, the one with the most
+        # releases is most likely meant.
         self.at = max(self.places, key=lambda at: len(plan.checks[at].releases))
 
     @property
@@ -227,12 +231,17 @@ class Views:
             )
 
     async def _into_plan(self, found: Restoring, said: ui.element, put: ui.button) -> None:
-        words = f"The plan has {listed([name for name, _, _ in found.views])}, and its check asks about all of them together. Check it on the page Overview."
+        words = (
+            f"The plan has {listed([name for name, _, _ in found.views])}, and its check asks "
+            "about all of them together. Check it on the page Overview."
+        )
         put.set_visibility(not await change_plan(self.visit.book, wishes(found), said, words))
 
 
 def wishes(found: Restoring) -> list[Wish]:
-    """What the draft says, as changes of the plan: the further views, and the check about all of them."""
+    """What the draft says, as changes of the plan:
+    the further views, and the check about all of them.
+    """
     to = {"to": list(found.to)} if found.to else {}
     names = [*found.releases, *(name for name, _, _ in found.views)]
     return [

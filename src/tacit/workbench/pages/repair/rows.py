@@ -1,4 +1,6 @@
-"""The rows of a table beside what a release shows of them, a page at a time. They are not to be saved: their order would name people."""
+"""The rows of a table beside what a release shows of them, a page at a time.
+They are not to be saved: their order would name people.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from html import escape
 
 from nicegui import ui
 
-from tacit.anonymization.preview import Line
 from tacit.errors import TacitError
-from tacit.web.pages.repair_slider import named
-from tacit.web.parts.notices import show_error
+from tacit.families.microdata.runs.preview import Line
+from tacit.workbench.pages.repair.slider import named
+from tacit.workbench.parts.notices import show_error
 
 PAGE = 15
 CHANGED = ' class="changed"'
@@ -51,7 +53,8 @@ class Beside:
                     "flat dense no-caps"
                 )
             ui.label(
-                f"For your eyes only: the file that is written has its rows in random order.{' ' + note if note else ''}"
+                "For your eyes only: the file that is written has its rows in random "
+                f"order.{' ' + note if note else ''}"
             ).classes("fine")
 
     async def show(self) -> None:
@@ -91,14 +94,24 @@ class Beside:
 def before_table(heads: Sequence[str], columns: Sequence[str], lines: Sequence[Line]) -> str:
     """The rows as they are; columns that are not released are marked."""
     titles = "".join(
-        f'<th scope="col"{withheld(name, columns)}>{escape(name)}<br><span>{note(name, columns)}</span></th>'
+        (
+            f'<th scope="col"{withheld(name, columns)}>{escape(name)}'
+            f"<br><span>{note(name, columns)}</span></th>"
+        )
         for name in heads
     )
     rows = (
-        f"<tr{class_of(line)}>{''.join(cell(value, withheld(name, columns)) for name, value in zip(heads, line.before, strict=True))}</tr>"
+        (
+            f"<tr{class_of(line)}"
+            f">{''.join(cell(value, withheld(name, columns)) for name, value in zip(heads, line.before, strict=True))}"  # noqa: E501
+            "</tr>"
+        )
         for line in lines
     )
-    return f'<table class="plain rows"><thead><tr>{titles}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    return (
+        '<table class="plain '
+        f'rows"><thead><tr>{titles}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    )
 
 
 def after_table(heads: Sequence[str], columns: Sequence[str], lines: Sequence[Line]) -> str:
@@ -117,7 +130,10 @@ def after_table(heads: Sequence[str], columns: Sequence[str], lines: Sequence[Li
             for name, value in zip(columns, line.after, strict=True)
         )
         rows.append(f"<tr>{cells}</tr>")
-    return f'<table class="plain rows"><thead><tr>{titles}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    return (
+        '<table class="plain '
+        f'rows"><thead><tr>{titles}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    )
 
 
 def withheld(name: str, columns: Sequence[str]) -> str:

@@ -1,4 +1,6 @@
-"""The scatter of a repair: every minimal solution by what it costs and what it risks; each dot is a button."""
+"""The scatter of a repair: every minimal solution by what it costs and what it risks;
+each dot is a button.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,14 @@ from typing import Any
 
 from nicegui import ui
 
-from tacit.anonymization.results import Choice
+from tacit.families.microdata.runs.results import Choice
 from tacit.model.numbers import percent
 from tacit.report import telling
-from tacit.report.charts import Chart
-from tacit.web.bench import Visit
-from tacit.web.pages.repair_slider import named
-from tacit.web.parts.pictures import save_picture
-from tacit.web.tasks_generalize import Solved
+from tacit.report.charts.portrait import Chart
+from tacit.workbench.bench import Visit
+from tacit.workbench.pages.repair.slider import named
+from tacit.workbench.parts.pictures import save_picture
+from tacit.workbench.tasks.generalize import Solved
 
 ROOM = 0.08  # of an axis, left free at both ends
 RISKS: Mapping[str, tuple[str, Callable[[Choice], Fraction]]] = {
@@ -80,7 +82,10 @@ def choice_told(number: int, choice: Choice, measure: str) -> str:
     """
     belief = f", greatest belief {percent(choice.belief)}" if choice.belief is not None else ""
     gone = f", {choice.suppressed:,} rows dropped" if choice.suppressed else ""
-    return f"Solution {number}: {measure} {telling.number(choice.cost)}, smallest group {int(1 / choice.risk):,}{belief}{gone}"
+    return (
+        f"Solution {number}: {measure} {telling.number(choice.cost)}, smallest group "
+        f"{int(1 / choice.risk):,}{belief}{gone}"
+    )
 
 
 class Scatter:
@@ -106,7 +111,8 @@ class Scatter:
                     ).props('no-caps dense unelevated aria-label="What counts as the risk"')
             self._area = ui.element("div").classes("plot")
             ui.label(
-                "Each dot is a solution: further left more is kept, further down less is told. Press one to see it."
+                "Each dot is a solution: further left more is kept, further down less is told. "
+                "Press one to see it."
             ).classes("fine")
             if found.charts:
                 with ui.element("div").classes("toolbar"):
@@ -171,28 +177,29 @@ class Scatter:
 def ground(across: Axis, up: Axis, measure: str, title: str, allowed: Fraction | None) -> str:
     """Grid lines, ticks and titles, as HTML that screen readers skip: the buttons say all of it."""
     lines = [
-        f'<div class="tick-y" style="top: {100 - up.place(tick)}%"><span>{share(tick, up.high)}</span></div>'
+        (
+            '<div class="tick-y" style="top: '
+            f'{100 - up.place(tick)}%"><span>{percent(tick)}</span></div>'
+        )
         for tick in up.ticks
     ]
     lines += [
-        f'<div class="tick-x" style="left: {across.place(tick)}%"><span>{number(tick, across)}</span></div>'
+        (
+            '<div class="tick-x" style="left: '
+            f'{across.place(tick)}%"><span>{number(tick, across)}</span></div>'
+        )
         for tick in across.ticks
     ]
     if allowed is not None and float(allowed) <= up.high:
         lines.append(
-            f'<div class="allowed" style="top: {100 - up.place(float(allowed))}%"><span>allowed: 1 in {int(1 / allowed):,}</span></div>'
+            f'<div class="allowed" style="top: {100 - up.place(float(allowed))}%"><span>allowed: 1 '
+            f"in {int(1 / allowed):,}</span></div>"
         )
-    titles = f'<div class="title-y">{escape(title)} ↑</div><div class="title-x">{escape(measure)} → less is kept</div>'
+    titles = (
+        f'<div class="title-y">{escape(title)} ↑</div><div class="title-x">{escape(measure)} '
+        "→ less is kept</div>"
+    )
     return f'<div class="ground">{"".join(lines)}</div>{titles}'
-
-
-def share(value: float, high: float) -> str:
-    """A tick of a share.
-
-    >>> share(0.5, 1.0), share(0.005, 0.02)
-    ('50 %', '0.5 %')
-    """
-    return f"{100 * value:.0f} %" if high > 0.05 else f"{100 * value:.1f} %"
 
 
 def number(value: float, scale: Axis) -> str:

@@ -32,7 +32,8 @@ class Slider:
             f'type="range" min="{least:g}" max="{most:g}" step="{step:g}"'
         )
         self._tell()
-        # The browser keeps the value itself while it is dragged: an answer that comes late must not move it back.
+        # The browser keeps the value itself while it is dragged:
+        # an answer that comes late must not move it back.
         self._input.on("input", self._moved, js_handler=KEEP, throttle=0.1)
         self._input.on("change", lambda event: self._tell(), js_handler="() => emit()")
 
@@ -64,7 +65,8 @@ E = TypeVar("E", bound=ui.element)
 def named(element: E, label: str, test: str = "") -> E:
     """Say what an element is to those who hear it; `test` is its name for tests.
 
-    Names of columns and files come from anywhere: they are never made part of a text that is read as properties.
+    Names of columns and files come from anywhere:
+    they are never made part of a text that is read as properties.
     """
     element.props["aria-label"] = label
     if test:

@@ -1,4 +1,6 @@
-"""Synthesize: how much noise a promise needs, by slider; then draw synthetic people and write them."""
+"""Synthesize: how much noise a promise needs, by slider;
+then draw synthetic people and write them.
+"""
 
 from __future__ import annotations
 
@@ -11,27 +13,27 @@ from typing import Any
 
 from nicegui import ui
 
-from tacit.definitions.words import spoken
 from tacit.errors import TacitError
+from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.runs.trying import SetTerms, SizeNoise
+from tacit.families.words import spoken
 from tacit.model.numbers import percent, plain
 from tacit.model.release import Synthetic
-from tacit.plan import values
 from tacit.plan.plan import Plan
+from tacit.plan.read import values
 from tacit.report.synthesized import not_protected, number, protected
-from tacit.synthesis.losses import Epsilon
-from tacit.synthesizing.trying import SetTerms, SizeNoise
-from tacit.web import tasks_synthesize as tasks
-from tacit.web.bench import Visit
-from tacit.web.pages.repair_answers import heading, plain_table, show_answers, show_numbers
-from tacit.web.pages.repair_slider import Slider
-from tacit.web.pages.repair_work import follow, last_work, record_button
-from tacit.web.pages.repair_write import FileName, change_plan, safe
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.parts.pictures import picture
-from tacit.web.parts.saving import save_button
-from tacit.web.parts.working import show_work
-from tacit.web.tasks_synthesize import Drawn, Sizes
-from tacit.web.work import Work
+from tacit.workbench.bench import Visit
+from tacit.workbench.pages.repair.answers import heading, plain_table, show_answers, show_numbers
+from tacit.workbench.pages.repair.slider import Slider
+from tacit.workbench.pages.repair.work import follow, last_work, record_button
+from tacit.workbench.pages.repair.write import FileName, change_plan, safe
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.pictures import picture
+from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.working import show_work
+from tacit.workbench.tasks import synthesize as tasks
+from tacit.workbench.tasks.synthesize import Drawn, Sizes
+from tacit.workbench.work import Work
 
 LEAST, MOST = -2.0, 1.5  # of the slider: powers of ten of epsilon
 NO_DELTA, MOST_DELTA = -15, -2  # of the slider: powers of ten of delta; the least stands for 0
@@ -47,14 +49,17 @@ async def show_synthetic(visit: Visit, plan: Plan, release: Synthetic) -> None:
     with ui.element("div").classes("stack").style("gap: .2rem"):
         heading(f"Synthesize {release.name}", "h1")
         ui.label(
-            f"Draw synthetic people with the least noise that the promise allows. Protected: {protected(release)}. Not protected: {not_protected(release)}."
+            "Draw synthetic people with the least noise that the promise allows. Protected: "
+            f"{protected(release)}. Not protected: {not_protected(release)}."
         ).classes("muted")
     page = Synthesizing(visit, release)
     page.open()
 
 
 class Synthesizing:
-    """The page while it is open. What the plan says is what is drawn: other values are tried here, and then put into the plan."""
+    """The page while it is open. What the plan says is what is drawn:
+    other values are tried here, and then put into the plan.
+    """
 
     def __init__(self, visit: Visit, release: Synthetic) -> None:
         self.visit, self.release, self.name = visit, release, release.name
@@ -79,7 +84,7 @@ class Synthesizing:
         if (work := last_work(self.visit.book.works, "repair-draw", self.name)) is not None:
             self._follow(work)
 
-    # -- the promise --------------------------------------------------------------------------------------
+    # -- the promise -------------------------------------------------------------------------------
 
     def _controls(self) -> None:
         one = self.release
@@ -184,7 +189,7 @@ class Synthesizing:
             "accept": as_number(accept) if accept else None,
         }
 
-    # -- the noise ----------------------------------------------------------------------------------------
+    # -- the noise ---------------------------------------------------------------------------------
 
     def _count(self) -> None:
         book, kind = self.visit.book, "repair-sizes"
@@ -238,7 +243,8 @@ class Synthesizing:
                 show_error(found)
             else:
                 ui.label(
-                    f"{self.sizes.people:,} people in {self.sizes.groups:,} groups; some of them, from the smallest to the largest:"
+                    f"{self.sizes.people:,} people in {self.sizes.groups:,} groups; some of them, "
+                    "from the smallest to the largest:"
                 ).classes("muted")
                 heads, rows = noise_table(found, spoken(self.release.group))
                 plain_table(
@@ -260,7 +266,8 @@ class Synthesizing:
                     "accept": self.accept.value,
                 }
                 ui.label(
-                    f"Different from the plan: {told(terms, typed)}. What the plan says is what is drawn."
+                    f"Different from the plan: {told(terms, typed)}. What the plan says is what "
+                    "is drawn."
                 ).classes("muted")
                 ui.button(
                     "Put it into the plan", on_click=lambda: self._into_plan(terms, said)
@@ -273,7 +280,7 @@ class Synthesizing:
         ):
             ui.navigate.reload()
 
-    # -- drawing ------------------------------------------------------------------------------------------
+    # -- drawing -----------------------------------------------------------------------------------
 
     def _offer(self, *, changed: bool = False) -> None:
         self.writing.clear()
@@ -288,7 +295,8 @@ class Synthesizing:
                 )
                 return
             ui.label(
-                "Draw once, and keep what comes: each file that somebody sees adds to epsilon and delta, and choosing among several tells about the table."
+                "Draw once, and keep what comes: each file that somebody sees adds to epsilon and "
+                "delta, and choosing among several tells about the table."
             ).classes("muted")
             file = FileName(self.visit.book, self.name)
             restart = ui.checkbox("Throw away what an interrupted run has drawn").props("dense")
@@ -353,7 +361,8 @@ class Synthesizing:
         if found.output:
             self.visit.book.kept.setdefault("written", {})[self.name] = found.output
             notice(
-                "Pass on the file and nothing that compares it with the table: what follows shows true counts.",
+                "Pass on the file and nothing that compares it with the table: what follows shows "
+                "true counts.",
                 "warn",
             )
         with ui.element("div").classes("toolbar"):
@@ -372,7 +381,7 @@ class Synthesizing:
                 record_button(self.visit, lambda: (self.name, found.output))
 
     def _pictures(self, found: Drawn) -> None:
-        from tacit.report.charts import Chart
+        from tacit.report.charts.portrait import Chart
 
         if found.charts:
             with ui.element("div").classes("grid-2"):
@@ -470,7 +479,8 @@ def told(terms: Mapping[str, Any], typed: Mapping[str, str]) -> str:
 
 
 def as_number(text: str) -> Any:
-    """A number as the plan writes it, exactly; what is none stays a text, and the plan says what is wrong with it.
+    """A number as the plan writes it, exactly;
+    what is none stays a text, and the plan says what is wrong with it.
 
     >>> (
     ...     as_number("1e-5") == Fraction(1, 100000),

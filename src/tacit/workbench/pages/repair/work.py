@@ -1,4 +1,6 @@
-"""Work of the page Repair: which of it is shown when the page is opened again, how it is followed, what stands there when it was stopped; and the way to the ledger."""
+"""Work of the page Repair: which of it is shown when the page is opened again, how it is
+followed, what stands there when it was stopped; and the way to the ledger.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,18 @@ from typing import Any
 
 from nicegui import ui
 
-from tacit.web.bench import Visit
-from tacit.web.pages.repair_slider import named
-from tacit.web.parts.working import show_work
-from tacit.web.work import Work, Works
+from tacit.workbench.bench import Visit
+from tacit.workbench.pages.repair.slider import named
+from tacit.workbench.parts.working import show_work
+from tacit.workbench.work import Work, Works
 
 TO_RECORD = "to record"  # left with the book, for the page of the ledger
 
 
 def last_work(works: Works, kind: str, key: str) -> Work | None:
-    """The newest work about something that nobody has stopped: what was stopped is shown only where that was seen."""
+    """The newest work about something that nobody has stopped:
+    what was stopped is shown only where that was seen.
+    """
     return next(
         (
             one
@@ -34,7 +38,9 @@ def follow(
     again: str,
     start: Callable[[], Any] | None = None,
 ) -> None:
-    """Show work in a part of the page: how far it is, then what it found, or how it is started again where it was stopped."""
+    """Show work in a part of the page: how far it is, then what it found, or how it is started
+    again where it was stopped.
+    """
     room.clear()
 
     def ended(work: Work) -> None:
@@ -65,7 +71,9 @@ def show_stopped(work: Work, again: str, start: Callable[[], Any] | None = None)
 
 
 def record_button(visit: Visit, release: Callable[[], tuple[str, str | None]]) -> ui.button:
-    """A button that goes to the ledger, where the release and the file that `release` gives are chosen already."""
+    """A button that goes to the ledger, where the release and the file that
+    `release` gives are chosen already.
+    """
 
     def press() -> None:
         name, file = release()

@@ -9,23 +9,23 @@ from typing import Any
 
 from nicegui import ui
 
-from tacit.definitions.words import plural
 from tacit.errors import TacitError
+from tacit.families.words import plural
 from tacit.model.release import Microdata
-from tacit.plan.editing import Wish, edited
+from tacit.plan.edit.editing import Wish, edited
+from tacit.plan.edit.wishes.checks import AddCheck
+from tacit.plan.edit.wishes.releases import AddRelease, SetLevels, SetRelease
 from tacit.plan.plan import Plan
-from tacit.plan.wishes.checks import AddCheck
-from tacit.plan.wishes.releases import AddRelease, SetLevels, SetRelease
-from tacit.web import tasks_generalize as tasks
-from tacit.web.bench import Book, Visit
-from tacit.web.pages.repair_answers import heading, show_answers
-from tacit.web.pages.repair_work import follow, last_work, record_button
-from tacit.web.parts.labels import aria
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.parts.saving import save_button
-from tacit.web.targets import refuse_owned, target
-from tacit.web.tasks_generalize import Solved, Told, Unsolved, Written
-from tacit.web.work import Work
+from tacit.workbench.bench import Book, Visit
+from tacit.workbench.pages.repair.answers import heading, show_answers
+from tacit.workbench.pages.repair.work import follow, last_work, record_button
+from tacit.workbench.parts.labels import aria
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.saving import save_button
+from tacit.workbench.targets import refuse_owned, target
+from tacit.workbench.tasks import generalize as tasks
+from tacit.workbench.tasks.generalize import Solved, Told, Unsolved, Written
+from tacit.workbench.work import Work
 
 FORMATS = {".csv": "CSV", ".parquet": "Parquet"}
 
@@ -41,7 +41,9 @@ def free_name(folder: Path, name: str, ending: str = ".csv") -> str:
 
 
 class FileName:
-    """The name of a file to write: its ending by a choice, and whether a file of that name may go."""
+    """The name of a file to write: its ending by a choice, and
+    whether a file of that name may go.
+    """
 
     def __init__(self, book: Book, name: str) -> None:
         self._book = book
@@ -73,14 +75,18 @@ class FileName:
         self.may_replace.set_visibility(bool(text) and is_file(self._book.folder, text))
 
     def checked(self) -> tuple[str, bool]:
-        """The name, and whether a file of that name may be replaced; a TacitError where nothing can be written there."""
+        """The name, and whether a file of that name may be replaced;
+        a TacitError where nothing can be written there.
+        """
         replaces = bool(self.may_replace.value) and self.may_replace.visible
         place = target(self._book.folder, self.name.value or "", replace_file=replaces)
         refuse_owned(self._book.plan(), place)
         return self.name.value.strip(), replaces
 
     def button(self, label: str, mark: str, go: Callable[[str, bool], None]) -> None:
-        """A button that goes on with the name, and whether it replaces a file; or says above it why nothing can be written there."""
+        """A button that goes on with the name, and whether it replaces a file;
+        or says above it why nothing can be written there.
+        """
         problem = ui.element("div")
 
         def pressed() -> None:
@@ -147,16 +153,22 @@ class Writing:
         if found.digest != self.visit.book.digest():
             with self.form:
                 notice(
-                    "The plan has changed since this search. Search again to write one of its solutions.",
+                    "The plan has changed since this search. Search again to write one of its "
+                    "solutions.",
                     "warn",
                 )
             return
         with self.form, ui.element("section").classes("card").props('aria-label="Write it"'):
             heading("Write it", "h2")
             ui.label(
-                "The checks are asked once more of exactly what is written, and the file is read back. If anything differs, there is no file."
+                "The checks are asked once more of exactly what is written, and the file is read "
+                "back. If anything differs, there is no file."
             ).classes("muted")
             file = FileName(self.visit.book, self.name)
+            insists = ui.checkbox(
+                "Write it all the same: a check cannot judge it together with what is out already."
+            ).props('dense data-testid="unjudged"')
+            insists.set_visibility(any(one.status == "undecided" for one in told.answers))
 
             def write(name: str, replaces: bool) -> None:
                 book = self.visit.book
@@ -172,6 +184,7 @@ class Writing:
                     name,
                     replaces,
                     book.digest(),
+                    bool(insists.value),
                     key=self.name,
                 )
                 self._follow(work)
@@ -194,11 +207,22 @@ class Writing:
         book = self.visit.book
         place = book.folder / found.output
         book.kept.setdefault("written", {})[self.name] = found.output
-        with ui.element("section").classes("card holds").props('data-testid="written"'):
+        undecided = any(one.status == "undecided" for one in found.told.answers)
+        with (
+            ui.element("section")
+            .classes("card undecided" if undecided else "card holds")
+            .props('data-testid="written"')
+        ):
             heading(f"Written: {found.output}", "h2")
+            if undecided:
+                notice(
+                    "You insisted: what it tells together with what is out already is not known.",
+                    "warn",
+                )
             gone = f"; {plural('row', found.suppressed)} dropped" if found.suppressed else ""
             ui.label(
-                f"{plural('row', found.released)} in random order{gone}, with {', '.join(found.columns)}."
+                f"{plural('row', found.released)} in random order{gone}, with "
+                f"{', '.join(found.columns)}."
             )
             if found.not_written:
                 ui.label(f"Not in it: {found.not_written}.").classes("muted")
@@ -240,7 +264,8 @@ class Writing:
                 record_button(self.visit, lambda: (ready or self.name, found.output))
             if found.suppressed and ready is None:
                 ui.label(
-                    "Levels alone do not say which rows were dropped, so they are not put into the plan: add the file itself."
+                    "Levels alone do not say which rows were dropped, so they are not put into the "
+                    "plan: add the file itself."
                 ).classes("fine")
 
     async def _into_plan(self, found: Written, said: ui.element) -> None:
@@ -261,7 +286,8 @@ class Writing:
             self.visit.book,
             wishes,
             said,
-            f"The plan has the file as release {name}, with the checks of {self.name}. Check it on the page Overview.",
+            f"The plan has the file as release {name}, with the checks of {self.name}. Check it on "
+            "the page Overview.",
         ):
             self._next(found, said)
 
@@ -277,7 +303,9 @@ def releases_now(book: Book) -> dict[str, Microdata]:
 
 
 def in_plan(releases: Mapping[str, Microdata], name: str, found: Written) -> str | None:
-    """The release of the plan that a written file is: one that names it, or else the one at whose levels it was written."""
+    """The release of the plan that a written file is:
+    one that names it, or else the one at whose levels it was written.
+    """
     by_file = next((one.name for one in releases.values() if one.file == found.output), None)
     own = releases.get(name)
     levels = (
@@ -299,10 +327,16 @@ def next_words(ready: str | None) -> str:
 
     >>> next_words("april")
     'It is release april of the plan: check it on the page Overview, then record it in the ledger when it goes out.'
-    """
+    """  # noqa: E501
     if ready is None:
-        return "The ledger records what the plan says: first put the levels, or the file, into the plan."
-    return f"It is release {ready} of the plan: check it on the page Overview, then record it in the ledger when it goes out."
+        return (
+            "The ledger records what the plan says: first put the levels, or the file, into "
+            "the plan."
+        )
+    return (
+        f"It is release {ready} of the plan: check it on the page Overview, then record it in "
+        "the ledger when it goes out."
+    )
 
 
 def about(check: Any, release: str, before: str) -> dict[str, Any]:

@@ -14,21 +14,23 @@ from nicegui import ui
 
 from tacit.errors import InputError, TacitError
 from tacit.model.numbers import exact
-from tacit.plan.values import is_short_number
-from tacit.plan.wishes.checks import AddCheck, RemoveCheck, SetCheck
-from tacit.plan.wishes.releases import AddRelease
-from tacit.web.pages.start_fields import choice, entry, html, ticks, word
-from tacit.web.parts.notices import show_error
+from tacit.plan.edit.wishes.checks import AddCheck, RemoveCheck, SetCheck
+from tacit.plan.edit.wishes.releases import AddRelease
+from tacit.plan.read.values import is_short_number
+from tacit.workbench.pages.start.fields import choice, entry, html, ticks, word
+from tacit.workbench.parts.notices import show_error
 
 if TYPE_CHECKING:
-    from tacit.web.drafts import Draft
+    from tacit.workbench.drafts import Draft
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A check that can be added here: its parameters with values to begin with, and the words for it.
+    """A check that can be added here:
+    its parameters with values to begin with, and the words for it.
 
-    It is asked `of` a copy of the table, of views or of synthetic data (of `several` together), and some are about a secret.
+    It is asked `of` a copy of the table, of views or of synthetic data (of `several` together), and
+    some are about a secret.
     """
 
     kind: str
@@ -40,7 +42,9 @@ class Offer:
 
     @property
     def fewest(self) -> int:
-        """Of how many releases it can be asked at least. One set of synthetic data is asked about for itself."""
+        """Of how many releases it can be asked at least.
+        One set of synthetic data is asked about for itself.
+        """
         return 2 if self.several and self.of == "synthetic" else 1
 
     def wish(self, releases: Sequence[str], secret: str) -> AddCheck:
@@ -195,7 +199,8 @@ class Checks:
         with ui.element("section").classes("card").props('aria-labelledby="checks-title"'):
             html("h2", "What is to be checked", id="checks-title")
             ui.label(
-                "A check asks whether a release tells too much. Begin with these, and add others on the way."
+                "A check asks whether a release tells too much. Begin with these, and add others "
+                "on the way."
             ).classes("muted")
             self._list = ui.element("div").classes("stack").props('data-testid="checks"')
             self._add = ui.element("div").classes("row")

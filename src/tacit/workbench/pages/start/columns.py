@@ -1,28 +1,32 @@
-"""The columns of a table on the page Start: what each is like, its role, and why it was proposed."""
+"""The columns of a table on the page Start:
+what each is like, its role, and why it was proposed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from tacit.plan.editing import Wish
-from tacit.plan.wishes.tables import SetHierarchy, SetPerson, SetRole
+from tacit.model.numbers import percent
+from tacit.plan.edit.editing import Wish
+from tacit.plan.edit.wishes.tables import SetHierarchy, SetPerson, SetRole
 from tacit.starter.coarsening import coarsen
 from tacit.starter.guessing import PLEASE_CHECK, Guess
 from tacit.starter.histograms import IDENTIFIES
-from tacit.web.pages import start_pictures
-from tacit.web.pages.start_fields import choice, html
-from tacit.web.parts.grids import csv_bytes
-from tacit.web.parts.pictures import picture
-from tacit.web.parts.saving import save_button
+from tacit.workbench.pages.start import pictures as start_pictures
+from tacit.workbench.pages.start.fields import choice, html
+from tacit.workbench.parts.grids import csv_bytes
+from tacit.workbench.parts.pictures import picture
+from tacit.workbench.parts.saving import save_button
 
 if TYPE_CHECKING:
     from tacit.starter.profile import Profile
-    from tacit.web.bench import Visit
-    from tacit.web.drafts import Draft
+    from tacit.workbench.bench import Visit
+    from tacit.workbench.drafts import Draft
 
 ROLES = {
     "identifiers": "identifier",
@@ -42,7 +46,9 @@ PAGE = 60  # columns at a time
 
 
 class Columns:
-    """A table's columns; roles are chosen here, and `wish` is told. `again` looks at the data once more."""
+    """A table's columns; roles are chosen here, and `wish` is told.
+    `again` looks at the data once more.
+    """
 
     def __init__(
         self,
@@ -77,7 +83,8 @@ class Columns:
                     f"{counted(look.rows, 'row')}, {counted(len(look.columns), 'column')}"
                 ).classes("fine")
             ui.label(
-                "Each column has a role. They are proposed from names and counts, and you know better: correct them."
+                "Each column has a role. They are proposed from names and counts, and you know "
+                "better: correct them."
             ).classes("muted")
             self._legend()
             self._body = (
@@ -309,7 +316,7 @@ def different(guess: Guess) -> str:
     ...     different(Guess(Facts("age", "integer", 45222, 45222, 74), None, "")),
     ...     different(Guess(Facts("id", "integer", 9, 9, 9), None, "")),
     ... )
-    ('74 (0.2 %)', 'all 9')
+    ('74 (0.17 %)', 'all 9')
     """
     facts = guess.facts
     if facts.is_unique:
@@ -321,18 +328,8 @@ def part(some: int, of: int) -> str:
     """A number, and its share in percent.
 
     >>> part(0, 9), part(3, 1000), part(1, 10**6), part(399, 400)
-    ('0', '3 (0.3 %)', '1 (< 0.1 %)', '399 (> 99 %)')
+    ('0', '3 (0.3 %)', '1 (0.0001 %)', '399 (99.8 %)')
     """
     if not some or not of:
         return f"{some:,}"
-    share = 100 * some / of
-    words = (
-        "< 0.1"
-        if share < 0.1
-        else f"{share:.1f}"
-        if share < 10
-        else "> 99"
-        if 99 < share < 100
-        else f"{share:.0f}"
-    )
-    return f"{some:,} ({words} %)"
+    return f"{some:,} ({percent(Fraction(some, of))})"

@@ -1,4 +1,6 @@
-"""Plain fields of the page Start: the browser's own, so that keyboard, screen reader and phone know them."""
+"""Plain fields of the page Start: the browser's own, so that keyboard,
+screen reader and phone know them.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def entry(
     at_once: bool = False,
     **more: str,
 ) -> ui.element:
-    """A line to write in; `entered` is told when one leaves it or presses Enter, or at every key."""
+    """A line to write in; `entered` is told when one leaves it or
+    presses Enter, or at every key.
+    """
     made = ui.element("input").classes("field")
     made.props["type"], made.props["aria-label"], made.props["value"] = kind, label, value
     made.props["size"], made.props["autocomplete"] = str(size), "off"

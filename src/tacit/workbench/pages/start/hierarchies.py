@@ -1,9 +1,12 @@
-"""Hierarchies on the page Start: how the values of each quasi-identifier become coarser, with a tree to look at before."""
+"""Hierarchies on the page Start: how the values of each quasi-identifier become coarser, with a
+tree to look at before.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from html import escape
@@ -21,24 +24,24 @@ from tacit.model.schema import (
     MaskHierarchy,
     RangeHierarchy,
 )
-from tacit.plan.hierarchies import UNITS, height
-from tacit.plan.lookup import spec_at
-from tacit.plan.notes import described, level_note
-from tacit.plan.values import is_short_number
-from tacit.plan.wishes.releases import SetLevels
-from tacit.plan.wishes.tables import SetHierarchy
+from tacit.plan.edit.lookup import spec_at
+from tacit.plan.edit.notes import described, level_note
+from tacit.plan.edit.wishes.releases import SetLevels
+from tacit.plan.edit.wishes.tables import SetHierarchy
+from tacit.plan.read.hierarchies import UNITS, height
+from tacit.plan.read.values import is_short_number
 from tacit.starter.coarsening import widths
 from tacit.starter.previews import Branch, Preview, file_height, preview
-from tacit.web.drafts import data_files
-from tacit.web.pages.start_fields import choice, entry, html
-from tacit.web.parts.notices import show_error
-from tacit.web.uploads import in_page_words
+from tacit.workbench.app.uploads import in_page_words
+from tacit.workbench.drafts import data_files
+from tacit.workbench.pages.start.fields import choice, entry, html
+from tacit.workbench.parts.notices import show_error
 
 if TYPE_CHECKING:
     from tacit.starter.guessing import Guess
     from tacit.starter.profile import Profile
-    from tacit.web.bench import Visit
-    from tacit.web.drafts import Draft
+    from tacit.workbench.bench import Visit
+    from tacit.workbench.drafts import Draft
 
 WAYS = {
     "": "none: released as it is",
@@ -76,7 +79,7 @@ def read_widths(text: str) -> RangeHierarchy:
     >>> read_widths("five")
     Traceback (most recent call last):
     tacit.errors.InputError: 'five' is no number. Write the widths from fine to coarse, such as 5, 10, 20.
-    """
+    """  # noqa: E501
     found = []
     for one in text.replace(",", " ").replace(";", " ").split():
         try:
@@ -130,10 +133,12 @@ class Hierarchies:
         with ui.element("section").classes("card").props('aria-labelledby="hierarchies-title"'):
             html("h2", "How values become coarser", id="hierarchies-title")
             ui.label(
-                "Quasi-identifiers are released level by level coarser. Open one to see its levels, and to choose another way."
+                "Quasi-identifiers are released level by level coarser. Open one to see its "
+                "levels, and to choose another way."
             ).classes("muted")
             self._none = ui.label(
-                "No column is a quasi-identifier yet. Give what others may know about a person that role, above."
+                "No column is a quasi-identifier yet. Give what others may know about a person "
+                "that role, above."
             ).props('data-testid="no-quasi"')
             self._list = ui.element("div").classes("panels").props('data-testid="hierarchies"')
         await self.sync()
@@ -229,11 +234,11 @@ class Panel:
                     testid=f"widths-{self.column}",
                     size=18,
                 )
-            case DateHierarchy(units):
+            case DateHierarchy(units, zone):
                 entry(
                     ", ".join(units),
                     f"Units for {self.column}",
-                    lambda text: self._enter(read_units, text),
+                    lambda text: self._enter(lambda one: replace(read_units(one), zone=zone), text),
                     size=18,
                 )
             case MaskHierarchy(side):
@@ -241,8 +246,8 @@ class Panel:
                     SIDES,
                     side,
                     f"Side from which {self.column} is hidden",
-                    lambda one: self._set(MaskHierarchy(one)),
-                )  # type: ignore[arg-type]
+                    lambda one: self._set(MaskHierarchy(one)),  # type: ignore[arg-type]
+                )
             case CsvHierarchy(file):
                 files = self._files()
                 choice(
@@ -286,7 +291,10 @@ class Panel:
         if not named and not others:
             raise InputError(
                 "there is no CSV file below the plan's folder.",
-                hint=f"Put one there, such as {self.column}.csv, with a line for every value: value;level 1;level 2;*",
+                hint=(
+                    f"Put one there, such as {self.column}.csv, with a line for every value: "
+                    "value;level 1;level 2;*"
+                ),
             )
         return CsvHierarchy((named or others)[0])
 
@@ -404,7 +412,9 @@ def fits(way: str, guess: Guess | None) -> bool:
 
 
 def show_tree(found: Preview, column: str, *, is_whole: bool) -> None:
-    """The levels in a table, and below them the tree that they make; in one piece, for a tree can have a thousand labels."""
+    """The levels in a table, and below them the tree that they make;
+    in one piece, for a tree can have a thousand labels.
+    """
     name = escape(column, quote=True)
     heads = "".join(
         f'<th scope="col">{head}</th>'
@@ -412,11 +422,13 @@ def show_tree(found: Preview, column: str, *, is_whole: bool) -> None:
     )
     rows = "".join(
         f"<tr><td>{step.height}</td><td>{step.labels:,}</td><td>{step.fewest:,}</td>"
-        f"<td>{escape(', '.join(step.examples))}{', ...' if step.labels > len(step.examples) else ''}</td></tr>"
+        f"<td>{escape(', '.join(step.examples))}"
+        f"{', ...' if step.labels > len(step.examples) else ''}</td></tr>"
         for step in found.steps
     )
     ui.html(
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Levels of {name}"><table class="plain levels"><thead><tr>{heads}</tr></thead>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Levels of {name}"><table '
+        f'class="plain levels"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>",
         sanitize=False,
     )
@@ -424,7 +436,8 @@ def show_tree(found: Preview, column: str, *, is_whole: bool) -> None:
         ui.label(f"Made of the {found.values:,} most frequent values.").classes("fine")
     branches = "".join(branch_html(branch, is_open=len(found.trees) == 1) for branch in found.trees)
     ui.html(
-        f'<ul class="tree" aria-label="Tree of {name}" data-testid="tree-{name}">{branches}{left_out(found.more)}</ul>',
+        f'<ul class="tree" aria-label="Tree of {name}" '
+        f'data-testid="tree-{name}">{branches}{left_out(found.more)}</ul>',
         sanitize=False,
     )
 
@@ -442,7 +455,10 @@ def branch_html(branch: Branch, *, is_open: bool) -> str:
     values = f"{branch.values:,} value{'s' * (branch.values != 1)}"
     parts = "".join(branch_html(part, is_open=len(branch.parts) == 1) for part in branch.parts)
     head = f'<summary>{label} <span class="fine">{values}, {rows}</span></summary>'
-    return f"<li><details{' open' * is_open}>{head}<ul>{parts}{left_out(branch.more)}</ul></details></li>"
+    return (
+        f"<li><details{' open' * is_open}>{head}<ul>{parts}{left_out(branch.more)}"
+        "</ul></details></li>"
+    )
 
 
 def left_out(many: int) -> str:

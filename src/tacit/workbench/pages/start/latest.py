@@ -1,4 +1,6 @@
-"""One thing at a time: what is wanted while it runs is done once more when it ends, however often it was wanted."""
+"""One thing at a time: what is wanted while it runs is done once more when it ends, however
+often it was wanted.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Start: open a plan, or begin one from a file or a database; say what each column is; get a plan that the command line reads too."""
+"""Start: open a plan, or begin one from a file or a database; say what each column is;
+get a plan that the command line reads too.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +14,27 @@ from nicegui.events import UploadEventArguments
 
 from tacit.engines.open import DATABASE_FILES
 from tacit.errors import InputError, TacitError
-from tacit.plan.editing import Wish
+from tacit.plan.edit.editing import Wish
 from tacit.starter.looking import is_postgres, without_password
 from tacit.starter.profile import Profile
-from tacit.web import drafts, tasks_start, uploads
-from tacit.web.bench import Visit
-from tacit.web.drafts import Draft
-from tacit.web.pages.start_checks import Checks
-from tacit.web.pages.start_columns import Columns
-from tacit.web.pages.start_fields import choice, entry, html
-from tacit.web.pages.start_hierarchies import Hierarchies
-from tacit.web.pages.start_latest import Latest
-from tacit.web.pages.start_synthetic import SyntheticReleases
-from tacit.web.pages.start_text import Text
-from tacit.web.pages.start_views import Views
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.parts.working import show_work
+from tacit.workbench import drafts
+from tacit.workbench.app import uploads
+from tacit.workbench.bench import Visit
+from tacit.workbench.drafts import Draft
+from tacit.workbench.pages.start.checks import Checks
+from tacit.workbench.pages.start.columns import Columns
+from tacit.workbench.pages.start.fields import choice, entry, html
+from tacit.workbench.pages.start.hierarchies import Hierarchies
+from tacit.workbench.pages.start.latest import Latest
+from tacit.workbench.pages.start.synthetic import SyntheticReleases
+from tacit.workbench.pages.start.text import Text
+from tacit.workbench.pages.start.views import Views
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.working import show_work
+from tacit.workbench.tasks import start as tasks_start
 
 if TYPE_CHECKING:
-    from tacit.web.work import Work
+    from tacit.workbench.work import Work
 
 LOOK = "look"
 TABLES = "tables"
@@ -38,7 +42,9 @@ NEW, ADD, REPLACE = (
     "new",
     "add",
     "replace",
-)  # what becomes of a table: a new plan, one table more, a new plan instead of one that was never saved
+    # what becomes of a table: a new plan, one table more, a new plan
+    # instead of one that was never saved
+)
 FOLLOW_SECONDS = (
     1.5  # until another tab shows what was changed here, or this one what was changed in the file
 )
@@ -128,7 +134,8 @@ class Opening:
         with ui.element("div").classes("stack"):
             html("h2", "A file")
             ui.label(
-                f"CSV or Parquet, up to {uploads.in_words(uploads.MOST_BYTES)}. It is stored beside the plan."
+                f"CSV or Parquet, up to {uploads.in_words(uploads.MOST_BYTES)}. It is stored "
+                "beside the plan."
             ).classes("fine")
             self._dropping()
             if files:
@@ -143,7 +150,9 @@ class Opening:
                     )
 
     def _dropping(self) -> None:
-        """A place to drop a file on, which is a button too. NiceGUI's own has no names for screen readers: it works unseen."""
+        """A place to drop a file on, which is a button too.
+        NiceGUI's own has no names for screen readers: it works unseen.
+        """
         self._upload = ui.upload(
             auto_upload=True,
             max_file_size=uploads.MOST_BYTES,
@@ -165,12 +174,18 @@ class Opening:
         zone.on("click", js_handler=f"() => {uploader}.pickFiles()")
         zone.on(
             "dragover",
-            js_handler="(event) => { event.preventDefault(); event.currentTarget.classList.add('over'); }",
+            js_handler=(
+                "(event) => { event.preventDefault(); event.currentTarget.classList.add('over'); }"
+            ),
         )
         zone.on("dragleave", js_handler="(event) => event.currentTarget.classList.remove('over')")
         zone.on(
             "drop",
-            js_handler=f"(event) => {{ event.preventDefault(); event.currentTarget.classList.remove('over'); {uploader}.addFiles(event.dataTransfer.files); }}",
+            js_handler=(
+                f"(event) => {{ event.preventDefault(); "
+                "event.currentTarget.classList.remove('over'); "
+                f"{uploader}.addFiles(event.dataTransfer.files); }}"
+            ),
         )
 
     def _coming(self) -> None:
@@ -200,7 +215,10 @@ class Opening:
         )
 
     def _rejected(self) -> None:
-        kinds = f"It must be a CSV or Parquet file ({', '.join(uploads.KINDS)}) of at most {uploads.in_words(uploads.MOST_BYTES)}."
+        kinds = (
+            f"It must be a CSV or Parquet file ({', '.join(uploads.KINDS)}) of at most "
+            f"{uploads.in_words(uploads.MOST_BYTES)}."
+        )
         self._fail(InputError("this file was not taken.", hint=kinds))
 
     def _chose_file(self, file: str) -> None:
@@ -299,7 +317,9 @@ class Opening:
             )
 
     def _begin(self, data: str, *, table: str | None = None, fresh: bool = False) -> None:
-        """Look at a table for which a new plan will be written, or which will be added to this one."""
+        """Look at a table for which a new plan will be written, or
+        which will be added to this one.
+        """
         if self._into == NEW and self.draft is not None and self.draft.was is None:
             self._ask(data, table=table, fresh=fresh)
         else:
@@ -317,7 +337,8 @@ class Opening:
         with (
             self._said,
             notice(
-                f"{plan} is not saved yet. Is {name} to be added to it, or to begin a new plan in its place?",
+                f"{plan} is not saved yet. Is {name} to be added to it, or to begin a new plan in "
+                "its place?",
                 "warn",
             ) as shown,
         ):
@@ -339,7 +360,9 @@ class Opening:
             (self.visit.book.folder / data).unlink(missing_ok=True)
 
     def _look(self, into: str, data: str, *, table: str | None, fresh: bool) -> None:
-        """Look at a table. Only when that is done something becomes of it: until then, and where it fails, all stays as it is."""
+        """Look at a table. Only when that is done something becomes of it:
+        until then, and where it fails, all stays as it is.
+        """
         book = self.visit.book
         try:
             if into == ADD:
@@ -372,7 +395,9 @@ class Opening:
             drafts.refuse_apart(self.draft, self.visit.book.folder, source)
 
     def _unfinished(self) -> Work | None:
-        """The table that is being looked at, and of which nothing has become yet: the page was loaded again meanwhile."""
+        """The table that is being looked at, and of which nothing has become yet:
+        the page was loaded again meanwhile.
+        """
         works = (
             self.visit.book.works.latest(into, self._key(into)) for into in (ADD, NEW, REPLACE)
         )
@@ -421,7 +446,9 @@ class Opening:
 
 
 class Desk:
-    """A plan that is worked on: columns, hierarchies, checks and text, all showing the same draft."""
+    """A plan that is worked on:
+    columns, hierarchies, checks and text, all showing the same draft.
+    """
 
     def __init__(self, visit: Visit, draft: Draft) -> None:
         self.visit, self.draft = visit, draft
@@ -438,7 +465,8 @@ class Desk:
     async def show(self) -> None:
         """Everything; columns come when they have been looked at."""
         self._unsaved = notice(
-            "This plan is not saved yet. Correct the roles, look at the hierarchies, then save it at the end of the page."
+            "This plan is not saved yet. Correct the roles, look at the hierarchies, then save it "
+            "at the end of the page."
         )
         self._unsaved.set_visibility(self.draft.was is None)
         self._said = ui.element("div").classes("said").props('aria-live="polite"')
@@ -463,7 +491,9 @@ class Desk:
         ui.timer(FOLLOW_SECONDS, self._follow)
 
     def _conflict(self) -> None:
-        """The file was changed by somebody else while there is something unsaved here: which of the two counts?"""
+        """The file was changed by somebody else while there is something unsaved here:
+        which of the two counts?
+        """
         self._both.clear()
         if (there := self._there) is None:
             return
@@ -475,7 +505,8 @@ class Desk:
         with (
             self._both,
             notice(
-                "The file was changed meanwhile, by hand or on another page, and your changes here are not saved.",
+                "The file was changed meanwhile, by hand or on another page, and your changes here "
+                "are not saved.",
                 "warn",
             ) as shown,
         ):
@@ -500,7 +531,8 @@ class Desk:
             profile = self.draft.profiles.get(self.table)
             if profile is None and await self._is_broken():
                 notice(
-                    "The plan's tables are shown here once it can be read: correct its text below, and save it.",
+                    "The plan's tables are shown here once it can be read: correct its text below, "
+                    "and save it.",
                     "warn",
                 )
                 return

@@ -1,11 +1,13 @@
-"""Pictures of the page Start: a column's histogram, small in a table and large to be read and saved."""
+"""Pictures of the page Start: a column's histogram, small in a
+table and large to be read and saved.
+"""
 
 from __future__ import annotations
 
 from html import escape
 from unicodedata import east_asian_width
 
-from tacit.report.charts import Chart
+from tacit.report.charts.portrait import Chart
 from tacit.starter.guessing import Guess
 from tacit.starter.histograms import Histogram
 
@@ -32,7 +34,10 @@ def said(column: str, histogram: Histogram) -> str:
     most = max(histogram.bars, key=lambda bar: bar.rows)
     if histogram.kind == "values":
         rest = f", and {histogram.others:,} rows with others" if histogram.others else ""
-        return f"{column}: {len(histogram.bars)} most frequent values{rest}; most rows ({most.rows:,}) have {most.label}."
+        return (
+            f"{column}: {len(histogram.bars)} most frequent values{rest}; most rows "
+            f"({most.rows:,}) have {most.label}."
+        )
     ends = (
         f"{len(histogram.bars)} bands from {histogram.bars[0].label} to {histogram.bars[-1].label}"
     )
@@ -47,11 +52,15 @@ def small(column: str, histogram: Histogram) -> str:
     drawn = []
     for at, bar in enumerate(histogram.bars):
         high = max(1.0, bar.rows / highest * (HEIGHT - 2)) if bar.rows else 0.0
-        place = f'x="{at * (width + GAP):.1f}" y="{HEIGHT - 1 - high:.1f}" width="{width:.1f}" height="{high:.1f}"'
+        place = (
+            f'x="{at * (width + GAP):.1f}" y="{HEIGHT - 1 - high:.1f}" width="{width:.1f}" '
+            f'height="{high:.1f}"'
+        )
         drawn.append(f"<rect {place}><title>{escape(bar.label)}: {bar.rows:,}</title></rect>")
     label = escape(said(column, histogram), quote=True)
     return (
-        f'<svg class="histogram" role="img" aria-label="{label}" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}">'
+        f'<svg class="histogram" role="img" aria-label="{label}" width="{WIDTH}" height="{HEIGHT}" '
+        f'viewBox="0 0 {WIDTH} {HEIGHT}">'
         f'<line x1="0" x2="{WIDTH}" y1="{HEIGHT - 0.5}" y2="{HEIGHT - 0.5}"/>{"".join(drawn)}</svg>'
     )
 
@@ -78,10 +87,12 @@ def large(guess: Guess, histogram: Histogram) -> Chart:
         middle = at * ROW + ROW // 2
         width = max(1.0, bar.rows / highest * BARS) if bar.rows else 0.0
         drawn.append(
-            f'<text x="{left - 10}" y="{middle + 4}" text-anchor="end" fill="{INK}">{escape(short)}</text>'
+            f'<text x="{left - 10}" y="{middle + 4}" text-anchor="end" '
+            f'fill="{INK}">{escape(short)}</text>'
         )
         drawn.append(
-            f'<rect x="{left}" y="{middle - 8}" width="{width:.1f}" height="16" rx="2" fill="{FILL}"/>'
+            f'<rect x="{left}" y="{middle - 8}" width="{width:.1f}" height="16" rx="2" '
+            f'fill="{FILL}"/>'
         )
         drawn.append(
             f'<text x="{left + width + 8:.1f}" y="{middle + 4}" fill="{MUTED}">{bar.rows:,}</text>'
@@ -89,11 +100,16 @@ def large(guess: Guess, histogram: Histogram) -> Chart:
     wide, high = left + BARS + NUMBER, len(histogram.bars) * ROW + 4
     title = escape(said(guess.name, histogram), quote=True)
     svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{title}" viewBox="0 0 {wide} {high}" '
-        f'width="{wide}" height="{high}" style="max-width: {wide}px" font-family="system-ui, sans-serif" font-size="13">{"".join(drawn)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{title}" viewBox="0 0 '
+        f'{wide} {high}" '
+        f'width="{wide}" height="{high}" style="max-width: {wide}px" font-family="system-ui, '
+        f'sans-serif" font-size="13">{"".join(drawn)}</svg>'
     )
     facts = guess.facts
     note = f"{facts.rows:,} rows, {facts.distinct:,} different values, {facts.missing:,} missing."
     if histogram.others:  # no bar: it would dwarf the others, and it is no value
-        note += f" Shown are the {len(histogram.bars)} most frequent; {histogram.others:,} rows have other values."
+        note += (
+            f" Shown are the {len(histogram.bars)} most frequent; {histogram.others:,} rows "
+            "have other values."
+        )
     return Chart(f"What is in {guess.name}", note, svg)

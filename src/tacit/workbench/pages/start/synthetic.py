@@ -1,4 +1,6 @@
-"""Synthetic data on the page Start: which releases of made-up people there are, and a form for one more or for another text of one."""
+"""Synthetic data on the page Start: which releases of made-up people there are, and a form for
+one more or for another text of one.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from tacit.errors import Problems, TacitError
-from tacit.plan.wishes.releases import RemoveRelease
-from tacit.web import drafts, uploads
-from tacit.web.pages.repair_synthesize import GUARANTEES
-from tacit.web.pages.start_fields import choice, entry, html, set_value, word, writing
-from tacit.web.pages.start_latest import Latest
-from tacit.web.pages.start_synthetic_fields import (
+from tacit.plan.edit.wishes.releases import RemoveRelease
+from tacit.workbench import drafts
+from tacit.workbench.app import uploads
+from tacit.workbench.pages.repair.synthesize import GUARANTEES
+from tacit.workbench.pages.start.fields import choice, entry, html, set_value, word, writing
+from tacit.workbench.pages.start.latest import Latest
+from tacit.workbench.pages.start.synthetic_fields import (
     EMPTY,
     Fields,
     doubt,
@@ -28,11 +31,11 @@ from tacit.web.pages.start_synthetic_fields import (
     refused,
     wishes_of,
 )
-from tacit.web.parts.notices import notice, show_error
+from tacit.workbench.parts.notices import notice, show_error
 
 if TYPE_CHECKING:
-    from tacit.web.bench import Visit
-    from tacit.web.drafts import Draft
+    from tacit.workbench.bench import Visit
+    from tacit.workbench.drafts import Draft
 
 MECHANISMS = {
     "dirichlet": "Dirichlet: people are drawn",
@@ -55,15 +58,24 @@ DOMAINS = {
 OUTSIDE = {"error": "is an error", "drop": "is left out"}
 SHRINKS = {"": "all of them", "miles": "by distance, in miles", "file": "by the chances in a file"}
 SAFE = (
-    "The domain has every value that there could be, also those that nobody has. It must be public and not made from this table: "
-    "the values that the table has are no domain that protects, for they tell what nobody has."
+    "The domain has every value that there could be, also those that nobody has. It must be "
+    "public and not made from this table: the values that the table has are no domain that "
+    "protects, for they tell what nobody has."
 )
-OUT = "Left out means that it is no secret who is outside: the published size of their group tells it."
-KEPT_WITH = "One value on each line. The list is kept with the table, as its domains: checks of views and of copies of the table read it too."
+OUT = (
+    "Left out means that it is no secret who is outside: the published size of their group "
+    "tells it."
+)
+KEPT_WITH = (
+    "One value on each line. The list is kept with the table, as its domains: checks of views "
+    "and of copies of the table read it too."
+)
 
 
 class SyntheticReleases:
-    """The section. What stands in the form becomes a wish when its button is pressed, and follows the text meanwhile."""
+    """The section. What stands in the form becomes a wish when its button is pressed, and
+    follows the text meanwhile.
+    """
 
     def __init__(self, visit: Visit, draft: Draft, table: str, wish: Callable[..., Any]) -> None:
         self.visit, self.draft, self.table, self.wish = visit, draft, table, wish
@@ -87,7 +99,8 @@ class SyntheticReleases:
         with ui.element("section").classes("card").props('aria-labelledby="synthetic-title"'):
             html("h2", "Synthetic data", id="synthetic-title")
             ui.label(
-                "Made-up people instead of true ones, with a proof of how little one true person changes them. They are drawn on the page Repair."
+                "Made-up people instead of true ones, with a proof of how little one true person "
+                "changes them. They are drawn on the page Repair."
             ).classes("muted")
             self._list = (
                 ui.element("div").classes("stack").props('data-testid="synthetic-releases"')
@@ -134,7 +147,8 @@ class SyntheticReleases:
         new = fields_of(self.draft, self._changing)
         if new is None:
             self._tell(
-                f"{self._changing} is not in the plan any more, or not as this form could show it. What you wrote would be a new release.",
+                f"{self._changing} is not in the plan any more, or not as this form could show it. "
+                "What you wrote would be a new release.",
                 "warn",
             )
             self._changing, self._was, self._built = None, self._blank(), None
@@ -153,7 +167,9 @@ class SyntheticReleases:
                 html("strong", name)
             html(
                 "span",
-                f"each person's {word(keys.get('value'))} is protected, by {word(keys.get('group'))}; epsilon {word(keys.get('epsilon'))}, delta {word(keys.get('delta'))}",
+                f"each person's {word(keys.get('value'))} is protected, by "
+                f"{word(keys.get('group'))}; epsilon {word(keys.get('epsilon'))}, delta "
+                f"{word(keys.get('delta'))}",
             ).classes("muted given")
             if fields_of(self.draft, name) is None:
                 html(
@@ -191,7 +207,7 @@ class SyntheticReleases:
         self._panel.props["open"] = False
         self._panel.update()
 
-    # -- the form -----------------------------------------------------------------------------------------
+    # -- the form ----------------------------------------------------------------------------------
 
     async def _build(self) -> None:
         self._files = await asyncio.to_thread(
@@ -266,7 +282,8 @@ class SyntheticReleases:
             "guarantee",
             "Guarantee",
             GUARANTEES,
-            "The second one takes more noise, and what is computed from the output need not keep it.",
+            "The second one takes more noise, and what is computed from the output need not "
+            "keep it.",
         )
         self._entry(
             "epsilon",
@@ -284,7 +301,8 @@ class SyntheticReleases:
             "mechanism",
             "Mechanism",
             MECHANISMS,
-            "The first draws people from the group mixed with invented ones. The second leaves small counts out.",
+            "The first draws people from the group mixed with invented ones. The second leaves "
+            "small counts out.",
         )
 
     def _domain(self) -> None:
@@ -334,7 +352,8 @@ class SyntheticReleases:
         self._entry(
             "accept",
             "Accept up to",
-            "A cell may have so many times its share; other outputs are drawn again. Needs a delta above 0.",
+            "A cell may have so many times its share; other outputs are drawn again. Needs a "
+            "delta above 0.",
             placeholder="any output",
             inputmode="decimal",
         )
@@ -409,7 +428,7 @@ class SyntheticReleases:
             fine,
         )
 
-    # -- what is written in it ----------------------------------------------------------------------------
+    # -- what is written in it ---------------------------------------------------------------------
 
     async def _enter(self, key: str, text: str) -> None:
         before = listed(self.draft, self._fields["table"], self._fields["value"])
@@ -486,7 +505,10 @@ class SyntheticReleases:
         self._close()
         await self.wish(*wishes)
         self._tell(
-            f"{name} is in the plan now, with the check of its promise. Save the plan, then draw it on the page Repair."
+            (
+                f"{name} is in the plan now, with the check of its promise. Save the plan, "
+                "then draw it on the page Repair."
+            )
             if is_new
             else f"{name} was changed in the plan. Save it below.",
             "good",
@@ -503,9 +525,10 @@ class SyntheticReleases:
 
 
 def columns_of(draft: Draft, table: str) -> list[str]:
-    """The columns of a table: those that were found in it, else those that the plan names; none where neither is known.
+    """The columns of a table: those that were found in it, else those that the plan names;
+    none where neither is known.
 
-    >>> from tacit.web.drafts import Draft
+    >>> from tacit.workbench.drafts import Draft
     >>> columns_of(
     ...     Draft("tables: {jobs: {columns: [home, work]}, other: {sensitive: flu}}", None), "jobs"
     ... )

@@ -1,4 +1,6 @@
-"""What stands in the form for a synthetic release, as the plan writes it, and which field an error is about."""
+"""What stands in the form for a synthetic release, as the plan writes it, and which field an
+error is about.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InputError, TacitError
 from tacit.model.release import Synthetic
-from tacit.plan import tree
-from tacit.plan.document import KeyPath, as_written
-from tacit.plan.editing import Wish, rewritten
-from tacit.plan.wishes.checks import AddCheck
-from tacit.plan.wishes.releases import AddRelease, RenameRelease, SetRelease, SetSynthetic
-from tacit.plan.wishes.tables import SetDomain
+from tacit.plan.edit.editing import Wish, rewritten
+from tacit.plan.edit.wishes.checks import AddCheck
+from tacit.plan.edit.wishes.releases import AddRelease, RenameRelease, SetRelease, SetSynthetic
+from tacit.plan.edit.wishes.tables import SetDomain
+from tacit.plan.read import tree
+from tacit.plan.read.document import KeyPath, as_written
 from tacit.report.synthesized import not_protected, protected, unit
-from tacit.web import drafts
-from tacit.web.pages.start_fields import word
-from tacit.web.pages.start_views import named
+from tacit.workbench import drafts
+from tacit.workbench.pages.start.fields import word
+from tacit.workbench.pages.start.views import named
 
 if TYPE_CHECKING:
-    from tacit.web.bench import Bench, Book
-    from tacit.web.drafts import Draft
+    from tacit.workbench.bench import Bench, Book
+    from tacit.workbench.drafts import Draft
 
 Fields = dict[str, str]  # what is written or chosen, by the name of the field
 
@@ -76,7 +78,9 @@ class FieldError(InputError):
 
 
 def fields_of(draft: Draft, name: str) -> Fields | None:
-    """The form filled with a release of the plan; None where there is none, or where the form has no fields for what is written."""
+    """The form filled with a release of the plan;
+    None where there is none, or where the form has no fields for what is written.
+    """
     entry = draft.synthetic().get(name)
     if entry is None:
         return None
@@ -127,7 +131,8 @@ def listed(draft: Draft, table: str, column: str) -> str:
 
 
 def keys_of(fields: Fields, was: Mapping[Any, Any] | None = None) -> dict[str, Any]:
-    """The keys of a synthetic release, as the plan writes them; `was` are those that it had, of which the form shows not all.
+    """The keys of a synthetic release, as the plan writes them;
+    `was` are those that it had, of which the form shows not all.
 
     >>> keys_of(
     ...     {
@@ -199,7 +204,9 @@ def domain_of(fields: Fields, was: Any) -> Any:
 
 
 def chosen(fields: Fields, key: str, hint: str) -> str:
-    """A file that was chosen. Nothing is no answer: the plan would read it as if no file were wanted."""
+    """A file that was chosen. Nothing is no answer:
+    the plan would read it as if no file were wanted.
+    """
     if not fields[key]:
         raise FieldError(key, "no file is chosen.", hint)
     return fields[key]
@@ -243,7 +250,9 @@ def values_of(text: str, *, are_texts: bool) -> tuple[Any, ...]:
 
 
 def wishes_of(draft: Draft, fields: Fields, was: str | None) -> list[Wish]:
-    """What the form asks for: one more release with the check of what it promises, or another text for the release called `was`."""
+    """What the form asks for: one more release with the check of what it promises, or another
+    text for the release called `was`.
+    """
     try:
         name = named(fields["name"])
     except InputError as error:
@@ -295,10 +304,15 @@ def kind_of(draft: Draft, table: str, column: str) -> str:
 
 
 def in_words(fields: Fields) -> tuple[str, ...]:
-    """What the release protects and what not, as its reports say it; asks for the columns while they are not known."""
+    """What the release protects and what not, as its reports say it;
+    asks for the columns while they are not known.
+    """
     if not (fields["value"] and fields["group"]) or fields["value"] == fields["group"]:
         return (
-            "Choose the private column and the column of the groups: then this says what is protected, and what is not.",
+            (
+                "Choose the private column and the column of the groups: then this says what "
+                "is protected, and what is not."
+            ),
         )
     one = Synthetic(
         fields["name"],
@@ -315,13 +329,16 @@ def in_words(fields: Fields) -> tuple[str, ...]:
 def doubt(draft: Draft, fields: Fields) -> str:
     """What is to be said against a domain; nothing where nothing can be seen from here.
 
-    >>> from tacit.web.drafts import Draft
+    >>> from tacit.workbench.drafts import Draft
     >>> doubt(
     ...     Draft("tables: {t: {file: t.csv}}", None), {**EMPTY, "table": "t", "file": "./t.csv"}
     ... )[:31]
     './t.csv is the table t itself: '
     """
-    what = "that nobody has another value would be published. List every value that there could be, from a public source."
+    what = (
+        "that nobody has another value would be published. List every value that there could "
+        "be, from a public source."
+    )
     if fields["domain"] == "none" and listed(draft, fields["table"], fields["value"]):
         return f"The plan has a list of the values of {fields['value']}, and it is taken."
     if fields["domain"] == "none":
@@ -331,7 +348,10 @@ def doubt(draft: Draft, fields: Fields) -> str:
         return (
             f"The values of {other} are taken: it must be public, and not made from this table."
             if other
-            else f"The values that the table has are taken, and they are no domain that protects: {what}"
+            else (
+                "The values that the table has are taken, and they are no domain that "
+                f"protects: {what}"
+            )
         )
     own = (
         draft.files().get(normpath(fields["file"]))
@@ -347,7 +367,9 @@ def doubt(draft: Draft, fields: Fields) -> str:
 def refused(
     draft: Draft, book: Book, bench: Bench, fields: Fields, was: str | None
 ) -> dict[str, list[TacitError]]:
-    """What is wrong with the form in the words of the plan's loader, by field; "" is for what stands elsewhere. Nothing is changed."""
+    """What is wrong with the form in the words of the plan's loader, by field;
+    "" is for what stands elsewhere. Nothing is changed.
+    """
     found: dict[str, list[TacitError]] = {}
     while True:
         try:

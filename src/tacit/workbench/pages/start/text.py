@@ -1,4 +1,6 @@
-"""The plan's text on the page Start: to read, to edit by hand, to save; errors stand at their lines."""
+"""The plan's text on the page Start: to read, to edit by hand, to save;
+errors stand at their lines.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,15 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from tacit.errors import TacitError
-from tacit.web import drafts
-from tacit.web.drafts import Opinion
-from tacit.web.pages.start_fields import html
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.parts.saving import save_button
+from tacit.workbench import drafts
+from tacit.workbench.drafts import Opinion
+from tacit.workbench.pages.start.fields import html
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.saving import save_button
 
 if TYPE_CHECKING:
-    from tacit.web.bench import Visit
-    from tacit.web.drafts import Draft
+    from tacit.workbench.bench import Visit
+    from tacit.workbench.drafts import Draft
 
 PAUSE_SECONDS = 0.35  # after the last key until the page follows the text
 LONGEST = 200_000  # characters of a plan that can be edited here
@@ -28,7 +30,7 @@ LONGEST = 200_000  # characters of a plan that can be edited here
 def state_of(draft: Draft, opinion: Opinion) -> str:
     """Whether a text is saved, in words. Pages save no errors: those of a saved text came by hand.
 
-    >>> from tacit.web.drafts import Draft
+    >>> from tacit.workbench.drafts import Draft
     >>> error = TacitError("no.")
     >>> state_of(Draft("a", "a"), Opinion()), state_of(Draft("b", "a"), Opinion(error))
     ('saved', 'changed, not saved, and it has errors: correct them first')
@@ -50,7 +52,9 @@ def state_of(draft: Draft, opinion: Opinion) -> str:
 
 
 class Text:
-    """The text of a plan. `typed` is called when somebody has written in it, `saved` when it was saved."""
+    """The text of a plan. `typed` is called when somebody has written
+    in it, `saved` when it was saved.
+    """
 
     def __init__(
         self, visit: Visit, draft: Draft, typed: Callable[[], Any], saved: Callable[[], Any]
@@ -68,7 +72,8 @@ class Text:
                 html("h2", "The plan", id="text-title")
                 ui.label(self.visit.book.name).classes("fine")
             ui.label(
-                "This is what was chosen above, as a file that the command line reads too. Edit it if you like: the page follows. A text with errors is not saved."
+                "This is what was chosen above, as a file that the command line reads too. Edit it "
+                "if you like: the page follows. A text with errors is not saved."
             ).classes("muted")
             self._said = ui.element("div").classes("said editor-said").props('aria-live="polite"')
             with ui.element("div").classes("editor"):
@@ -116,7 +121,9 @@ class Text:
             drafts.opinion, self.draft, self.visit.book, self.visit.bench
         )
         if text != self.draft.text:
-            return  # somebody writes on: this text must not come over theirs, and the next is asked about at once
+            # somebody writes on: this text must not come over theirs, and
+            # the next is asked about at once
+            return
         self._opinion = found
         if self._area.props.get("value") != text:
             self._area.props["value"] = text
@@ -161,9 +168,11 @@ class Text:
         stop = start + len(lines[line - 1]) if line <= len(lines) else start
         above = 1.5 * (line - 1)
         ui.run_javascript(
-            f"const area = getHtmlElement({self._area.id}); area.focus({{preventScroll: true}}); area.setSelectionRange({start}, {stop}); "
-            f"const rem = parseFloat(getComputedStyle(document.documentElement).fontSize); "
-            f"window.scrollTo({{top: area.getBoundingClientRect().top + window.scrollY + {above} * rem - window.innerHeight / 2}});"
+            f"const area = getHtmlElement({self._area.id}); area.focus({{preventScroll: true}}); "
+            f"area.setSelectionRange({start}, {stop}); const rem = "
+            "parseFloat(getComputedStyle(document.documentElement).fontSize); "
+            f"window.scrollTo({{top: area.getBoundingClientRect().top + window.scrollY + {above} * "
+            "rem - window.innerHeight / 2});"
         )
 
     async def _input(self, event: GenericEventArguments) -> None:
@@ -190,7 +199,8 @@ class Text:
                     notice("Nothing was saved. Your text stays here.", "warn")
                 else:
                     notice(
-                        "Nothing was saved: a plan with errors would stop all answers. Your text stays here until you correct it.",
+                        "Nothing was saved: a plan with errors would stop all answers. Your text "
+                        "stays here until you correct it.",
                         "warn",
                     )
                 show_error(error)

@@ -1,4 +1,6 @@
-"""Views, secrets and roles on the page Start: what is answered, what nobody may learn, and who may ask."""
+"""Views, secrets and roles on the page Start:
+what is answered, what nobody may learn, and who may ask.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from tacit.errors import InputError, TacitError
-from tacit.plan.editing import Wish
-from tacit.plan.wishes.checks import AddRole, AddSecret, RemoveRole, RemoveSecret
-from tacit.plan.wishes.releases import AddRelease, RemoveRelease
-from tacit.web import drafts
-from tacit.web.pages.start_fields import choice, entry, html, ticks, writing
-from tacit.web.parts.notices import show_error
+from tacit.plan.edit.editing import Wish
+from tacit.plan.edit.wishes.checks import AddRole, AddSecret, RemoveRole, RemoveSecret
+from tacit.plan.edit.wishes.releases import AddRelease, RemoveRelease
+from tacit.workbench import drafts
+from tacit.workbench.pages.start.fields import choice, entry, html, ticks, writing
+from tacit.workbench.parts.notices import show_error
 
 if TYPE_CHECKING:
-    from tacit.web.bench import Visit
-    from tacit.web.drafts import Draft
+    from tacit.workbench.bench import Visit
+    from tacit.workbench.drafts import Draft
 
 DEFAULTS = {
     "deny": "only what follows from what is allowed",
@@ -26,7 +28,10 @@ DEFAULTS = {
 MEANINGS = {
     "Views": "A view is the answer to a query that is given to others, such as a list of wards.",
     "Secrets": "A secret is a query whose answer nobody may learn from what is released.",
-    "Roles": "A role says what people who ask the gateway are answered. Secrets can be denied, views and tables allowed.",
+    "Roles": (
+        "A role says what people who ask the gateway are answered. Secrets can be denied, "
+        "views and tables allowed."
+    ),
 }
 
 
@@ -79,7 +84,8 @@ class Views:
         with ui.element("section").classes("card").props('aria-labelledby="views-title"'):
             html("h2", "Views, secrets and roles", id="views-title")
             ui.label(
-                "For answers to queries instead of whole tables. Leave it if you release only copies of the table."
+                "For answers to queries instead of whole tables. Leave it if you release only "
+                "copies of the table."
             ).classes("muted")
             with ui.element("div").classes("panels"):
                 for title, meaning in MEANINGS.items():
@@ -224,8 +230,11 @@ class Views:
         default = "allow" if self._written.get("default") == "allow" else "deny"
         chosen = {key: tuple(sorted(names)) for key, names in self._ticked.items()}
         return AddRole(
-            named(self._written.get("role name", "")), default, chosen["deny"], chosen["allow"]
-        )  # type: ignore[arg-type]
+            named(self._written.get("role name", "")),
+            default,  # type: ignore[arg-type]
+            chosen["deny"],
+            chosen["allow"],
+        )
 
     def _write(self, key: str, text: str) -> None:
         self._written[key] = text
@@ -255,7 +264,7 @@ class Views:
 def examples(draft: Draft) -> tuple[str, str]:
     """A view and a secret as they could be, with names of the plan.
 
-    >>> from tacit.web.drafts import Draft
+    >>> from tacit.workbench.drafts import Draft
     >>> examples(
     ...     Draft(
     ...         "tables: {stays: {identifiers: [name], quasi-identifiers: [ward], sensitive: [condition]}}",
@@ -263,7 +272,7 @@ def examples(draft: Draft) -> tuple[str, str]:
     ...     )
     ... )
     ('SELECT ward FROM stays', "SELECT name FROM stays WHERE condition = '...'")
-    """
+    """  # noqa: E501
     table = next(iter(draft.tables()), "stays")
     columns = {role: column for column, role in reversed(draft.roles(table).items())}
     who, what = columns.get("identifiers", "name"), columns.get("sensitive", "condition")
@@ -283,7 +292,7 @@ def rights(keys: Any) -> str:
 
     >>> rights({"default": "allow", "deny": ["cancer"]}), rights({"allow": "flu"})
     ('all that tells nothing about what is denied; denied: cancer', 'only what follows from what is allowed; allowed: flu')
-    """
+    """  # noqa: E501
     keys = keys if isinstance(keys, dict) else {}
     said = [DEFAULTS["allow" if keys.get("default") == "allow" else "deny"]]
     for key, words in (("deny", "denied"), ("allow", "allowed")):

@@ -1,4 +1,6 @@
-"""Try a query as a role: would the gateway answer it, why, and how was it read? For the owner; nothing runs unless it is allowed and asked for."""
+"""Try a query as a role: would the gateway answer it, why, and how was it read? For the owner;
+nothing runs unless it is allowed and asked for.
+"""
 
 from __future__ import annotations
 
@@ -15,23 +17,23 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from tacit.errors import InputError, TacitError
-from tacit.plan.values import is_short_number
-from tacit.server.trial import Trial
-from tacit.web import tasks_ledger
-from tacit.web.bench import Visit, stamps_of
-from tacit.web.pages import trying_result
-from tacit.web.pages.ledger_entries import later
-from tacit.web.pages.trying_roles import show_proposal
-from tacit.web.parts.badges import badge
-from tacit.web.parts.labels import aria
-from tacit.web.parts.notices import notice, show_error
-from tacit.web.parts.working import show_work
+from tacit.gateway.trial import Trial
+from tacit.plan.read.values import is_short_number
+from tacit.workbench.bench import Visit, stamps_of
+from tacit.workbench.pages.ledger.entries import later
+from tacit.workbench.pages.trying import result as trying_result
+from tacit.workbench.pages.trying.roles import show_proposal
+from tacit.workbench.parts.badges import badge
+from tacit.workbench.parts.labels import aria
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.working import show_work
+from tacit.workbench.tasks import ledger as tasks_ledger
 
 if TYPE_CHECKING:
+    from tacit.families.queries.query import Relation
+    from tacit.gateway.policy.explaining import Tried
+    from tacit.gateway.trial import Prepared
     from tacit.plan.plan import Plan
-    from tacit.queries.query import Relation
-    from tacit.server.explaining import Tried
-    from tacit.server.trial import Prepared
 
 KEPT = "trying"  # in the book: the tries of each session, and the process that explains
 MOST_TRIES = 12
@@ -59,7 +61,9 @@ class Query:
 
 @dataclass(slots=True)
 class Desk:
-    """What one session has on its desk: the query, what came of it, and those before. It is gone with the session, and on no disk."""
+    """What one session has on its desk: the query, what came of it, and those before.
+    It is gone with the session, and on no disk.
+    """
 
     query: Query = field(default_factory=Query)
     tried: Tried | None = None
@@ -119,7 +123,7 @@ def value_of(parameter: Parameter, name: str) -> Any:
     return found
 
 
-# -- what is kept between visits ------------------------------------------------------------------------------
+# -- what is kept between visits -------------------------------------------------------------------
 
 
 def desk_of(visit: Visit) -> Desk:
@@ -132,7 +136,9 @@ def desk_of(visit: Visit) -> Desk:
 
 
 def trial_of(visit: Visit, prepared: Prepared) -> Trial:
-    """The process that explains by this policy; one for a plan, ended when nobody asks any more or the policy is another."""
+    """The process that explains by this policy; one for a plan, ended when nobody asks any more
+    or the policy is another.
+    """
     found: Trial | None = visit.book.kept.get(f"{KEPT} process")
     if found is None or found.policy.digest != prepared.policy.digest:
         if found is not None:
@@ -160,7 +166,7 @@ def policy_key(visit: Visit, plan: Plan) -> str:
     return f"{visit.book.digest()} {sorted(stamps_of(plan))}"
 
 
-# -- the page -------------------------------------------------------------------------------------------------
+# -- the page --------------------------------------------------------------------------------------
 
 
 async def show(visit: Visit) -> None:
@@ -169,7 +175,8 @@ async def show(visit: Visit) -> None:
     with ui.element("div").classes("stack").style("gap: .4rem"):
         ui.html("Try a query", tag="h1", sanitize=False)
         ui.label(
-            "Would the gateway answer it? Nothing is run to find out: a decision looks at the query, the role and the plan, never at rows."
+            "Would the gateway answer it? Nothing is run to find out: a decision looks at the "
+            "query, the role and the plan, never at rows."
         ).classes("muted")
     if not plan.roles:
         show_proposal(plan, visit.link())
@@ -227,9 +234,16 @@ def warnings(prepared: Prepared) -> None:
             notice(f"Role {role}: {one} The gateway does not start with this; deny wins.", "warn")
     for one in prepared.policy.warnings:
         notice(f"{one[:1].upper()}{one[1:]}.", "warn")
+    if prepared.policy.said:
+        notice(
+            "The source declares, and decisions take into account: "
+            f"{'; '.join(prepared.policy.said)}.",
+            "info",
+        )
     if prepared.left_out:
         notice(
-            f"Not tried here: {', '.join(prepared.left_out)}. A secret with parameters stands for many, and a query is judged against one.",
+            f"Not tried here: {', '.join(prepared.left_out)}. A secret with parameters stands for "
+            "many, and a query is judged against one.",
             "info",
         )
 
@@ -252,7 +266,7 @@ class Editor:
         self._show_result()
         self._show_recent()
 
-    # -- what is asked ----------------------------------------------------------------------------------------
+    # -- what is asked -----------------------------------------------------------------------------
 
     def _query(self) -> None:
         names = {name: self._role_words(name) for name in self.prepared.policy.roles}
@@ -267,12 +281,16 @@ class Editor:
         self.sql = ui.textarea(
             "Query", value=self.desk.query.sql, placeholder=self._example()
         ).props(
-            'outlined autogrow spellcheck=false autocapitalize=off autocomplete=off input-class="sql" data-testid="sql"'
+            "outlined autogrow spellcheck=false autocapitalize=off autocomplete=off "
+            'input-class="sql" data-testid="sql"'
         )
         self.sql.on(
             "keydown",
             self._decide,
-            js_handler="(e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); emit(); } }",
+            js_handler=(
+                "(e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) { "
+                "e.preventDefault(); emit(); } }"
+            ),
         )
         self.places = ui.element("div").classes("stack").style("gap: .4rem")
         self._show_parameters()
@@ -320,7 +338,7 @@ class Editor:
         self.about.set_text(self._about(event.value))
         self.desk.query = replace(self.desk.query, role=event.value)
 
-    # -- parameters -------------------------------------------------------------------------------------------
+    # -- parameters --------------------------------------------------------------------------------
 
     def _show_parameters(self) -> None:
         self.places.clear()
@@ -365,7 +383,7 @@ class Editor:
         del self.parameters[place]
         self._show_parameters()
 
-    # -- help -------------------------------------------------------------------------------------------------
+    # -- help --------------------------------------------------------------------------------------
 
     def _tables(self) -> None:
         ui.html("Tables and views", tag="h2", sanitize=False)
@@ -409,11 +427,12 @@ class Editor:
         )
         # At the cursor, in the browser: only it knows where that is.
         ui.run_javascript(
-            f"const at = getHtmlElement({self.sql.id}), box = at.matches('textarea') ? at : at.querySelector('textarea'); box.focus();"
-            f"box.setRangeText({json.dumps(plain)}, box.selectionStart, box.selectionEnd, 'end'); box.dispatchEvent(new Event('input'));"
+            f"const at = getHtmlElement({self.sql.id}), box = at.matches('textarea') ? at : "
+            f"at.querySelector('textarea'); box.focus();box.setRangeText({json.dumps(plain)}, "
+            "box.selectionStart, box.selectionEnd, 'end'); box.dispatchEvent(new Event('input'));"
         )
 
-    # -- what comes of it -------------------------------------------------------------------------------------
+    # -- what comes of it --------------------------------------------------------------------------
 
     async def _decide(self, event: GenericEventArguments | None = None) -> None:
         query = Query(self.role.value, self.sql.value or "", tuple(self.parameters))

@@ -1,4 +1,6 @@
-"""What came of a tried query: allowed or refused, step by step why, how it was read, the evidence, and its first rows if one wants them."""
+"""What came of a tried query: allowed or refused, step by step why, how it was read, the
+evidence, and its first rows if one wants them.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from tacit.model.numbers import percent
+from tacit.model.numbers import percents
 from tacit.report.queries import disclosure, legend, subgoal_pairs
-from tacit.web import tasks_ledger
-from tacit.web.bench import Visit
-from tacit.web.parts.badges import badge
-from tacit.web.parts.grids import csv_bytes
-from tacit.web.parts.labels import aria
-from tacit.web.parts.notices import notice
-from tacit.web.parts.saving import save_button
-from tacit.web.parts.working import show_work
+from tacit.workbench.bench import Visit
+from tacit.workbench.parts.badges import badge
+from tacit.workbench.parts.grids import csv_bytes
+from tacit.workbench.parts.labels import aria
+from tacit.workbench.parts.notices import notice
+from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.working import show_work
+from tacit.workbench.tasks import ledger as tasks_ledger
 
 if TYPE_CHECKING:
+    from tacit.families.queries.explain import ExplainedPart, Explanation
+    from tacit.gateway.policy.explaining import About, Tried
+    from tacit.gateway.trial import FirstRows, Prepared
     from tacit.model.verdict import Verdict
-    from tacit.queries.explain import ExplainedPart, Explanation
     from tacit.report.queries import Disclosure, Rows, Side
-    from tacit.server.explaining import About, Tried
-    from tacit.server.trial import FirstRows, Prepared
 
 MARKS = {"passed": "✓", "refused": "✕", "not asked": "○"}
 STATUS = {
@@ -85,7 +87,7 @@ def steps(tried: Tried) -> None:
                     ui.label(step.text).classes("muted")
 
 
-# -- evidence -------------------------------------------------------------------------------------------------
+# -- evidence --------------------------------------------------------------------------------------
 
 
 def evidence(tried: Tried) -> None:
@@ -137,8 +139,10 @@ def disclosed(found: Disclosure) -> None:
         for rows in found.path:
             small_table(rows)
     if found.before is not None and found.after is not None:
+        first, second = percents(found.before, found.after)
         ui.label(
-            f"If {found.prior}, the belief that {found.claim} moves from {percent(found.before)} ({found.before}) to {percent(found.after)} ({found.after}) for some answer of the query."
+            f"If {found.prior}, the belief that {found.claim} moves from {first} ({found.before}) "
+            f"to {second} ({found.after}) for some answer of the query."
         )
     if found.changes:
         with ui.element("div").classes("notice good"):
@@ -176,7 +180,7 @@ def small_table(rows: Rows) -> None:
                             ui.label(cell)
 
 
-# -- how it was read ------------------------------------------------------------------------------------------
+# -- how it was read -------------------------------------------------------------------------------
 
 
 def readings(tried: Tried) -> None:
@@ -231,7 +235,8 @@ def reading(title: str, found: Explanation) -> None:
                 ui.label("It has no row on any database.")
             if query.classes:
                 ui.label(
-                    f"{'As a bag, rows count as often as they occur' if query.semantics == 'bag' else 'As a set'}; {', '.join(query.classes)}."
+                    f"{'As a bag, rows count as often as they occur' if query.semantics == 'bag' else 'As a set'}; "  # noqa: E501
+                    f"{', '.join(query.classes)}."
                 ).classes("fine")
         if not found.exact and not found.supports:
             ui.label("It depends on no table.")
@@ -253,15 +258,19 @@ def conditions(part: ExplainedPart, label: str, *, with_head: bool) -> None:
 
 
 def box(text: str, label: str, more: str = "") -> str:
-    """Lines that may be wider than a small screen: they are scrolled by keyboard too, and have a name for those who hear them.
+    """Lines that may be wider than a small screen:
+    they are scrolled by keyboard too, and have a name for those who hear them.
 
     >>> box("a < b", "Lines")
     '<pre class="try-box" tabindex="0" role="region" aria-label="Lines">a &lt; b</pre>'
     """
-    return f'<pre class="{" ".join(filter(None, ("try-box", more)))}" tabindex="0" role="region" aria-label="{escaped(label)}">{escaped(text)}</pre>'
+    return (
+        f'<pre class="{" ".join(filter(None, ("try-box", more)))}" tabindex="0" role="region" '
+        f'aria-label="{escaped(label)}">{escaped(text)}</pre>'
+    )
 
 
-# -- running it -----------------------------------------------------------------------------------------------
+# -- running it ------------------------------------------------------------------------------------
 
 
 def allowed(
@@ -298,7 +307,8 @@ def allowed(
         with place, ui.element("div").classes("toolbar"):
             ui.button("Run it as this role", on_click=press).props('outline data-testid="run"')
             ui.label(
-                "It is decided once more, then its first 100 rows are shown here; 20 seconds at most."
+                "It is decided once more, then its first 100 rows are shown here; 20 seconds "
+                "at most."
             ).classes("fine")
 
 

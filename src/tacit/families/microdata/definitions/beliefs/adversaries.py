@@ -6,12 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tacit.definitions.base import EQUALLY_LIKELY
-from tacit.definitions.prior import Fitted, Prior, Rows, fit, own_distribution, read_prior
-from tacit.definitions.words import everybodys, listed, plural
 from tacit.errors import ParameterError
+from tacit.families.definition import EQUALLY_LIKELY
+from tacit.families.microdata.definitions.beliefs.prior import (
+    Fitted,
+    Prior,
+    Rows,
+    fit,
+    own_distribution,
+    read_prior,
+)
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.words import everybodys, listed, plural
 from tacit.model.verdict import Assumption
-from tacit.tables.microdata import MicrodataQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +26,9 @@ class Adversary:
     """What the other side may know beside quasi-identifiers: all of this together.
 
     `negations`: so many values that a person does not have. `known_people`: the values of so many
-    others. `implications`: so many statements "if A has this, B has that". `prior`: what is believed
-    before the release (None: that everybody is like the whole table); a file's name until it is read.
+    others. `implications`: so many statements "if A has this, B has that". `prior`: what is
+    believed before the release (None: that everybody is like the whole table); a file's name until
+    it is read.
     """
 
     negations: int = 0

@@ -1,4 +1,6 @@
-"""What definitions about background knowledge share: the worst knowledge, told about people by name."""
+"""What definitions about background knowledge share:
+the worst knowledge, told about people by name.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +11,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from tacit.definitions.base import EQUALLY_LIKELY
-from tacit.definitions.microdata import (
+from tacit.families.definition import EQUALLY_LIKELY
+from tacit.families.microdata.definitions.microdata import (
     Learned,
     MicrodataDefinition,
     exposed,
     group_facts,
     one_column,
 )
-from tacit.definitions.words import (
+from tacit.families.microdata.definitions.worst_group import short
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.microdata import MicrodataQuestion, Person
+from tacit.families.words import (
     again,
-    belief,
+    beliefs,
     change,
     known_facts,
     listed,
@@ -28,14 +33,11 @@ from tacit.definitions.words import (
     saying,
     spoken,
 )
-from tacit.definitions.worst_group import short
 from tacit.model.numbers import percent, plain
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
-from tacit.tables.groups import Groups
-from tacit.tables.microdata import MicrodataQuestion, Person
 
 if TYPE_CHECKING:
-    from tacit.tables.groups import Mask
+    from tacit.families.microdata.groups import Mask
 
 REASONS = {
     "several-values": "people have several values",
@@ -48,9 +50,9 @@ SHOWN = 5  # facts in a story; the evidence has them all
 class Knowledge:
     """What is known beside the release to find out whether a person of a group has a value.
 
-    `negated` are values that this person does not have. `known` are other people, by group, with the
-    value of each. `implied` are other people, by group, with some values: if they had one of these,
-    the person would have the value in question.
+    `negated` are values that this person does not have. `known` are other people, by group, with
+    the value of each. `implied` are other people, by group, with some values: if they had one of
+    these, the person would have the value in question.
     """
 
     group: int
@@ -67,7 +69,9 @@ class Knowledge:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The greatest belief, the knowledge behind it, and the groups where belief is not below the limit."""
+    """The greatest belief, the knowledge behind it, and the groups
+    where belief is not below the limit.
+    """
 
     belief: Fraction
     knowledge: Knowledge
@@ -76,7 +80,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Deduced(Learned):
-    """What somebody learns who knows other things too: `knowledge` in words, `more` for programs."""
+    """What somebody learns who knows other things too:
+    `knowledge` in words, `more` for programs.
+    """
 
     knowledge: tuple[str, ...]
     more: Mapping[str, Any]
@@ -93,8 +99,8 @@ class Deduced(Learned):
         if self.unknown:
             known.append(f"whose {spoken(self.column)} is not given")
         return (
-            f"Anyone who knows {listed([*known, *self._told()])} now {sure} that {again(self.person)} "
-            f"{self.claim()}. Belief {belief(*self.before)} -> {belief(*self.after)}."
+            f"Anyone who knows {listed([*known, *self._told()])} now {sure} that "
+            f"{again(self.person)} {self.claim()}. {beliefs(self.before, self.after)}."
         )
 
     def remainder(self) -> str:
@@ -103,7 +109,7 @@ class Deduced(Learned):
         whom = f" for anyone who knows {listed(self._told())}" if self.knowledge else ""
         return (
             f"Still learned: {name_of(self.person)} {self.claim()}, {change(before, after)}{whom}; "
-            f"nobody above {percent(after, up=True)}."
+            f"nobody above {percent(after)}."
         )
 
     def _told(self) -> list[str]:
@@ -198,20 +204,22 @@ class BackgroundDefinition(MicrodataDefinition):
 def undecidable(question: MicrodataQuestion, groups: Groups, check: str) -> Reason | None:
     """Why the worlds of a release cannot be counted group by group, if so.
 
-    Who has several values, or is in several groups, makes statements such as "if Ann has flu, so has
-    Bob" mean more than one atom.
+    Who has several values, or is in several groups, makes statements such as "if Ann has flu, so
+    has Bob" mean more than one atom.
     """
     if groups.several:
         return Reason(
             "several-values",
-            f"Some people have several values of {groups.sensitive} in a group, and {check} is defined "
-            "for one value each. Keep one row for each person, or leave person: out to judge rows.",
+            f"Some people have several values of {groups.sensitive} in a group, and {check} is "
+            "defined for one value each. Keep one row for each person, or leave person: out to "
+            "judge rows.",
         )
     if int(groups.sizes.sum()) > question.people:
         return Reason(
             "several-groups",
-            f"Some people are in several groups, and {check} is defined for groups that do not overlap. "
-            "Keep one row for each person, and read missing values as a group of their own.",
+            f"Some people are in several groups, and {check} is defined for groups that do not "
+            "overlap. Keep one row for each person, and read missing values as a group of their "
+            "own.",
         )
     return None
 
@@ -252,7 +260,9 @@ def missing(groups: Groups, number: int) -> int:
 
 
 def pieces(groups: Groups, knowledge: Knowledge, everybody: list[Person]) -> dict[str, Any]:
-    """The knowledge for programs: each other person with their group, and what is known about them."""
+    """The knowledge for programs: each other person with their
+    group, and what is known about them.
+    """
     told = [
         *((group, {"has": value}) for group, value in knowledge.known),
         *((group, {"if": list(values)}) for group, values in knowledge.implied),

@@ -5,9 +5,9 @@ was believed before. So the worlds in which a person has the value s weigh
 
     n(s) f(s|q) / f(s|q*)
 
-(dissertation, Theorem 3.1), or n(s) where the prior does not tell people apart. Whoever can rule out
-values for the person drops their weights; whoever knows other people of the group takes them out of
-the counts. A belief is a share of what is left. All numbers are exact.
+(dissertation, Theorem 3.1), or n(s) where the prior does not tell people apart. Whoever can rule
+out values for the person drops their weights; whoever knows other people of the group takes them
+out of the counts. A belief is a share of what is left. All numbers are exact.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Target:
     """Somebody in a group, as the other side sees them.
 
     `counts` has the people of the group by value, without those values that the person cannot have;
-    `prior` is f(s|q) for every value. `units` is f(s|q) / f(s|q*), up to a common factor; where it is
-    None the prior does not tell the people of the group apart.
+    `prior` is f(s|q) for every value. `units` is f(s|q) / f(s|q*), up to a common factor; where it
+    is None the prior does not tell the people of the group apart.
     """
 
     counts: Mapping[int, int]
@@ -83,9 +83,9 @@ def beliefs(
     """The extreme beliefs of everybody who can rule out so many values and knows so many others.
 
     A measure of the belief after the release needs the greatest, for which only values outside the
-    predicate are ruled out, and the least, for which none is: who negates the predicate's own values
-    was told so by somebody else (ERRATA 33). A measure that `compares` with the belief before, which
-    depends on what is ruled out, is asked for every choice.
+    predicate are ruled out, and the least, for which none is: who negates the predicate's own
+    values was told so by somebody else (ERRATA 33). A measure that `compares` with the belief
+    before, which depends on what is ruled out, is asked for every choice.
     """
     if not compares:
         yield greatest(target, predicate, negations=negations, known=known)
@@ -169,11 +169,12 @@ def strongest(cells: Sequence[Cell], negations: int, known: int) -> tuple[Weight
 def strongest_of_both(
     cells: Sequence[Cell], negations: int, known: int
 ) -> tuple[Weight, Knowledge]:
-    """The same where ruling out the heaviest value may not be best: value by value, heaviest people first.
+    """The same where ruling out the heaviest value may not be best:
+    value by value, heaviest people first.
 
     Which people are taken out is clear once the ruled-out values are chosen: the heaviest that are
-    left. So going through the values by the weight of one person, each is ruled out, or loses as many
-    people as may still be taken out; the best of every number of negations and people is kept.
+    left. So going through the values by the weight of one person, each is ruled out, or loses as
+    many people as may still be taken out; the best of every number of negations and people is kept.
 
     >>> rest, best = strongest_of_both([(0, 10, 6), (1, 55, 1)], negations=1, known=5)
     >>> rest, best  # ruling out the heavier value, 60 of 115, would leave 50

@@ -1,4 +1,6 @@
-"""Everybody in a release, as the other side sees them: people who are alike to it are looked at once."""
+"""Everybody in a release, as the other side sees them:
+people who are alike to it are looked at once.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.definitions.beliefs import Predicate, Target
-from tacit.definitions.prior import Cell, Fitted, Shares
-from tacit.tables.counts import pack_codes
-from tacit.tables.groups import Groups
+from tacit.families.microdata.counts import pack_codes
+from tacit.families.microdata.definitions.beliefs.beliefs import Predicate, Target
+from tacit.families.microdata.definitions.beliefs.prior import Cell, Fitted, Shares
+from tacit.families.microdata.groups import Groups
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
+    from tacit.families.microdata.counts import Integers
 
     Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -23,8 +25,9 @@ class Crowd:
     """The kinds of people whose value is known.
 
     People are of one kind where their groups have equally many people by value, and the prior does
-    not tell them apart. `group[k]` is the first group in which there is somebody of kind k, `cell[k]`
-    the quasi-identifiers that the prior knows. `where` has all pairs of a group and a kind in it.
+    not tell them apart. `group[k]` is the first group in which there is somebody of kind k,
+    `cell[k]` the quasi-identifiers that the prior knows. `where` has all pairs of a group and a
+    kind in it.
     """
 
     groups: Groups

@@ -1,4 +1,6 @@
-"""The worst disclosure of a release: over everybody in it, every secret, and all that may be known."""
+"""The worst disclosure of a release: over everybody in it, every
+secret, and all that may be known.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.definitions.adversaries import Adversary
-from tacit.definitions.beliefs import Belief, Target, beliefs
-from tacit.definitions.crowd import Crowd
-from tacit.definitions.measures import Measure
-from tacit.definitions.predicates import Predicate
+from tacit.families.microdata.definitions.beliefs.adversaries import Adversary
+from tacit.families.microdata.definitions.beliefs.beliefs import Belief, Target, beliefs
+from tacit.families.microdata.definitions.beliefs.crowd import Crowd
+from tacit.families.microdata.definitions.beliefs.measures import Measure
+from tacit.families.microdata.definitions.beliefs.predicates import Predicate
 
 if TYPE_CHECKING:
-    from tacit.definitions.crowd import Mask
-    from tacit.tables.counts import Integers
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.definitions.beliefs.crowd import Mask
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -69,8 +71,8 @@ class Secrets:
     def are_simple(self, crowd: Crowd) -> bool:
         """Can all beliefs be computed at once, as fractions of whole numbers?
 
-        So it is where nobody is told apart and no values are ruled out. Values may be ruled out where
-        only the belief after the release matters, and every secret is a single value.
+        So it is where nobody is told apart and no values are ruled out. Values may be ruled out
+        where only the belief after the release matters, and every secret is a single value.
         """
         if crowd.is_told_apart:
             return False
@@ -78,7 +80,9 @@ class Secrets:
         return not self.adversary.negations or (single and not self.measure.compares)
 
     def worst_about(self, target: Target) -> tuple[Fraction, Predicate, Belief] | None:
-        """The worst belief about one person: among equals one that has grown, in the first secret."""
+        """The worst belief about one person:
+        among equals one that has grown, in the first secret.
+        """
         scored = [
             (
                 self.measure.score(belief.before, belief.after),
@@ -121,7 +125,9 @@ def one_by_one(crowd: Crowd, secrets: Secrets) -> tuple[int, Mask]:
 
 
 def by_blocks(crowd: Crowd, secrets: Secrets) -> tuple[int, Mask]:
-    """The same for all people at once, as far as floats can tell; where scores are close, exactly."""
+    """The same for all people at once, as far as floats can tell;
+    where scores are close, exactly.
+    """
     measure = secrets.measure
     before = [crowd.target(0).before(one.codes) for one in secrets.predicates]
     too_much = np.zeros(len(crowd), dtype=bool)
@@ -143,7 +149,9 @@ def by_blocks(crowd: Crowd, secrets: Secrets) -> tuple[int, Mask]:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Beliefs as fractions of whole numbers: a row per kind of people, a column per secret and side."""
+    """Beliefs as fractions of whole numbers: a row per kind of
+    people, a column per secret and side.
+    """
 
     secrets: Secrets
     before: Sequence[Fraction]

@@ -1,23 +1,25 @@
 """The worst knowledge of (l, k, m): values ruled out, people known, and a family who share a value.
 
-Chen, LeFevre and Ramakrishnan (VLDB 2007). Somebody asks whether the target, of a group of n people of
-whom a have the value s, has s. They know l values that the target does not have, the values of k others,
-and m others v of whom they know: if v has s, so has the target. The release keeps the odds against s at
+Chen, LeFevre and Ramakrishnan (VLDB 2007). Somebody asks whether the target, of a group of n people
+of whom a have the value s, has s. They know l values that the target does not have, the values of k
+others, and m others v of whom they know: if v has s, so has the target. The release keeps the odds
+against s at
 
     odds  =  P(target has neither s nor a ruled-out value, no v has s) / P(target has s)
 
-given the known people. Ruled out are the l most frequent other values, and known people of the target's
-group have values that are left: W people have these. Known people never have s. With k known people and
-m of the family in the target's group, or in another group (n people, a with s), the factors are
+given the known people. Ruled out are the l most frequent other values, and known people of the
+target's group have values that are left: W people have these. Known people never have s. With k
+known people and m of the family in the target's group, or in another group (n people, a with s),
+the factors are
 
     own(k, m)    =  (W - k) / a  *  product for i = 1 .. m of (n - k - a - i) / (n - k - i)
     other(k, m)  =  product for i = 0 .. m - 1 of (n - k - a - i) / (n - k - i)
 
-For given k the logarithm of each is concave in m, so a sum of them over groups is least where the whole
-family is in one group; people known in a group without family and target tell nothing. What is left is
-concave in how the k known people are split. So there are three cases: all in the target's group; the
-family elsewhere; the family and the known people elsewhere. Another group may be the target's own once
-more: `own(k, m)` is never greater than the product of the two factors.
+For given k the logarithm of each is concave in m, so a sum of them over groups is least where the
+whole family is in one group; people known in a group without family and target tell nothing. What
+is left is concave in how the k known people are split. So there are three cases: all in the
+target's group; the family elsewhere; the family and the known people elsewhere. Another group may
+be the target's own once more: `own(k, m)` is never greater than the product of the two factors.
 """
 
 from __future__ import annotations
@@ -30,14 +32,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.definitions.implications import CLOSE, logarithm, near
-from tacit.tables.counts import run_starts
-from tacit.tables.groups import Groups
+from tacit.families.microdata.counts import run_starts
+from tacit.families.microdata.definitions.beliefs.implications import CLOSE, logarithm, near
+from tacit.families.microdata.groups import Groups
 
 if TYPE_CHECKING:
-    from tacit.definitions.implications import Floats
-    from tacit.tables.counts import Integers
-    from tacit.tables.groups import Mask
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.definitions.beliefs.implications import Floats
+    from tacit.families.microdata.groups import Mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,8 @@ class Amount:
 class Worst:
     """The greatest belief, with the group and the code of the value that it is about.
 
-    `amount` is what it takes, `known` and `family` are the groups of these people, and `below` are the
-    groups about whose people the belief is not below the limit.
+    `amount` is what it takes, `known` and `family` are the groups of these people, and `below` are
+    the groups about whose people the belief is not below the limit.
     """
 
     belief: Fraction
@@ -68,8 +70,9 @@ class Worst:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Every value of every group: its code, and how many people are in the group, have the value, and
-    are left beside them when the most frequent other values are ruled out (n, a and W)."""
+    """Every value of every group: its code, and how many people are in the group, have the value,
+    and are left beside them when the most frequent other values are ruled out (n, a and W).
+    """
 
     owner: Integers
     values: Integers
@@ -136,7 +139,9 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The three cases: all in the target's group, the family elsewhere, known people too elsewhere."""
+    """The three cases: all in the target's group, the family
+    elsewhere, known people too elsewhere.
+    """
 
     cells: Cells
     amount: Amount

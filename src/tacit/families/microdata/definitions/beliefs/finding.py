@@ -1,25 +1,29 @@
-"""The worst belief of a case, told: who it is about, what one has to know, and the evidence for it."""
+"""The worst belief of a case, told: who it is about, what one has
+to know, and the evidence for it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.definitions.adversaries import Adversary
-from tacit.definitions.background import denying
-from tacit.definitions.crowd import Crowd
-from tacit.definitions.disclosure import Worst
-from tacit.definitions.predicates import Predicate
-from tacit.definitions.prior import Fitted, Prior
-from tacit.definitions.words import again, change, known_facts, listed, name_of, saying
-from tacit.model.numbers import percent
-from tacit.tables.groups import Groups
-from tacit.tables.microdata import MicrodataQuestion, Person
+from tacit.families.microdata.definitions.beliefs.adversaries import Adversary
+from tacit.families.microdata.definitions.beliefs.background import denying
+from tacit.families.microdata.definitions.beliefs.crowd import Crowd
+from tacit.families.microdata.definitions.beliefs.disclosure import Worst
+from tacit.families.microdata.definitions.beliefs.predicates import Predicate
+from tacit.families.microdata.definitions.beliefs.prior import Fitted, Prior
+from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.microdata import MicrodataQuestion, Person
+from tacit.families.words import again, change, known_facts, listed, name_of, saying
+from tacit.model.numbers import percents
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One kind of adversary facing one release: what they believed before, and all there is to ask."""
+    """One kind of adversary facing one release:
+    what they believed before, and all there is to ask.
+    """
 
     question: MicrodataQuestion
     groups: Groups
@@ -70,12 +74,13 @@ class Finding:
         belief, prior = self.worst.belief, self.case.adversary.prior
         believed = f"believed {prior.file} and " if isinstance(prior, Prior) else ""
         known = [f"that {name_of(self.person)} {known_facts(self.person.known)}", *self.facts()]
-        sure = f"believes with {'only ' * (belief.after < belief.before)}{percent(belief.after)}"
+        first, second = percents(belief.before, belief.after)
+        sure = f"believes with {'only ' * (belief.after < belief.before)}{second}"
         if belief.after in (0, 1):
             sure = "knows" if belief.after else "can rule out"
         return (
             f"Anyone who {believed}knows {listed(known)} now {sure} that {again(self.person)} "
-            f"{self.worst.predicate.said}. Belief {percent(belief.before)} -> {percent(belief.after)}."
+            f"{self.worst.predicate.said}. Belief {first} -> {second}."
         )
 
     def remainder(self) -> str:

@@ -1,19 +1,21 @@
 """The worst k implications that somebody can know about the people of a release.
 
-Martin, Kifer, Machanavajjhala, Gehrke and Halpern (ICDE 2007) prove that no k basic implications tell
-more than k simple ones, A_1 -> A, ..., A_k -> A, which end in the atom A whose belief is asked. Then
+Martin, Kifer, Machanavajjhala, Gehrke and Halpern (ICDE 2007) prove that no k basic implications
+tell more than k simple ones, A_1 -> A, ..., A_k -> A, which end in the atom A whose belief is
+asked. Then
 
     odds against A  =  P(not A, not A_1, ..., not A_k) / P(A),        belief  =  1 / (1 + odds)
 
-and the odds are to be made small. An atom says that a person has a value. Groups are independent, so
-the probability that no atom is true is a product over groups. Within a group of n people let the first
-person avoid k_0 values, the second k_1 <= k_0, and so on: the worst are the most frequent ones, the
-same for everybody, and person i then avoids them with (n - S(k_i) - i) / (n - i), where S(v) is how many
-people have the v most frequent values. `least` finds the worst k_0, k_1, ...
+and the odds are to be made small. An atom says that a person has a value. Groups are independent,
+so the probability that no atom is true is a product over groups. Within a group of n people let the
+first person avoid k_0 values, the second k_1 <= k_0, and so on: the worst are the most frequent
+ones, the same for everybody, and person i then avoids them with (n - S(k_i) - i) / (n - i), where
+S(v) is how many people have the v most frequent values. `least` finds the worst k_0, k_1, ...
 
 Atoms of one group that are put into two packs are never worse than in one pack: in the joint order
-every person comes later, and (n - S - i) / (n - i) falls with i. So a group may be used as if there were
-several of it, and all that matters is the least probability that any group has for each number of atoms.
+every person comes later, and (n - S - i) / (n - i) falls with i. So a group may be used as if there
+were several of it, and all that matters is the least probability that any group has for each number
+of atoms.
 """
 
 from __future__ import annotations
@@ -27,11 +29,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.tables.groups import Groups
+from tacit.families.microdata.groups import Groups
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Integers
-    from tacit.tables.groups import Mask
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.groups import Mask
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -41,7 +43,8 @@ AT_ONCE = 4_000_000  # numbers in a block
 
 @dataclass(frozen=True, slots=True)
 class Worst:
-    """The greatest belief, the group it is about, and how many atoms (A among them) are in each group.
+    """The greatest belief, the group it is about, and how many atoms
+    (A among them) are in each group.
 
     `below` are the groups about whose people the belief is not below the limit.
     """
@@ -54,14 +57,18 @@ class Worst:
 
 @dataclass(frozen=True, slots=True)
 class Crowds:
-    """The groups in which values are known: `people` with one, `sums[:, v]` with the v + 1 most frequent."""
+    """The groups in which values are known:
+    `people` with one, `sums[:, v]` with the v + 1 most frequent.
+    """
 
     numbers: Integers
     people: Integers
     sums: Integers
 
     def exactly(self, row: int, atoms: int) -> tuple[Fraction, tuple[int, ...]]:
-        """The least probability that none of so many atoms is true, and how many each person avoids."""
+        """The least probability that none of so many atoms is true,
+        and how many each person avoids.
+        """
         return least(int(self.people[row]), tuple(self.sums[row, :atoms].tolist()), atoms)
 
     def odds(self, row: int, atoms: int) -> Fraction:
@@ -83,8 +90,9 @@ def worst_implications(groups: Groups, k: int, limit: Fraction) -> Worst:
     """
     lengths = np.diff(groups.starts)
     fewest = int(lengths[lengths > 0].min())
-    # With one implication less than a group has values, all but one can be ruled out: belief 1. With as
-    # many, "if somebody there has this value, A" can be said of each of them: that is to say A, of anybody.
+    # With one implication less than a group has values, all but one can be ruled out: belief 1.
+    # With as many, "if somebody there has this value, A" can be said of each of them: that is to
+    # say A, of anybody.
     anything, k = k >= fewest, min(k, fewest - 1)
     crowds = crowds_of(groups, k + 1)
     logs = least_logs(crowds, k + 1)
@@ -130,8 +138,8 @@ def steps(atoms: int) -> Iterator[tuple[int, int, int]]:
 def least(people: int, sums: tuple[int, ...], atoms: int) -> tuple[Fraction, tuple[int, ...]]:
     """The least probability that none of some atoms is true, and how many each person avoids.
 
-    A group of three people with three values; two atoms: one person avoids two values, or two people
-    avoid one each.
+    A group of three people with three values;
+    two atoms: one person avoids two values, or two people avoid one each.
 
     >>> least(3, (1, 2), 2)
     (Fraction(1, 3), (2,))
@@ -193,7 +201,8 @@ def smallest_odds(crowds: Crowds, logs: Floats, atoms: int) -> tuple[int, Fracti
 
 
 def best_packs(shares: list[Fraction]) -> list[tuple[Fraction, tuple[int, ...]]]:
-    """The least product of shares for every number of atoms, where `shares[j - 1]` is for a pack of j.
+    """The least product of shares for every number of atoms, where
+    `shares[j - 1]` is for a pack of j.
 
     >>> best_packs([Fraction(1, 2), Fraction(1, 3)])[2]
     (Fraction(1, 4), (1, 1))

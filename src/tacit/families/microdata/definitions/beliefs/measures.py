@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from tacit.model.numbers import percent, plain
+from tacit.model.numbers import percent, percent_exactly, plain
 
 if TYPE_CHECKING:
     Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -40,7 +40,9 @@ class Measure(ABC):
 
     @abstractmethod
     def scores(self, before: Sequence[Fraction], after: Floats) -> Floats:
-        """The same for many beliefs at once, in floats; there is a column for each belief before."""
+        """The same for many beliefs at once, in floats;
+        there is a column for each belief before.
+        """
 
     @property
     @abstractmethod
@@ -81,7 +83,9 @@ class Measure(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Positive(Measure):
-    """Nobody becomes too sure that a predicate is true: every belief stays below `c` (Definition 3.12)."""
+    """Nobody becomes too sure that a predicate is true:
+    every belief stays below `c` (Definition 3.12).
+    """
 
     c: Fraction
 
@@ -119,7 +123,7 @@ class Positive(Measure):
     @property
     def limit(self) -> str:
         """In percent."""
-        return percent_text(self.c)
+        return percent_exactly(self.c)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +166,11 @@ class Negative(Measure):
     @property
     def limit(self) -> str:
         """In percent."""
-        return percent_text(self.c)
+        return percent_exactly(self.c)
 
     def shown(self, score: Fraction) -> str:
-        """The belief itself."""
-        return percent(1 - score)
+        """The belief itself: no belief is below it."""
+        return percent(1 - score, down=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,12 +214,14 @@ class Uninformative(Measure):
     @property
     def limit(self) -> str:
         """In percent."""
-        return percent_text(self.epsilon)
+        return percent_exactly(self.epsilon)
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio(Measure):
-    """No belief is multiplied or divided by more than `r`, or by more than e to the power `exponent`."""
+    """No belief is multiplied or divided by more than `r`, or by more
+    than e to the power `exponent`.
+    """
 
     r: Fraction | None = None
     exponent: Fraction | None = None
@@ -273,7 +279,9 @@ class Ratio(Measure):
 
 @dataclass(frozen=True, slots=True)
 class Upward(Measure):
-    """No belief, in a predicate or its opposite, moves from below `rho1` to above `rho2` (Definition 3.6)."""
+    """No belief, in a predicate or its opposite, moves from below `rho1`
+    to above `rho2` (Definition 3.6).
+    """
 
     rho1: Fraction
     rho2: Fraction
@@ -285,7 +293,9 @@ class Upward(Measure):
     kept: ClassVar[str] = "no belief {score}"
 
     def score(self, before: Fraction, after: Fraction) -> Fraction:
-        """The belief after, where it was below rho1 before; a predicate above 1 - rho1 by its opposite."""
+        """The belief after, where it was below rho1 before;
+        a predicate above 1 - rho1 by its opposite.
+        """
         up = after if before < self.rho1 else Fraction(0)
         down = 1 - after if before > 1 - self.rho1 else Fraction(0)
         return max(up, down)
@@ -320,9 +330,9 @@ class Upward(Measure):
 
     def shown(self, score: Fraction) -> str:
         """Where a belief moves."""
-        low = percent_text(self.rho1)
+        low = percent_exactly(self.rho1)
         if self.is_too_much(score):
-            moved, most = percent(score), percent_text(self.rho2)
+            moved, most = percent(score), percent_exactly(self.rho2)
             return f"moves from below {low} to {moved}, at most {most} allowed"
         if not score:
             return f"was below {low} and is possible now"
@@ -348,18 +358,10 @@ def exceeds_power_of_e(value: Fraction, exponent: Fraction) -> bool:
         total += term
         if total >= value:
             return False
-        # From here on every term is at most half the one before: all of them add less than the last.
+        # From here on every term is at most half the one before:
+        # all of them add less than the last.
         if 2 * exponent <= step + 1 and total + term < value:
             return True
-
-
-def percent_text(value: Fraction) -> str:
-    """A threshold in percent, exactly.
-
-    >>> percent_text(Fraction(3, 4)), percent_text(Fraction(1, 3))
-    ('75 %', '100/3 %')
-    """
-    return f"{plain(value * 100)} %"
 
 
 def plain_factor(score: Fraction) -> str:

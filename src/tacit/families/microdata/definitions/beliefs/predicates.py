@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tacit.definitions.words import listed, saying
 from tacit.errors import DataError
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.words import listed, saying
 from tacit.model.numbers import exact, plain
-from tacit.tables.hierarchy import value_text
 
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A statement about a person's value: the codes of the values that satisfy it, and its words."""
+    """A statement about a person's value:
+    the codes of the values that satisfy it, and its words.
+    """
 
     codes: frozenset[int]
     said: str

@@ -1,4 +1,5 @@
-"""Prior: what is believed before the release, a distribution f(q, s) of quasi-identifiers and value.
+"""Prior: what is believed before the release, a distribution f(q,
+s) of quasi-identifiers and value.
 
 It comes from a file with one line per combination; the last thing a line says is its `probability`.
 Quasi-identifiers without a column there are taken as independent of those with one and of the
@@ -16,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.definitions.words import listed
 from tacit.errors import DataError, Mark, did_you_mean
+from tacit.families.microdata.hierarchy import value_text
+from tacit.families.words import listed
 from tacit.model.numbers import exact, plain
-from tacit.tables.hierarchy import value_text
 
 if TYPE_CHECKING:
-    from tacit.tables.counts import Counts
-    from tacit.tables.microdata import MicrodataQuestion
+    from tacit.families.microdata.counts import Counts
+    from tacit.families.microdata.microdata import MicrodataQuestion
 
 PROBABILITY = "probability"
 FORM = "Its first line names the columns, for example: ward,condition,probability"
@@ -122,8 +123,8 @@ class Fitted:
     """A prior for one table: values in place of texts.
 
     `columns` are the quasi-identifiers it tells apart, `domain` the sensitive values by code, those
-    of the table first. `joint` is f(q, s); `blocks` is f(q*, s), the sum over all q of the prior that
-    the release shows as q*; `labels` gives each q its q*.
+    of the table first. `joint` is f(q, s); `blocks` is f(q*, s), the sum over all q of the prior
+    that the release shows as q*; `labels` gives each q its q*.
     """
 
     columns: tuple[str, ...]
@@ -229,7 +230,8 @@ def read_values(prior: Prior, column: str, at: int, base: Counts) -> dict[str, A
             value = known[text] if text in known else read(text)
         except (ValueError, InvalidOperation):
             raise DataError(
-                f"{text!r} is no value of column {column!r}, whose values are like {value_text(dictionary[0])!r}.",
+                f"{text!r} is no value of column {column!r}, whose values are like "
+                f"{value_text(dictionary[0])!r}.",
                 mark=Mark(prior.file, line.number),
             ) from None
         found[text] = same.get(value, value)
@@ -293,7 +295,8 @@ def check_covers(prior: Prior, fitted: Fitted, question: MicrodataQuestion, sens
                 [f"{name} {'missing' if one is None else value_text(one)!r}" for name, one in found]
             )
             raise DataError(
-                f"the prior {prior.file} gives no probability to {said}, which occurs in table {question.table.name}.",
+                f"the prior {prior.file} gives no probability to {said}, which occurs in table "
+                f"{question.table.name}.",
                 hint="Add a line for it: what is in the table cannot be impossible.",
                 mark=Mark(prior.file),
             )

@@ -9,12 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tacit.definitions.adversaries import Adversary
-from tacit.definitions.measures import Measure, Negative, Positive, Ratio, Uninformative, Upward
-from tacit.definitions.parameters import number, whole
-from tacit.definitions.predicates import Protect
-from tacit.definitions.prior import Prior
 from tacit.errors import ParameterError, did_you_mean
+from tacit.families.microdata.definitions.beliefs.adversaries import Adversary
+from tacit.families.microdata.definitions.beliefs.measures import (
+    Measure,
+    Negative,
+    Positive,
+    Ratio,
+    Uninformative,
+    Upward,
+)
+from tacit.families.microdata.definitions.beliefs.predicates import Protect
+from tacit.families.microdata.definitions.beliefs.prior import Prior
+from tacit.families.parameters import number, whole
 from tacit.model.numbers import plain
 
 PROTECT = ("equals", "dont-care", "in", "range", "within")

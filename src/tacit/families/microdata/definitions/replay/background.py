@@ -1,8 +1,8 @@
 """Replay of verdicts about background knowledge: worlds are counted person by person.
 
-Nothing here is shared with the checkers. For a witness the people it names are given values in every
-possible way, and the worlds that fit what is known are counted. For a certificate everything that may be
-known is spread over the groups in every possible way.
+Nothing here is shared with the checkers. For a witness the people it names are given values in
+every possible way, and the worlds that fit what is known are counted. For a certificate everything
+that may be known is spread over the groups in every possible way.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def replay_background(
 
 
 def replay_witness(verdict: Verdict, rows: Sequence[Row], person: Sequence[str]) -> bool:
-    """Count the worlds that fit the knowledge, and those of them in which the person has the value."""
+    """Count the worlds that fit the knowledge, and those of them in
+    which the person has the value.
+    """
     assert verdict.witness is not None
     facts, told = verdict.witness.facts, verdict.witness.personal
     group = members(rows, tuple(told["values"].items()))

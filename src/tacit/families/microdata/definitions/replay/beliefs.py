@@ -1,8 +1,9 @@
 """Replay of verdicts about beliefs: everything that may be known is tried, one after the other.
 
 Nothing here is shared with the checkers. A witness is believed only if the released rows, with what
-it says is known, give the belief that it shows, and that is too much. A certificate is tried against
-every adversary; one that rests on a prior needs that prior, which is not among the released rows.
+it says is known, give the belief that it shows, and that is too much. A certificate is tried
+against every adversary; one that rests on a prior needs that prior, which is not among the released
+rows.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from itertools import combinations, combinations_with_replacement
 from math import exp
 from typing import Any
 
-from tacit.definitions.replay_background import replay_background
 from tacit.errors import DataError
+from tacit.families.microdata.definitions.replay.background import replay_background
 from tacit.model.verdict import Verdict
 
 Row = Mapping[str, Any]
@@ -152,7 +153,9 @@ def too_much(
     prior: Shares,
     after: Fraction,
 ) -> bool:
-    """Is that belief a breach for somebody who believed in the prior and could rule out some values?"""
+    """Is that belief a breach for somebody who believed in the prior
+    and could rule out some values?
+    """
     left = {value: share for value, share in prior.items() if value not in negated}
     before = sum((left.get(v, Fraction(0)) for v in predicate), Fraction(0)) / sum(left.values())
     return is_breach(required, before, after, self_negated=bool({*negated} & predicate))
@@ -179,7 +182,9 @@ def is_breach(
 
 
 def is_factor_above(limit: Any, before: Fraction, after: Fraction) -> bool:
-    """Is one belief more than so many times the other? Here e^x is a float: close calls are not replayed."""
+    """Is one belief more than so many times the other? Here e^x is a float:
+    close calls are not replayed.
+    """
     low, high = sorted((before, after))
     if isinstance(limit, str):
         return low == 0 or float(high / low) > exp(float(Fraction(limit.removeprefix("e^"))))

@@ -7,6 +7,7 @@ value. Nothing here is shared with the checkers.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,7 +30,9 @@ def replay_neighbours(
     person: Sequence[str] = (),
     distance: Apart | None = None,
 ) -> bool:
-    """Does the evidence of a verdict about closeness or neighbours stand up on the released rows?"""
+    """Does the evidence of a verdict about closeness or neighbours
+    stand up on the released rows?
+    """
     passes = RECOUNTS[verdict.check]
     if verdict.witness is not None:
         facts, told = verdict.witness.facts, verdict.witness.personal
@@ -89,9 +92,9 @@ def look(
 class Seen:
     """One group as the released rows show it, and what was asked of it.
 
-    `here` and `there` are how many people of the group and of the table have each value, `known` how
-    many of the group have one at all, `size` how many there are. `apart` is a distance that the rows do
-    not show.
+    `here` and `there` are how many people of the group and of the table have each value, `known`
+    how many of the group have one at all, `size` how many there are. `apart` is a distance that the
+    rows do not show.
     """
 
     verdict: Verdict
@@ -107,7 +110,9 @@ class Seen:
         return self.verdict.required
 
     def distance(self) -> Apart:
-        """The distance that was meant: the one that is given, or one that the values themselves tell."""
+        """The distance that was meant: the one that is given, or one
+        that the values themselves tell.
+        """
         if self.apart is not None:
             return self.apart
         evidence = self.verdict.witness or self.verdict.certificate
@@ -158,7 +163,9 @@ def along(values: Collection[Any], apart: Apart) -> list[Any]:
 
 def in_order(value: Any) -> Any:
     """What an ordered column is sorted by."""
-    return value if isinstance(value, str) or hasattr(value, "isoformat") else exact(value)
+    if isinstance(value, str) or hasattr(value, "isoformat"):
+        return value
+    return float(value) if value in (math.inf, -math.inf) else exact(value)
 
 
 def few_enough(seen: Seen) -> bool:
@@ -183,7 +190,9 @@ def varied_enough(seen: Seen) -> bool:
 
 
 def ball(seen: Seen, apart: Apart) -> int:
-    """The most people around one value; who has several values counts with each, and at most once."""
+    """The most people around one value;
+    who has several values counts with each, and at most once.
+    """
     near = (
         sum(
             n

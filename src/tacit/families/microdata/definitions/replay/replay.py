@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tacit.definitions.replay_background import CHECKS, replay_background
-from tacit.definitions.replay_beliefs import replay_beliefs
-from tacit.definitions.replay_neighbours import RECOUNTS, replay_neighbours
 from tacit.errors import ParameterError
+from tacit.families.microdata.definitions.replay.background import CHECKS, replay_background
+from tacit.families.microdata.definitions.replay.beliefs import replay_beliefs
+from tacit.families.microdata.definitions.replay.neighbours import RECOUNTS, replay_neighbours
 from tacit.model.verdict import Verdict
 
 Row = Mapping[str, Any]
@@ -31,9 +31,9 @@ def replay(
     """Does the evidence of a verdict about microdata stand up on the released rows?
 
     A witness is recounted, and must violate what was required. For a certificate every group is
-    counted again, and must meet it. `distance` is asked where values are compared by something that the
-    rows do not show: a taxonomy, a hierarchy, a function of your own. `population` are the recoded rows of
-    the population, where a risk was asked about one.
+    counted again, and must meet it. `distance` is asked where values are compared by something that
+    the rows do not show: a taxonomy, a hierarchy, a function of your own. `population` are the
+    recoded rows of the population, where a risk was asked about one.
 
     >>> from tacit.model.verdict import Witness
     >>> verdict = Verdict(
@@ -124,7 +124,9 @@ def replay_witness(verdict: Verdict, released: Sequence[Row], person: Sequence[s
 def known_columns(
     quasi: Sequence[str], protected: Sequence[str | None], column: str | None
 ) -> list[str]:
-    """What the attacker knows: the quasi-identifiers, and the other sensitive columns (Definition 3.11)."""
+    """What the attacker knows: the quasi-identifiers, and the other
+    sensitive columns (Definition 3.11).
+    """
     return [*quasi, *(name for name in protected if name is not None and name != column)]
 
 
@@ -176,7 +178,9 @@ def values_of_people(group: Sequence[Row], column: str, person: Sequence[str]) -
 def careful(
     group: Sequence[Row], column: str, person: Sequence[str], required: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """Somebody with several values may mean a protected one; then nothing in the group may be disclosed."""
+    """Somebody with several values may mean a protected one;
+    then nothing in the group may be disclosed.
+    """
     values = values_of_people(group, column, person)
     several = any(len(one) > 1 for one in values)
     protected = set().union(*values) - set(required.get("dont-care", ()))
@@ -208,7 +212,9 @@ def meets(
 
 
 def recursive_holds(cells: Mapping[Any, int], required: Mapping[str, Any]) -> bool:
-    """Definition 3.9, word by word: r_1, r_2, ... are the counts, r_y the first that is protected."""
+    """Definition 3.9, word by word: r_1, r_2, ...
+    are the counts, r_y the first that is protected.
+    """
     ranked = sorted(cells, key=lambda value: -cells[value])
     protected = [
         place for place, value in enumerate(ranked, 1) if value not in required.get("dont-care", ())

@@ -1,1 +1,0 @@
-"""Anonymization: from a plan to a generalized release for which all its checks hold."""

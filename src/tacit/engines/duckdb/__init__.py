@@ -1,0 +1,1 @@
+"""DuckDB in this process: files, a database file, or tables in memory."""

@@ -1,0 +1,1 @@
+"""PostgreSQL: the rows stay in the database."""

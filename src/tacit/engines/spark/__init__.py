@@ -1,0 +1,1 @@
+"""Spark: the rows stay with the cluster."""

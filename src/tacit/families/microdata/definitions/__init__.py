@@ -1,0 +1,1 @@
+"""Definitions of microdata: one module each, its words, its check, its witness."""

@@ -1,0 +1,1 @@
+"""What somebody can come to believe who knows something already: adversaries, secrets, measures."""

@@ -1,0 +1,1 @@
+"""Replay: evidence about microdata checked again, the slow and obvious way."""

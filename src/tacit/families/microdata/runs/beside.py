@@ -1,0 +1,98 @@
+"""Beside: what the checks say of a release that was found, with all that is out already about
+the same people.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tacit.checking.assess import Desk, with_left_out
+from tacit.checking.concerning import all_out
+from tacit.checking.judging import judged
+from tacit.families.registry import MICRODATA, define
+from tacit.model.release import Microdata
+from tacit.model.verdict import Reason, Verdict
+
+if TYPE_CHECKING:
+    from tacit.families.microdata.runs.results import Repaired
+    from tacit.plan.plan import Check, Plan
+
+NOWHERE = "what was found"  # the file of a release that levels do not describe
+
+
+def beside_what_is_out(found: Repaired, plan: Plan) -> Repaired:
+    """The same release, with verdicts that count with what is out:
+    those that cannot judge both are undecided.
+    """
+    checks = [
+        check
+        for check in plan.checks
+        if found.release in check.releases and check.kind in MICRODATA
+    ]
+    if not all_out(plan) and not any(check.given for check in checks):
+        return found
+    new = name_of(found, plan)
+    with Desk(replace(plan, releases={**plan.releases, new: as_release(found, plan, new)})) as desk:
+        verdicts = [
+            beside(replace(check, releases=(new,)), one, desk)
+            for check, one in zip(checks, found.verdicts, strict=True)
+        ]
+    return replace(found, verdicts=tuple(called(one, new, found.release) for one in verdicts))
+
+
+def beside(check: Check, verdict: Verdict, desk: Desk) -> Verdict:
+    """A verdict that was made of a release alone, for everybody who
+    would get it with what they hold.
+    """
+    if desk.holdings.has_beside(check):
+        name = verdict.name
+        verdict, _ = judged(
+            check, define(check.kind, check.parameters), desk.holdings, lambda check, hand: verdict
+        )
+        verdict = replace(verdict, name=name)
+    return with_left_out(check, verdict, desk)
+
+
+def name_of(found: Repaired, plan: Plan) -> str:
+    """What was found is what the plan calls by its name only where it has its very levels;
+    under that name something else may be out.
+    """
+    own = plan.releases[found.release]
+    assert isinstance(own, Microdata)
+    is_own = (
+        own.file is None
+        and not found.recoded.suppressed
+        and raised(own.generalization) == raised(found.recoded.generalization)
+    )
+    return found.release if is_own else f"{found.release} as found"
+
+
+def raised(levels: object) -> object:
+    """The levels of columns that are coarser; None where each group has labels of its own."""
+    return (
+        {column: level for column, level in levels.items() if level}
+        if isinstance(levels, dict)
+        else levels
+    )
+
+
+def as_release(found: Repaired, plan: Plan, name: str) -> Microdata:
+    """What was found as a plan has it: by its levels, or else as a file that is like no other."""
+    own, levels = plan.releases[found.release], found.recoded.generalization
+    assert isinstance(own, Microdata)
+    if levels is None or found.recoded.suppressed:
+        return replace(own, name=name, generalization={}, file=NOWHERE)
+    return replace(own, name=name, generalization=dict(levels), file=None)
+
+
+def called(verdict: Verdict, new: str, release: str) -> Verdict:
+    """A verdict that calls the release by its name in the plan."""
+    subject = {key: release if value == new else value for key, value in verdict.subject.items()}
+    reason = verdict.evidence
+    evidence = (
+        Reason(reason.code, reason.text.replace(new, release))
+        if isinstance(reason, Reason)
+        else reason
+    )
+    return replace(verdict, subject=subject, evidence=evidence)

@@ -1,0 +1,1 @@
+"""What a generalized table is still good for: measures of loss, range queries, marginals."""

@@ -1,0 +1,1 @@
+"""Restoring: further views after which beliefs stay below gamma; knows no plan."""

@@ -1,0 +1,1 @@
+"""Sampling: fitting tables drawn uniformly where they cannot be counted."""

@@ -1,0 +1,1 @@
+"""Datalog and constraints, read as they are written."""

@@ -1,0 +1,1 @@
+"""Perfect privacy: does a view say anything at all about a secret?"""

@@ -1,0 +1,1 @@
+"""What is decided about queries: homomorphisms, chase, rewriting, critical tuples."""

@@ -1,0 +1,1 @@
+"""SQL read as conjunctive queries."""

@@ -1,0 +1,1 @@
+"""Definitions of synthetic data: differential privacy and its probabilistic variant."""

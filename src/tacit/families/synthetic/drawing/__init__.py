@@ -1,0 +1,1 @@
+"""Drawing: exact randomness, and the synthetic people of one group."""

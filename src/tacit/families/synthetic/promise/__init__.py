@@ -1,0 +1,1 @@
+"""The promise: what a mechanism guarantees, and how much noise that takes."""

@@ -1,0 +1,1 @@
+"""What synthetic people are still good for: flows compared with the true ones."""

@@ -1,0 +1,1 @@
+"""From a plan's check to the worlds behind it, for people to look at."""

@@ -1,0 +1,1 @@
+"""The gateway's HTTP interface: requests in, answers out."""

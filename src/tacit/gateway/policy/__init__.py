@@ -1,0 +1,1 @@
+"""The policy of a gateway: what each role may know, decided without rows."""

@@ -1,0 +1,1 @@
+"""Editing a plan: one wish at a time, all other text stays."""

@@ -1,1 +1,0 @@
-"""Repairs: ways to change a release until its checks hold."""

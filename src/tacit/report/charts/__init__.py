@@ -1,0 +1,1 @@
+"""Charts: pictures of verdicts and releases, as SVG."""

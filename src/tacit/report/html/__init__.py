@@ -1,0 +1,1 @@
+"""Reports as pages: one head, one style, one way to write a file."""

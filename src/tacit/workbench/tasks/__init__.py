@@ -1,0 +1,1 @@
+"""What pages have done in processes of their own."""
