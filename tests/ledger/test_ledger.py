@@ -550,7 +550,7 @@ def test_a_database_that_cannot_be_reached_is_told_without_the_password(
             open_ledger(url, tmp_path, key=key)
         assert "geheim" not in str(caught.value) and "ledger" in str(caught.value)
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
-    with pytest.raises(TacitError, match=r"pip install '\.\[postgres\]'"):
+    with pytest.raises(TacitError, match=r"pip install 'tacit-privacy\[postgres\]'"):
         open_ledger("postgresql:///x", tmp_path, key=key)
 
 

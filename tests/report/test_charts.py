@@ -164,5 +164,5 @@ def test_without_the_package_the_error_says_what_to_install(
     hospital: Assessment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(MissingExtra, match=r"vl-convert-python.*pip install '\.\[report\]'"):
+    with pytest.raises(MissingExtra, match=r"vl-convert-python.*'tacit-privacy\[report\]'"):
         charts.sizes(hospital.portraits["april"], 4)

@@ -197,7 +197,7 @@ def test_a_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.M
         "find_spec",
         lambda name, *more: None if name == "httptools" else find(name, *more),
     )
-    with pytest.raises(MissingExtra, match=r"pip install '\.\[gateway\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'tacit-privacy\[gateway\]'"):
         serve(write_plan(tmp_path), port=0)
 
 
