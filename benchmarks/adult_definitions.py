@@ -12,8 +12,8 @@ from benchmarks.data import ADULT_QUASI, adult
 
 def main() -> None:
     from tacit.engines.duckdb.engine import DuckDB
+    from tacit.families.catalog import define
     from tacit.families.microdata.reading.source import count_table
-    from tacit.families.registry import define
     from tacit.model.schema import RangeHierarchy, Table
     from tacit.plan.plan import Plan
 

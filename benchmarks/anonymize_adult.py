@@ -49,11 +49,11 @@ def lattice_of(raw: Any) -> Any:
 
 def searched(raw: Any, kinds: Sequence[str], utility: str, *, every: bool = False) -> Any:
     """One search, from nothing but the counts of the table."""
+    from tacit.families.catalog import define
     from tacit.families.microdata.repair.costs import cost_by
     from tacit.families.microdata.repair.judging import Judge
     from tacit.families.microdata.repair.required import Required
     from tacit.families.microdata.repair.search import search
-    from tacit.families.registry import define
 
     judge = Judge(raw, [Required(define(*KINDS[kind])) for kind in kinds], lattice_of(raw))
     return search(judge, cost_by(judge, utility), every=every)
@@ -176,7 +176,7 @@ def anjana(folder: Path) -> dict[str, Any]:
 def frame_to_frame(folder: Path, frame: Any, kinds: Sequence[str]) -> Any:
     """Our call that takes a frame and returns one."""
     import tacit
-    from tacit.families.registry import define
+    from tacit.families.catalog import define
 
     return tacit.anonymize(
         frame,

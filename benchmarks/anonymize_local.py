@@ -19,18 +19,18 @@ SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
 
 def mondrian_way() -> Callable[[Any], Any]:
     """5-anonymity by Mondrian."""
+    from tacit.families.catalog import define
     from tacit.families.microdata.repair.mondrian import mondrian
     from tacit.families.microdata.repair.required import Required
-    from tacit.families.registry import define
 
     return lambda raw: mondrian(raw, [Required(define("k-anonymity", {"k": 5}))])
 
 
 def window_way() -> Callable[[Any], Any]:
     """(epsilon, delta)-dissimilarity of salaries by the window: what it was made for."""
+    from tacit.families.catalog import define
     from tacit.families.microdata.repair.required import Required
     from tacit.families.microdata.repair.window import window
-    from tacit.families.registry import define
 
     return lambda raw: window(
         raw, [Required(define("dissimilarity", {"epsilon": 200, "delta": "0.5", "k": 5}))]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.engines.duckdb.engine import DuckDB
+from tacit.families.catalog import define
 from tacit.families.microdata.attacks.all_minimal import AllMinimal, ByHeight, all_minimal
 from tacit.families.microdata.lattice import Lattice
 from tacit.families.microdata.microdata import MicrodataQuestion
@@ -22,7 +23,6 @@ from tacit.families.microdata.repair.judging import Judge
 from tacit.families.microdata.repair.required import Required
 from tacit.families.microdata.repair.search import search
 from tacit.families.microdata.utility.measures import measure
-from tacit.families.registry import define
 from tacit.model.schema import FlatHierarchy
 from tacit.plan.read.load import load_plan
 

@@ -11,8 +11,9 @@ from typing import Any
 from tacit.checking.assess import Assessment, assess
 from tacit.errors import ParameterError
 from tacit.families.definition import Definition
+from tacit.families.family import Answered
 from tacit.families.microdata.definitions.asking import answer_with
-from tacit.families.microdata.reading.source import Source, nobody
+from tacit.families.microdata.reading.source import Source
 from tacit.families.microdata.runs.results import NotRepaired
 from tacit.families.microdata.runs.task import Task
 from tacit.given import (
@@ -137,8 +138,11 @@ def check_all(
         verdicts = tuple(
             answer_with(one.with_files(source.lines), question, None, None) for one in definitions
         )
-    questions = {name: replace(question, find=nobody)}
-    return Assessment(name, verdicts, questions, seconds=time.perf_counter() - begun)
+    answered = tuple(
+        Answered(Check(verdict.check, releases=(name,)), verdict, question.closed())
+        for verdict in verdicts
+    )
+    return Assessment(name, answered, time.perf_counter() - begun)
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,11 +412,13 @@ def overlapping_views(
     with DuckDB() as engine:
         engine.put(name, data)
         asked = OverlapQuestions(plan, Readings(plan, lambda: engine), lambda: engine)
-        verdicts = tuple(
-            one.check(asked.question(Check(one.check_name, releases=released)))
-            for one in definitions
+        checks = [Check(one.check_name, releases=released) for one in definitions]
+        questions = [asked.question(check) for check in checks]
+        answered = tuple(
+            Answered(check, one.check(question), question.closed())
+            for check, one, question in zip(checks, definitions, questions, strict=True)
         )
-    return Assessment(name, verdicts, {}, seconds=time.perf_counter() - begun)
+    return Assessment(name, answered, time.perf_counter() - begun)
 
 
 @dataclass(frozen=True, slots=True)

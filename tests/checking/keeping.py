@@ -12,14 +12,15 @@ from typing import Any
 
 import pytest
 
-from tacit.checking.assess import Desk, assess
-from tacit.checking.holdings.scope import tables_of
+from tacit.checking.assess import assess
 from tacit.checking.recording.answers import Answers
-from tacit.checking.recording.defined import definition_of, shape_of
+from tacit.checking.recording.defined import definition_of
+from tacit.families.family import tables_of
 from tacit.ledger.held import Holding
 from tacit.ledger.key import Key
 from tacit.model.release import Constraint, Synthetic
 from tacit.model.verdict import Verdict
+from tacit.plan.opened import OpenPlan
 from tacit.plan.plan import Plan
 from tacit.plan.read.document import parse
 from tacit.plan.read.load import read_plan
@@ -59,17 +60,17 @@ def out(
     answers: Mapping[str, str] | None = None,
 ) -> list[Holding]:
     """Holdings for releases of a plan as they are now."""
-    with Desk(plan) as desk:
-        today = Answers(plan, desk.readings, lambda: desk.engine, lambda: desk.source, KEY)
+    with OpenPlan(plan) as opened:
+        today = Answers(opened, KEY)
         return [
-            holding(plan, desk, today, name, to, number, answers or {})
+            holding(plan, opened, today, name, to, number, answers or {})
             for number, (name, to) in enumerate(entries, 1)
         ]
 
 
 def holding(
     plan: Plan,
-    desk: Desk,
+    opened: OpenPlan,
     today: Answers,
     name: str,
     to: Sequence[str],
@@ -83,9 +84,9 @@ def holding(
         answer = found.digest if found else None
     return Holding(
         name,
-        shape_of(release),
+        release.shape,
         tuple(to),
-        tables_of(plan, name, desk.readings),
+        tables_of(name, opened),
         definition_of(plan, name, KEY),
         answer,
         number,

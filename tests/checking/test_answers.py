@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from checking.keeping import KEY, plan_of
-from tacit.checking.assess import Desk
-from tacit.checking.holdings.scope import tables_of
-from tacit.checking.holdings.trees import needed_views
 from tacit.checking.recording.answers import Answers
 from tacit.checking.recording.defined import definition_of
+from tacit.families.family import tables_of
+from tacit.families.queries.reading.trees import needed_views
+from tacit.plan.opened import OpenPlan
 
 PLAN: dict[str, Any] = {
     "version": 1,
@@ -82,8 +82,8 @@ TABLES = {
 }
 
 
-def answers_of(desk: Desk) -> Answers:
-    return Answers(desk.plan, desk.readings, lambda: desk.engine, lambda: desk.source, KEY)
+def answers_of(opened: OpenPlan) -> Answers:
+    return Answers(opened, KEY)
 
 
 def plainly(rows: Iterable[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
@@ -95,14 +95,14 @@ def plainly(rows: Iterable[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
 
 def check_all(**changed: Any) -> dict[str, str]:
     found = {}
-    with Desk(plan_of({**PLAN, **changed})) as desk:
-        answers = answers_of(desk)
+    with OpenPlan(plan_of({**PLAN, **changed})) as opened:
+        answers = answers_of(opened)
         for name, rows in ROWS.items():
             assert plainly(answers.shown(name).rows) == plainly(rows), name
             summed = answers.today(name)
             assert summed is not None and summed.rows == len(rows), name
             found[name] = summed.digest
-            assert TABLES.get(name) in (None, tables_of(desk.plan, name, desk.readings))
+            assert TABLES.get(name) in (None, tables_of(name, opened))
     return found
 
 
@@ -144,8 +144,8 @@ def test_files_with_the_same_rows_however_they_are_written(
     name: str, text: str, fits: bool, tmp_path: Path
 ) -> None:
     (tmp_path / "answer.csv").write_text(text)
-    with Desk(plan_of(PLAN, tmp_path)) as desk:
-        answers = answers_of(desk)
+    with OpenPlan(plan_of(PLAN, tmp_path)) as opened:
+        answers = answers_of(opened)
         today = answers.today(name)
         assert (
             today is not None

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tacit.checking.holdings.corrections import largest
+from tacit.families.overlaps.reading.corrections import largest
 from tacit.families.overlaps.setting import merged, overlap_of
 
 DATA = (

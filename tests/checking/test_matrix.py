@@ -21,14 +21,7 @@ import yaml
 
 from checking.keeping import plan_of
 from tacit.checking.assess import assess
-from tacit.families.registry import (
-    DEFINITIONS,
-    MICRODATA,
-    OF_MICRODATA,
-    OF_OVERLAPS,
-    OF_SYNTHETIC,
-    OF_WORLDS,
-)
+from tacit.families.catalog import DEFINITIONS, kinds_of
 from tacit.model.verdict import Verdict
 
 Document = dict[str, Any]
@@ -159,7 +152,7 @@ UNKNOWN = ((("press",), ("bank",)),)
 # Of g-safety a view that tells anything new is breached whatever else is out;
 # so it is asked about one that tells nothing, beside the list.
 GROUPS = {
-    "people": {*OF_MICRODATA, *OF_OVERLAPS, *OF_SYNTHETIC},
+    "people": {*kinds_of("microdata"), *kinds_of("overlaps"), *kinds_of("synthetic")},
     "two tables": {"perfect-privacy", "e-safety"},
     "nothing new": {"g-safety"},
 }
@@ -170,18 +163,18 @@ def asked() -> list[str]:
     try:
         import flint  # noqa: F401
     except ImportError:
-        return [kind for kind in PARAMETERS if kind not in OF_SYNTHETIC]
+        return [kind for kind in PARAMETERS if kind not in kinds_of("synthetic")]
     return list(PARAMETERS)
 
 
 def new_release(kind: str) -> str:
     return (
         "coarse"
-        if kind in MICRODATA
+        if kind in kinds_of("microdata")
         else "pays"
-        if kind in OF_OVERLAPS
+        if kind in kinds_of("overlaps")
         else "noisy"
-        if kind in OF_SYNTHETIC
+        if kind in kinds_of("synthetic")
         else "again"
         if kind == "g-safety"
         else "list"
@@ -190,15 +183,17 @@ def new_release(kind: str) -> str:
 
 def right(kind: str, shape: str) -> tuple[str, str | None]:
     """The one right outcome: status, and the code where it is undecided."""
-    if kind in OF_OVERLAPS and shape in ("view", "microdata"):
+    if kind in kinds_of("overlaps") and shape in ("view", "microdata"):
         return "breached", None
-    if kind in OF_WORLDS and shape in ("view", "rule"):
+    if kind in kinds_of("worlds") and shape in ("view", "rule"):
         return ("holds" if kind == "g-safety" else "breached"), None
     if kind == "perfect-privacy" and shape in ("view", "rule"):
         return ("breached", None) if shape == "view" else ("undecided", "constraints")
     return (
         "undecided",
-        "composition" if kind in OF_SYNTHETIC and shape == "synthetic" else "does-not-compose",
+        "composition"
+        if kind in kinds_of("synthetic") and shape == "synthetic"
+        else "does-not-compose",
     )
 
 
@@ -363,9 +358,11 @@ def test_no_step_leads_in_a_circle(verdicts: Any) -> None:
     for found in verdicts(document, "view", "published"):
         assert found.reason is not None and found.reason.code == "does-not-compose"
         named = steps(found.check, found.reason.text)
-        assert not named or found.check in OF_OVERLAPS, (found.check, found.reason)
+        assert not named or found.check in kinds_of("overlaps"), (found.check, found.reason)
         if not named:
-            assert "DISTINCT" in found.reason.text or found.check in OF_SYNTHETIC, found.reason
+            assert "DISTINCT" in found.reason.text or found.check in kinds_of("synthetic"), (
+                found.reason
+            )
 
 
 # -- the same people under another name, by plain `published` --------------------------------------

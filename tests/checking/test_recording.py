@@ -12,12 +12,12 @@ import pytest
 import yaml
 
 from checking.test_what_is_out import GAMMA, PLAN, ROWS, asking
-from tacit.checking.assess import Desk, assess
+from tacit.checking.assess import assess
 from tacit.checking.holdings.ledgers import begin, ledger_of
 from tacit.checking.recording.answers import Answers
 from tacit.checking.recording.record import record, withdraw
 from tacit.errors import DataError, InputError, TacitError
-from tacit.model.jobs import Job
+from tacit.plan.opened import OpenPlan
 from tacit.plan.plan import Plan
 from tacit.plan.read.load import load_plan
 
@@ -324,12 +324,12 @@ def test_judging_again_where_others_recorded_meanwhile(
         tmp_path, MALE, GAMMA, {"perfect-privacy": {"secret": "sars", "release": "floors"}}
     )
     record(plan, "floors", to=["press"])
-    judged = recording.judge
+    judged = recording.assess_open
     done: list[bool] = []
 
-    def slow(desk: Desk, job: Job) -> Any:
-        found = judged(desk, job)
-        if not done and "late" in desk.plan.checks[0].releases:
+    def slow(opened: OpenPlan, *more: Any) -> Any:
+        found = judged(opened, *more)
+        if not done and "late" in opened.plan.checks[0].releases:
             done.append(
                 True
             )  # somebody else, on another machine, records what makes the difference
@@ -337,7 +337,7 @@ def test_judging_again_where_others_recorded_meanwhile(
             record(plan, "male")
         return found
 
-    monkeypatch.setattr(recording, "judge", slow)
+    monkeypatch.setattr(recording, "assess_open", slow)
     assert record(plan, "late", output=tmp_path / "late.csv").exit_status == 1 and done
     assert not (tmp_path / "late.csv").exists()  # it was ready when the first try failed
 
@@ -363,16 +363,16 @@ def test_what_is_written_is_what_was_judged(
     import tacit.checking.recording.record as recording
 
     plan = plan_in(tmp_path, MALE, tables=in_files(tmp_path))
-    judged, tries = recording.judge, []
+    judged, tries = recording.assess_open, []
 
-    def slow(desk: Desk, job: Job) -> Any:
-        found = judged(desk, job)
+    def slow(opened: OpenPlan, *more: Any) -> Any:
+        found = judged(opened, *more)
         tries.append(found.verdicts[0].status)
         if len(tries) == 1:
             in_files(tmp_path, [(name, sex, age, "SARS") for name, sex, age, _ in ROWS])
         return found
 
-    monkeypatch.setattr(recording, "judge", slow)
+    monkeypatch.setattr(recording, "assess_open", slow)
     refused = record(plan, "male", output=tmp_path / "male.csv")
     assert (
         tries == ["holds", "breached"]
@@ -409,14 +409,14 @@ def test_what_is_written_from_postgresql_is_one_snapshot(
                 secrets={},
                 source=postgres_url,
             )
-            judged = recording.judge
+            judged = recording.assess_open
 
-            def slow(desk: Desk, job: Job) -> Any:
-                found = judged(desk, job)
+            def slow(opened: OpenPlan, *more: Any) -> Any:
+                found = judged(opened, *more)
                 admin.execute("UPDATE live SET condition = 'SARS'")
                 return found
 
-            monkeypatch.setattr(recording, "judge", slow)
+            monkeypatch.setattr(recording, "assess_open", slow)
             assert record(plan, "men", output=tmp_path / "men.csv").exit_status == 0
             assert (tmp_path / "men.csv").read_text() == "condition\nHeart\nSARS\nSARS\nViral\n"
         finally:
@@ -711,21 +711,12 @@ def test_rows_in_postgresql_and_a_ledger_there(
     with (
         ledger_of(other) as ledger,
         ledger_of(plan) as same,
-        Desk(other) as here,
-        Desk(plan) as there,
+        OpenPlan(other) as here,
+        OpenPlan(plan) as there,
     ):
         assert ledger.head() == same.head()
         for name in ("male", "may", "joined"):
-            one, two = (
-                Answers(
-                    desk.plan,
-                    desk.readings,
-                    lambda desk=desk: desk.engine,
-                    lambda desk=desk: desk.source,
-                    ledger.key,
-                ).today(name)
-                for desk in (here, there)
-            )
+            one, two = (Answers(opened, ledger.key).today(name) for opened in (here, there))
             assert one is not None and one == two
     verdict = assess(other)[1]
     assert (

@@ -610,16 +610,17 @@ def test_what_no_longer_stands_because_another_version_judged_it(
     monkeypatch.setattr("tacit.checking.recording.record.__version__", "0.0.9")
     with_check = PLAN.replace("gamma: 0.5, name: men", "gamma: 0.4, name: men")
     (folder / "tacit.yaml").write_text(with_check, "utf-8")
-    from tacit.checking.recording import record as recording
+    from tacit.checking import assess
 
-    real = recording.verdict_of  # as if that version had not seen the breach
-    monkeypatch.setattr(
-        recording,
-        "verdict_of",
-        lambda check, desk: replace(
-            real(check, desk), status="holds", evidence=Certificate("crowd")
-        ),
-    )
+    real = assess.by_itself  # as if that version had not seen the breach
+
+    def blind(*asked: Any) -> Any:
+        found = real(*asked)
+        held = replace(found.verdict, status="holds", evidence=Certificate("crowd"))
+        return replace(found, verdict=held)
+
+    monkeypatch.setattr(assess, "by_itself", blind)
+    monkeypatch.setattr(assess, "is_alone", lambda check, plan: True)
     assert tacit("ledger", "record", "male").status == 0
     monkeypatch.undo()
     monkeypatch.chdir(folder)

@@ -18,10 +18,10 @@ import pytest
 
 from asking import Desk, question
 from oracles import microdata as oracle
+from tacit.families.catalog import DEFINITIONS, define, kinds_of
 from tacit.families.definition import Definition
 from tacit.families.microdata.definitions.replay.replay import replay
 from tacit.families.microdata.reading.source import Counted
-from tacit.families.registry import MICRODATA, define
 from tacit.model.verdict import Verdict
 from thorough import THOROUGH
 
@@ -259,15 +259,15 @@ def without_seconds(verdict: Verdict, audience: Any = "owner") -> dict[str, Any]
 
 
 def test_every_definition_has_a_sample() -> None:
-    missing = set(MICRODATA) - {sample.kind for sample in SAMPLES}
+    missing = set(kinds_of("microdata")) - {sample.kind for sample in SAMPLES}
     assert not missing, (
         f'add a line to SAMPLES, for example Sample("{min(missing, default="")}", {{...}})'
     )
 
 
-@pytest.mark.parametrize("kind", MICRODATA)
+@pytest.mark.parametrize("kind", kinds_of("microdata"))
 def test_a_definition_says_what_it_is(kind: str) -> None:
-    definition = MICRODATA[kind]
+    definition = DEFINITIONS[kind]
     assert definition.check_name == kind
     for fact in ("monotone", "monotone_with_suppression", "simulatable", "needs_sensitive"):
         assert isinstance(getattr(definition, fact), bool), fact
@@ -481,7 +481,7 @@ def test_a_monotone_definition_loses_no_more_people_when_the_release_is_coarser(
     """Where groups that fail may be dropped:
     fewer people are in failing groups of a coarser release.
     """
-    if not MICRODATA[sample.kind].monotone_with_suppression:
+    if not DEFINITIONS[sample.kind].monotone_with_suppression:
         pytest.skip(f"{sample.kind} does not claim to be monotone with suppression")
     for table, fine, coarse, below, above in coarser(pool, sample, way):
         lost = [one.witness.facts["people_below"] if one.witness else 0 for one in (below, above)]

@@ -16,8 +16,7 @@ from snippets import PAGES, ROOT
 
 import tacit
 from tacit.cli import cli
-from tacit.families.catalog import CHECKS
-from tacit.families.registry import DEFINITIONS
+from tacit.families.catalog import CHECKS, DEFINITIONS
 from tacit.model.schema import ColumnType, DateUnit
 from tacit.plan.read.hierarchies import READERS
 from tacit.plan.read.keys import PlanKeys, ReleaseKeys, RoleKeys, SyntheticKeys, TableKeys

@@ -16,7 +16,7 @@ from snippets import PAGES, ROOT, RUN, Block, blocks, is_run, plain_environment,
 
 from tacit.cli import cli
 from tacit.errors import TacitError
-from tacit.families.registry import DEFINITIONS
+from tacit.families.catalog import DEFINITIONS
 from tacit.plan.read.load import load_plan
 
 ALL = [block for page in PAGES for block in blocks(page)]

@@ -8,8 +8,8 @@ from typing import get_args
 import pytest
 from snippets import ROOT
 
+from tacit.families.catalog import DEFINITIONS
 from tacit.families.definition import Definition, Disclosure, Risk
-from tacit.families.registry import DEFINITIONS
 
 PAGE = ROOT / "docs/definitions/overview.md"
 

@@ -19,7 +19,7 @@ import yaml
 
 from asking import Desk, question
 from oracles import microdata as oracle
-from tacit.families.registry import define
+from tacit.families.catalog import define
 from tacit.model.verdict import Verdict
 
 HERE = Path(__file__).parent

@@ -19,7 +19,7 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Assessment:
     """The demo, with its portraits."""
     folder = tmp_path_factory.mktemp("hospital")
     demo.write(folder)
-    return assess(load_plan(folder / "tacit.yaml"), portraits=True)
+    return assess(load_plan(folder / "tacit.yaml"), depth="page")
 
 
 @pytest.fixture
@@ -28,6 +28,6 @@ def assessed(tmp_path: Path) -> Assess:
 
     def answers(plan: str) -> Assessment:
         (tmp_path / "tacit.yaml").write_text(plan, "utf-8")
-        return assess(load_plan(tmp_path / "tacit.yaml"), portraits=True)
+        return assess(load_plan(tmp_path / "tacit.yaml"), depth="page")
 
     return answers

@@ -19,10 +19,10 @@ from rich.console import Console
 from pages import EVIL, POLICY, Page, plan_of
 from tacit import demo
 from tacit.errors import InputError
+from tacit.families.catalog import DEFINITIONS
 from tacit.families.microdata.runs.anonymize import anonymize
 from tacit.families.microdata.runs.explore import Explored, Rung, explore
 from tacit.families.microdata.runs.results import Choice, NotRepaired, Repaired
-from tacit.families.registry import DEFINITIONS
 from tacit.plan.plan import Check
 from tacit.plan.read.load import load_plan
 from tacit.report import telling

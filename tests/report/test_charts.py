@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from report.answered import portraits
 from tacit.checking.assess import Assessment
 from tacit.errors import MissingExtra
 from tacit.families.microdata.portrait import Bar, Belief, Exposure, Portrait
@@ -20,7 +21,7 @@ pytest.importorskip("vl_convert")
 def titles(assessment: Assessment, release: str, audience: str = "owner") -> list[str]:
     verdicts = [verdict for verdict in assessment if verdict.subject["release"] == release]
     return [
-        chart.title for chart in charts.charts(assessment.portraits[release], verdicts, audience)
+        chart.title for chart in charts.charts(portraits(assessment)[release], verdicts, audience)
     ]  # type: ignore[arg-type]
 
 
@@ -82,7 +83,7 @@ def test_the_border_of_what_is_required_stands_between_failing_and_passing_group
 
 
 def test_a_chart_reads_its_numbers_aloud(hospital: Assessment) -> None:
-    chart = charts.sizes(hospital.portraits["april"], 4)
+    chart = charts.sizes(portraits(hospital)["april"], 4)
     assert chart.svg.startswith('<svg role="img" ')
     assert "<title>Everybody is in a group of 4</title>" in chart.svg
     assert (
@@ -165,4 +166,4 @@ def test_without_the_package_the_error_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(MissingExtra, match=r"vl-convert-python.*'tacit-privacy\[report\]'"):
-        charts.sizes(hospital.portraits["april"], 4)
+        charts.sizes(portraits(hospital)["april"], 4)

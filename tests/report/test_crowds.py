@@ -17,10 +17,13 @@ from typing import Any
 import pytest
 
 from pages import EVIL, Page
+from report.answered import assessment_of, drawn_as
+from report.answered import stages as stages_of
 from report.printing import printed
 from tacit.checking.assess import Assessment, assess
 from tacit.cli import next_steps
 from tacit.families.overlaps.definitions.overlapping import counted_sizes
+from tacit.families.overlaps.family import OverlapPicture
 from tacit.families.overlaps.stages import TOO_LARGE, TOO_LONG, Largest, Stage, Stages
 from tacit.model.numbers import percent
 from tacit.model.verdict import Certificate, Verdict, Witness
@@ -178,9 +181,9 @@ def test_without_a_report_a_breach_is_followed_and_a_verdict_that_holds_is_not(
         PLAN + GAMMA % 0.5 + "  - gamma-privacy: {release: male, gamma: 0.5}\n", "utf-8"
     )
     plan = load_plan(tmp_path / "tacit.yaml")
-    assert assess(plan).stages == {}
-    assert list(assess(plan, stages=True).stages) == ["male, age26to28"]
-    assert list(assess(plan, portraits=True).stages) == ["male, age26to28", "male"]
+    assert stages_of(assess(plan)) == {}
+    assert list(stages_of(assess(plan, depth="terminal"))) == ["male, age26to28"]
+    assert list(stages_of(assess(plan, depth="page"))) == ["male, age26to28", "male"]
 
 
 def test_what_holds_says_how_many_tables_fit(assessed: Assess) -> None:
@@ -196,7 +199,7 @@ def test_several_people_above_gamma_are_a_table_and_the_rest_a_number() -> None:
     above = [
         {"person": f"P{number}", "value": "Flu", "after": Fraction(3, 5)} for number in range(20)
     ]
-    text = printed(Assessment("tacit.yaml", (gamma(above),)))
+    text = printed(assessment_of("tacit.yaml", (gamma(above),)))
     assert re.search(r"name +has +share of the tables\n +P0 +Flu +60 % \(3/5\)", text)
     assert "P7" in text and "P8" not in text
     assert "and 12 more, see --json" in text
@@ -234,7 +237,7 @@ def test_one_release_has_no_course() -> None:
 
 def test_the_smallest_crowds_come_first() -> None:
     sets = [["Ann", "Bob", "Cy", "Di", "Ed"], ["Flo"], ["Gus", "Hal"]]
-    text = printed(Assessment("tacit.yaml", (sind(sets, values=["Flu", None]),)))
+    text = printed(assessment_of("tacit.yaml", (sind(sets, values=["Flu", None]),)))
     assert re.search(
         r"people +who\n +1 +Flo\n +2 +Gus and Hal\n +5 +Ann, Bob, Cy, Di and 1 more", text
     )
@@ -253,7 +256,7 @@ def test_the_crowds_of_the_paper(assessed: Assess) -> None:
         r"people +who\n +1 +Donald\n +3 +Alan, Bob and Clark\n +3 +Ellen, Fen and Garcia", text
     )
     assert not [name for name in NAMES if name in printed(found, audience="shared")]
-    assert found.stages == {} and found.people == {"patients": 7}
+    assert stages_of(found) == {}
 
 
 def test_of_many_crowds_a_few_are_shown() -> None:
@@ -271,9 +274,10 @@ def test_crowds_that_are_not_listed_are_shown_by_their_sizes() -> None:
     shown = crowds.smallest_crowds(verdict, owner=True)
     assert shown is not None and shown.rows == (("1", "1"),)
     assert (
-        "the smallest crowd has 1 person" in printed(Assessment("tacit.yaml", (verdict,))).lower()
+        "the smallest crowd has 1 person"
+        in printed(assessment_of("tacit.yaml", (verdict,))).lower()
     )
-    assert Page(render(Assessment("tacit.yaml", (verdict,)), "owner")).text
+    assert Page(render(assessment_of("tacit.yaml", (verdict,)), "owner")).text
 
 
 def test_a_table_that_cannot_be_divided_says_so() -> None:
@@ -312,13 +316,13 @@ def test_a_statistical_verdict_shows_its_bounds() -> None:
 
 def test_the_next_step_after_a_breach_is_to_restore(paper: Assessment) -> None:
     assert "tacit restore --plan tacit.yaml" in next_steps(paper, Path("tacit.yaml"), None)
-    named = replace(paper, verdicts=tuple(replace(one, name="both") for one in paper))
+    named = assessment_of("tacit.yaml", [replace(one, name="both") for one in paper])
     assert "tacit restore both --plan tacit.yaml" in next_steps(named, Path("tacit.yaml"), None)
 
 
 def test_what_is_certain_cannot_be_restored() -> None:
     verdict = gamma([{"person": "x", "value": "SARS", "after": Fraction(1)}])
-    found = Assessment("tacit.yaml", (verdict,))
+    found = assessment_of("tacit.yaml", (verdict,))
     assert not any("restore" in step for step in next_steps(found, Path("tacit.yaml"), None))
     assert "To make it hold: somebody's value is certain, and no further view changes that" in flat(
         printed(found)
@@ -329,7 +333,7 @@ def test_what_is_certain_cannot_be_restored() -> None:
 def test_nothing_is_advised_where_nothing_is_breached() -> None:
     verdict = sind([["a", "b", "c"]])
     assert crowds.advice(verdict) == ""
-    assert next_steps(Assessment("tacit.yaml", (verdict,)), Path("tacit.yaml"), None) == [
+    assert next_steps(assessment_of("tacit.yaml", (verdict,)), Path("tacit.yaml"), None) == [
         "tacit check tacit.yaml --report report.html"
     ]
 
@@ -356,7 +360,7 @@ def test_huge_numbers_are_rounded_to_the_nearest_tenth() -> None:
 def test_a_number_of_tables_with_thousands_of_digits_breaks_nothing() -> None:
     pytest.importorskip("vl_convert")
     share = Fraction(20**5000 - 1, 20**5000)
-    found = Assessment(
+    found = assessment_of(
         "tacit.yaml",
         (gamma([{"person": "x", "value": "SARS", "after": share}] * 3, tables=20**5000),),
     )
@@ -383,7 +387,7 @@ def test_others_see_nobodys_name_key_or_value(paper: Assessment) -> None:
 
 def test_others_see_the_sizes_of_crowds_only() -> None:
     pytest.importorskip("vl_convert")
-    found = Assessment(
+    found = assessment_of(
         "tacit.yaml", (sind([["zqAnn"], ["zqBob"], ["zqCy", "zqDi"]], values=["zqFlu"]),)
     )
     text = printed(found, audience="shared")
@@ -478,14 +482,14 @@ def test_values_and_names_cannot_break_out_of_the_page() -> None:
     stages = replace(stages, stages=tuple(replace(one, release=EVIL) for one in stages.stages))
     above = [{"person": EVIL, "value": EVIL, "after": Fraction(4, 5)}] * 2
     verdicts = (gamma(above), sind([[EVIL], [EVIL, EVIL]], values=[EVIL]))
-    page = Page(render(Assessment("tacit.yaml", verdicts, stages={"a, b": stages}), "owner"))
+    page = Page(render(assessment_of("tacit.yaml", verdicts, stages={"a, b": stages}), "owner"))
     assert not {tag for tag, _ in page.tags} & {"script", "img"}
     assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
     assert len(page.named("figure")) == 3
 
 
 def test_without_stages_the_rest_of_the_page_is_there(paper: Assessment) -> None:
-    page = Page(render(replace(paper, stages={}, seats={}), "owner"))
+    page = Page(render(drawn_as(paper, None), "owner"))
     assert not page.named("figure") and "Donald has SARS" in page.text
 
 
@@ -493,12 +497,12 @@ def test_beliefs_that_could_not_be_counted_are_not_drawn_and_the_page_says_so(
     paper: Assessment,
 ) -> None:
     stages = course(["1/2"], [None], missing=TOO_LONG)
-    page = Page(render(replace(paper, stages={"male, age26to28": stages}), "owner"))
+    page = Page(render(drawn_as(paper, OverlapPicture(stages)), "owner"))
     assert (
         len(page.named("figure")) == 1
         and "beliefs, release by release, are not drawn: it took too long." in page.text
     )
-    assert "after v1" not in printed(replace(paper, stages={"male, age26to28": stages}))
+    assert "after v1" not in printed(drawn_as(paper, OverlapPicture(stages)))
 
 
 def test_the_same_answers_make_the_same_page(paper: Assessment) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pages import EVIL, POLICY, Page, plan_of
+from report.answered import assessment_of, drawn_as
 from tacit.checking.assess import Assessment
 from tacit.errors import EngineError, InputError
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
@@ -137,7 +138,7 @@ def test_a_hand_made_verdict_cannot_break_out_either() -> None:
         measured={EVIL: EVIL},
         subject={"release": EVIL},
     )
-    page = Page(render(Assessment(EVIL, (verdict,)), "owner"))
+    page = Page(render(assessment_of(EVIL, (verdict,)), "owner"))
     assert not {tag for tag, _ in page.tags} & {"script", "img"}
 
 
@@ -145,7 +146,7 @@ def test_an_undecided_verdict_gives_its_reason() -> None:
     verdict = hand_made(
         status="undecided", evidence=Reason("too-many-worlds", "More worlds than could be counted.")
     )
-    text = Page(render(Assessment("tacit.yaml", (verdict,)), "shared")).text
+    text = Page(render(assessment_of("tacit.yaml", (verdict,)), "shared")).text
     assert "r not decided" in text
     assert "Undecided (too-many-worlds): More worlds than could be counted." in text
     assert "DO NOT RELEASE" not in text
@@ -153,12 +154,14 @@ def test_an_undecided_verdict_gives_its_reason() -> None:
 
 def test_a_verdict_that_holds_of_nothing_says_so() -> None:
     verdict = hand_made(status="holds", evidence=Certificate("empty"), vacuous=True)
-    assert "nothing to protect" in Page(render(Assessment("tacit.yaml", (verdict,)), "owner")).text
+    assert (
+        "nothing to protect" in Page(render(assessment_of("tacit.yaml", (verdict,)), "owner")).text
+    )
 
 
 def test_other_witnesses_are_shown_fact_by_fact_to_the_owner_only() -> None:
     evidence = Witness("person", {"worlds": 45}, {"person": {"name": "Donald"}, "value": "SARS"})
-    assessment = Assessment("tacit.yaml", (hand_made(status="breached", evidence=evidence),))
+    assessment = assessment_of("tacit.yaml", (hand_made(status="breached", evidence=evidence),))
     assert "worlds 45 person name Donald value SARS" in Page(render(assessment, "owner")).text
     assert "Donald" not in render(assessment, "shared")
 
@@ -172,9 +175,10 @@ def test_the_owner_is_told_not_to_announce_a_refusal_that_depends_on_the_rows(
 
 
 def test_the_same_answers_make_the_same_page(hospital: Assessment) -> None:
-    again = replace(
-        hospital, seconds=99.0, verdicts=tuple(replace(one, seconds=9.0) for one in hospital)
+    later = tuple(
+        replace(one, verdict=replace(one.verdict, seconds=9.0)) for one in hospital.answered
     )
+    again = replace(hospital, seconds=99.0, answered=later)
     assert render(hospital, "owner") == render(again, "owner")
 
 
@@ -186,7 +190,7 @@ def test_every_chart_has_a_heading_and_words_for_a_screen_reader(hospital: Asses
 
 
 def test_an_assessment_without_portraits_has_no_charts(hospital: Assessment) -> None:
-    assert not Page(render(replace(hospital, portraits={}), "owner")).named("figure")
+    assert not Page(render(drawn_as(hospital, None), "owner")).named("figure")
 
 
 def test_the_plans_folder_is_not_told(hospital: Assessment) -> None:

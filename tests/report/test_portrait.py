@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from asking import Desk, question
+from report.answered import assessment_of, portraits
 from tacit.checking.assess import Assessment
 from tacit.families.microdata.portrait import BELIEFS, EXAMPLES, Portrait, foremost, portrait
 
@@ -155,7 +156,7 @@ def test_many_beliefs_become_ranges(desk: Desk) -> None:
 
 
 def test_the_hospital_has_four_people_whose_condition_is_certain(hospital: Assessment) -> None:
-    april = hospital.portraits["april"]
+    april = portraits(hospital)["april"]
     (exposure,) = april.exposures
     assert [(bar.low, bar.people) for bar in april.sizes] == [(4, 12)]
     assert [(bar.low, bar.people) for bar in exposure.diversity] == [(1, 4), (2, 4), (3, 4)]
@@ -187,7 +188,7 @@ tables:
 releases: {all: {table: people}}
 checks: [{l-diversity: {release: all, kind: distinct, l: 2}}]
 """)
-    (exposure,) = assessment.portraits["all"].exposures
+    (exposure,) = portraits(assessment)["all"].exposures
     assert exposure.certain == 4
     found = {example.person.identity["name"] for example in exposure.examples}
     assert found in (
@@ -197,8 +198,8 @@ checks: [{l-diversity: {release: all, kind: distinct, l: 2}}]
 
 
 def test_portraits_are_only_drawn_when_asked_for(hospital: Assessment) -> None:
-    assert set(hospital.portraits) == {"april", "may"}
-    assert Assessment("tacit.yaml", ()).portraits == {}
+    assert set(portraits(hospital)) == {"april", "may"}
+    assert portraits(assessment_of("tacit.yaml", ())) == {}
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=30), st.integers(1, 8))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pages import EVIL, Page
+from report.answered import assessment_of
 from report.printing import printed
 from tacit.checking.assess import Assessment
 from tacit.model.verdict import Verdict, Witness
@@ -124,8 +125,8 @@ def test_an_answer_that_loses_a_row_says_which(asked: Callable[..., Assessment])
     assert view.without is not None and view.with_ is not None
     assert (view.without.rows, view.without.marks) == ((("free",),), ("-",))
     assert (view.with_.rows, view.with_.marks) == ((("no rows",),), ("",))
-    assert "; - what it takes away." in printed(Assessment("p", (verdict,)))
-    assert ("tr", {"class": "gone"}) in Page(render(Assessment("p", (verdict,)), "owner")).tags
+    assert "; - what it takes away." in printed(assessment_of("p", (verdict,)))
+    assert ("tr", {"class": "gone"}) in Page(render(assessment_of("p", (verdict,)), "owner")).tags
 
 
 def test_rows_that_answers_share_are_not_marked() -> None:
@@ -160,8 +161,8 @@ def test_many_pairs_are_cut_short(asked: Callable[..., Assessment]) -> None:
             certificate, facts={**certificate.facts, "pairs": certificate.facts["pairs"] * 20}
         ),
     )
-    assert "and 36 more, see --json" in printed(Assessment("p", (many,)))
-    assert "and 28 more" in Page(render(Assessment("p", (many,)), "owner")).text
+    assert "and 36 more, see --json" in printed(assessment_of("p", (many,)))
+    assert "and 28 more" in Page(render(assessment_of("p", (many,)), "owner")).text
 
 
 def test_an_undecided_verdict_gives_its_code(assessed: Assess) -> None:
@@ -220,7 +221,7 @@ def test_the_glossary_has_the_words_of_this_page_only(
 ) -> None:
     words = Page(render(asked("holds"), "owner")).text
     assert "row that matters" in words and "quasi-identifiers" not in words
-    both = Assessment("p", (*hospital, *asked("holds")))
+    both = assessment_of("p", (*hospital, *asked("holds")))
     page = Page(render(both, "owner")).text
     assert "row that matters" in page and "quasi-identifiers" in page
     assert "Owner's view: contains personal values." in page
@@ -255,10 +256,10 @@ def test_constants_of_queries_cannot_break_out_of_the_page(
     evil: Verdict = replace(
         verdict, evidence=Witness("tuple", facts), subject={"secret": EVIL, "release": EVIL}
     )
-    page = Page(render(Assessment("p", (evil,)), "owner"))
+    page = Page(render(assessment_of("p", (evil,)), "owner"))
     assert not {tag for tag, _ in page.tags} & {"script", "img"}
     assert "NULL" in page.text
-    assert "alert(1)" in printed(Assessment("p", (evil,)))
+    assert "alert(1)" in printed(assessment_of("p", (evil,)))
 
 
 WIDE = """\
@@ -296,4 +297,4 @@ def test_square_brackets_are_no_markup(asked: Callable[..., Assessment]) -> None
     told = replace(
         verdict, evidence=Witness("tuple", {**verdict.witness.facts, "critical_tuple": row})
     )
-    assert "[bold]no[/bold]" in printed(Assessment("p", (told,)))
+    assert "[bold]no[/bold]" in printed(assessment_of("p", (told,)))

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pages import EVIL, Page
+from report.answered import assessment_of
 from tacit.checking.assess import Assessment
 from tacit.families.queries.query import (
     Atom,
@@ -28,10 +29,11 @@ from tacit.families.queries.query import (
 from tacit.families.queries.question import QueryQuestion
 from tacit.families.queries.understanding import Reading
 from tacit.report.charts.portrait import Chart
-from tacit.report.charts.query_graphs import MOST_SUBGOALS, Drawn, chart, graphs, query_graphs
+from tacit.report.charts.query_graphs import MOST_SUBGOALS, Drawn, chart, graphs
 from tacit.report.charts.query_layout import Box, Join, layout, meeting_places
 from tacit.report.charts.query_marks import critical
 from tacit.report.html.page import render
+from tacit.report.tellers.queries import TELLER
 
 Assess = Callable[[str], Assessment]
 TABLES = {
@@ -67,7 +69,7 @@ def asked(secret: str, *views: str, more: str = "") -> str:
 
 def drawn_in(assessment: Assessment) -> list[Chart]:
     """The pictures of the only verdict."""
-    return list(query_graphs(assessment[0], assessment.queries))
+    return list(TELLER.graphs(assessment.answered[0]))
 
 
 def marked(one: Chart) -> list[str]:
@@ -437,5 +439,5 @@ def test_a_report_without_the_questions_has_no_pictures(assessed: Assess) -> Non
     found = assessed(asked("cancer", "wards"))
     assert (
         "query-graph"
-        not in render(Assessment("p", found.verdicts), "owner").partition("</style>")[2]
+        not in render(assessment_of("p", found.verdicts), "owner").partition("</style>")[2]
     )

@@ -15,7 +15,7 @@ import pytest
 from report.printing import printed
 from tacit import cli
 from tacit.checking.assess import Assessment, assess
-from tacit.families.registry import DEFINITIONS
+from tacit.families.catalog import DEFINITIONS
 from tacit.plan.read.load import load_plan
 from tacit.report.html.page import render
 
@@ -178,7 +178,7 @@ def values_in(text: str, plan: str) -> list[str]:
 def answered(folder: Path, plan: str) -> Assessment:
     write_tables(folder)
     (folder / "tacit.yaml").write_text(plan)
-    return assess(load_plan(folder / "tacit.yaml"), portraits=True)
+    return assess(load_plan(folder / "tacit.yaml"), depth="page")
 
 
 def test_every_kind_of_check_is_tried() -> None:

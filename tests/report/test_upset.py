@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.checking.assess import Desk
+from tacit.checking.assess import question_alone
+from tacit.checking.holdings.holdings import holdings_of
 from tacit.families.overlaps.memberships import (
     Combination,
     Memberships,
@@ -23,6 +24,7 @@ from tacit.families.overlaps.memberships import (
     true_memberships,
 )
 from tacit.families.overlaps.setting import Overlap, merged
+from tacit.plan.opened import OpenPlan
 from tacit.plan.read.load import load_plan
 from tacit.report.charts.upset import (
     columns_of,
@@ -164,8 +166,8 @@ def test_counts_come_from_the_rows(
 ) -> None:
     (tmp_path / "tacit.yaml").write_text(PLAN + check, "utf-8")
     plan = load_plan(tmp_path / "tacit.yaml")
-    with Desk(plan) as desk:
-        found = seats(desk.question(plan.checks[0]))
+    with OpenPlan(plan) as opened:
+        found = seats(question_alone(plan.checks[0], opened, holdings_of(opened)))
     assert {(one.inside, one.perhaps): one.people for one in found.told.combinations} == told_of
     assert {one.inside: one.people for one in found.true.combinations} == true_of
     assert found.told.sensitive == "condition" and found.told.views == plan.checks[0].releases
@@ -297,8 +299,8 @@ def test_many_combinations_are_told_in_words_but_not_all() -> None:
 def test_others_see_what_the_public_columns_say(tmp_path: Path) -> None:
     (tmp_path / "tacit.yaml").write_text(PLAN + ALL, "utf-8")
     plan = load_plan(tmp_path / "tacit.yaml")
-    with Desk(plan) as desk:
-        found = seats(desk.question(plan.checks[0]))
+    with OpenPlan(plan) as opened:
+        found = seats(question_alone(plan.checks[0], opened, holdings_of(opened)))
     [owner], [shared] = charts(None, [], "owner", found), charts(None, [], "shared", found)
     assert "A ring" in shared.note and "A ring" not in owner.note
     assert shared == upset_chart(found.told) and owner == upset_chart(found.true)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pages import EVIL, Page
+from report.answered import assessment_of
 from report.printing import printed
 from tacit.checking.assess import Assessment
 from tacit.model.verdict import Certificate, Verdict, Witness
@@ -98,7 +99,7 @@ WELL = {
 
 
 def test_a_breach_shows_the_data_and_the_database_that_is_ruled_out_side_by_side() -> None:
-    text = printed(Assessment("p", (verdict_of("world", {"rows": 3}, WELL),)))
+    text = printed(assessment_of("p", (verdict_of("world", {"rows": 3}, WELL),)))
     assert (
         """\
              Ann is told.
@@ -275,7 +276,7 @@ def test_of_large_tables_the_rows_that_differ_are_shown_and_a_few_more() -> None
     shown = worlds.evidence(verdict_of("world", {}, many), True)
     assert shown is not None and len(shown.databases[1].tables[0].rows) == worlds.MOST_ROWS + 1
     assert shown.databases[0].tables[0].rows == (("no rows", "", ""),)
-    assert "and 490 more" in printed(Assessment("p", (verdict_of("world", {}, many),)))
+    assert "and 490 more" in printed(assessment_of("p", (verdict_of("world", {}, many),)))
 
 
 def test_where_only_answers_are_known_there_is_one_database() -> None:
@@ -283,13 +284,13 @@ def test_where_only_answers_are_known_there_is_one_database() -> None:
     found = worlds.evidence(verdict_of("world", {}, personal), True)
     assert found is not None and len(found.databases) == 1 and len(found.databases[0].tables) == 2
     assert "was possible, is ruled out by wards" in printed(
-        Assessment("p", (verdict_of("world", {}, personal),))
+        assessment_of("p", (verdict_of("world", {}, personal),))
     )
 
 
 def test_another_plausible_secret_is_shown_where_the_world_has_the_same() -> None:
     personal = {**WELL, "secret_in_world": [["Ann"]], "other_secret": [["Bob"]]}
-    text = printed(Assessment("p", (verdict_of("world", {}, personal),)))
+    text = printed(assessment_of("p", (verdict_of("world", {}, personal),)))
     assert "answer of cancer in another possible database\n             +  Bob\n" in text
 
 
@@ -301,7 +302,7 @@ def test_new_values_are_explained_in_the_legend() -> None:
         "removed": [],
     }
     assert "_fresh1, _fresh2, ... stand for any other value." in " ".join(
-        printed(Assessment("p", (verdict_of("world", {}, personal),))).split()
+        printed(assessment_of("p", (verdict_of("world", {}, personal),))).split()
     )
 
 
@@ -310,10 +311,10 @@ def test_views_together_are_named_by_what_the_adversary_sees() -> None:
         verdict_of("world", {}, WELL),
         subject={"secret": "cancer", "releases": ["wards", "two"], "given": [], "over": "instance"},
     )
-    assert "was possible, is ruled out by what is new" in printed(Assessment("p", (verdict,)))
-    assert "wards and two together" in printed(Assessment("p", (verdict,)))
+    assert "was possible, is ruled out by what is new" in printed(assessment_of("p", (verdict,)))
+    assert "wards and two together" in printed(assessment_of("p", (verdict,)))
     told = replace(verdict, evidence=Witness("world", {"new": ["two"]}, WELL))
-    assert "was possible, is ruled out by two" in printed(Assessment("p", (told,)))
+    assert "was possible, is ruled out by two" in printed(assessment_of("p", (told,)))
 
 
 def test_values_cannot_break_out_of_the_page_or_the_terminal() -> None:
@@ -341,9 +342,9 @@ def test_values_cannot_break_out_of_the_page_or_the_terminal() -> None:
             "no_longer_possible": [[EVIL]],
         },
     )
-    page = Page(render(Assessment("p", (verdict, odds)), "owner"))
+    page = Page(render(assessment_of("p", (verdict, odds)), "owner"))
     assert not {tag for tag, _ in page.tags} & {"script", "img"}
-    text = printed(Assessment("p", (verdict, odds)))
+    text = printed(assessment_of("p", (verdict, odds)))
     assert "[bold]no[/bold]" in text and "NULL" in text
 
 
@@ -370,10 +371,10 @@ def test_a_holds_verdict_without_numbers_is_still_told() -> None:
         evidence=Certificate("one-secret"),
         vacuous=True,
     )
-    assert "g-safety of s   nothing new is published" in printed(Assessment("p", (verdict,)))
+    assert "g-safety of s   nothing new is published" in printed(assessment_of("p", (verdict,)))
     assert (
         "nothing to protect or nothing released"
-        in Page(render(Assessment("p", (verdict,)), "shared")).text
+        in Page(render(assessment_of("p", (verdict,)), "shared")).text
     )
 
 

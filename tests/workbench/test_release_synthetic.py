@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tacit.checking.assess import Desk
 from tacit.errors import DataError, TacitError
+from tacit.families.synthetic.reading.questions import synthetic_questions_of
 from tacit.families.synthetic.runs.comparing import (
     GroupNoise,
     compared,
@@ -25,6 +25,7 @@ from tacit.families.synthetic.runs.comparing import (
 from tacit.families.synthetic.runs.results import Synthesized
 from tacit.families.synthetic.runs.synthesize import synthesize, the_release
 from tacit.model.jobs import Job
+from tacit.plan.opened import OpenPlan
 from tacit.plan.read.load import load_plan
 from tacit.workbench.bench import Bench
 from tacit.workbench.pages.release.synthetic import in_order, noise_columns, noise_row, outputs
@@ -98,8 +99,8 @@ def drawn(folder: Path) -> dict[str, Synthesized]:
 def test_every_group_has_its_noise(folder: Path, name: str) -> None:
     plan = load_plan(folder / "tacit.yaml")
     release = the_release(plan, name)
-    with Desk(plan) as desk:
-        found, noises = promised(desk, release, Job())
+    with OpenPlan(plan) as opened:
+        found, noises = promised(opened, release, Job())
     assert len(noises) == found.groups and sum(one.people for one in noises) == found.people
     if name == "counted":
         thresholds = [one.threshold or 0 for one in noises]
@@ -154,8 +155,8 @@ def test_a_file_compares_as_it_did_when_it_was_drawn(
 ) -> None:
     plan = load_plan(folder / "tacit.yaml")
     file = folder / str(drawn[name].output)
-    with Desk(plan) as desk:
-        found = compared(desk, the_release(plan, name), file, Job())
+    with OpenPlan(plan) as opened:
+        found = compared(opened, the_release(plan, name), file, Job())
     assert found.utility is not None and drawn[name].utility is not None
     assert found.utility.to_json() == drawn[name].utility.to_json()
     assert found.drawing.people == drawn[name].drawing.people and found.output == file.name
@@ -199,8 +200,8 @@ def test_a_file_that_is_no_output_is_refused(
 ) -> None:
     write(tmp_path / "other.csv", head, [row])
     plan = load_plan(folder / "tacit.yaml")
-    with Desk(plan) as desk, pytest.raises(DataError, match=message) as caught:
-        written_flows(desk.synthetic.scene("homes"), tmp_path / "other.csv")
+    with OpenPlan(plan) as opened, pytest.raises(DataError, match=message) as caught:
+        written_flows(synthetic_questions_of(opened).scene("homes"), tmp_path / "other.csv")
     assert "elsewhere" not in str(caught.value)
 
 

@@ -4,70 +4,53 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.engines.open import open_engine
-from tacit.errors import InputError, PlanError, TacitError, did_you_mean, raise_all
-from tacit.families.microdata.definitions.asking import answer_with
-from tacit.families.microdata.reading.source import Source, nobody
-from tacit.families.queries.reading.readings import Readings
-from tacit.families.registry import (
-    MICRODATA,
-    OF_OVERLAPS,
-    OF_QUERIES,
-    OF_SYNTHETIC,
-    OF_WORLDS,
-    define,
-)
+from tacit.checking.concerning import is_alone
+from tacit.checking.holdings.holdings import Holdings
+from tacit.checking.judging import ask, judged, with_left_out
+from tacit.errors import PlanError, TacitError, did_you_mean
+from tacit.families.catalog import define
+from tacit.families.family import Answered, Family, families, family_of
+from tacit.model.holdings import Adversary, Hand
 from tacit.model.jobs import Cancelled, Job
-from tacit.model.verdict import Audience, Reason, Verdict, subject_text
+from tacit.model.verdict import Audience, Reason, Verdict
 from tacit.plan.known_tables import KEYS_IGNORED
-from tacit.plan.read.load import not_built
+from tacit.plan.opened import OpenPlan
 
 if TYPE_CHECKING:
-    from tacit.checking.holdings.holdings import Hand, Holdings
-    from tacit.engines.base import Engine
+    from collections.abc import Mapping
+
     from tacit.families.definition import Definition
-    from tacit.families.microdata.microdata import MicrodataQuestion
-    from tacit.families.microdata.portrait import Portrait
-    from tacit.families.overlaps.memberships import Seats
-    from tacit.families.overlaps.question import OverlapQuestion
-    from tacit.families.overlaps.reading.questions import OverlapQuestions
-    from tacit.families.overlaps.stages import Stages
-    from tacit.families.queries.question import QueryQuestion
-    from tacit.families.synthetic.reading.questions import SyntheticQuestions
-    from tacit.families.worlds.reading.questions import ViewQuestions
+    from tacit.families.family import Depth
     from tacit.plan.plan import Check, Plan
 
-GAMMA = "gamma-privacy"
 EXIT_STATUS = {"breached": 1, "undecided": 3}
 INTERNAL, WENT_WRONG = "internal", 70
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """The answers to a plan's checks, in the plan's order, and the questions behind them.
-
-    `portraits` has, by release, what a report draws; it is empty unless it was asked for. So are
-    `stages`: by the releases that gamma-privacy judged together, everybody's beliefs after each of
-    them; and `seats`: who is in which of the releases that were judged together. `people` says how
-    many people of a table were judged by overlapping views. `queries` has what perfect privacy was
-    asked about, by the secret and the views: a report draws them.
-    """
+    """The answers to a plan's checks, in the plan's order, each with the question behind it."""
 
     plan: str
-    verdicts: tuple[Verdict, ...]
-    questions: Mapping[str, MicrodataQuestion] = field(default_factory=dict)
+    answered: tuple[Answered[Any], ...]
     seconds: float = 0.0
-    portraits: Mapping[str, Portrait] = field(default_factory=dict)
-    stages: Mapping[str, Stages] = field(default_factory=dict)
-    people: Mapping[str, int] = field(default_factory=dict)
-    seats: Mapping[str, Seats] = field(default_factory=dict)
-    queries: Mapping[tuple[str, ...], QueryQuestion] = field(default_factory=dict)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The verdicts, in the plan's order."""
+        return tuple(one.verdict for one in self.answered)
+
+    def looked_at(self) -> dict[str, str]:
+        """The tables that were counted, by name, each in a line."""
+        found: dict[str, str] = {}
+        for one in self.answered:
+            if one.question is not None:
+                found = {**one.family.looked_at(one.question), **found}
+        return found
 
     @property
     def exit_status(self) -> int:
@@ -93,12 +76,12 @@ class Assessment:
         return iter(self.verdicts)
 
     def __len__(self) -> int:
-        return len(self.verdicts)
+        return len(self.answered)
 
     def __getitem__(self, key: int | str) -> Verdict:
         """A verdict by its place, or by the name of its check."""
         if isinstance(key, int):
-            return self.verdicts[key]
+            return self.answered[key].verdict
         found = [verdict for verdict in self.verdicts if verdict.name == key]
         if not found:
             names = [verdict.name for verdict in self.verdicts if verdict.name]
@@ -118,100 +101,61 @@ def assess(
     *,
     only: Sequence[str] = (),
     job: Job | None = None,
-    portraits: bool = False,
-    stages: bool = False,
+    depth: Depth | None = None,
     new_answers: Mapping[str, str] | None = None,
 ) -> Assessment:
     """Answer the checks of a plan.
 
-    `only` picks checks by name, kind or release; `portraits` also computes what a report draws,
-    `stages` only what the terminal tells of a breach: beliefs release by release, where they are
-    quick to count. `new_answers` are keyed hashes of what is about to go out, for the ledger.
-    Raises TacitError where the input is wrong.
+    `only` picks checks by name, kind or release. `depth` also computes what a "page" draws, or
+    only what the "terminal" tells of a breach, where that is quick. `new_answers` are keyed hashes
+    of what is about to go out, for the ledger. Raises TacitError where the input is wrong.
     """
-    begun = time.perf_counter()
-    job = job or Job()
-    checks = selected(plan, only)
-    raise_all(not_built(plan, checks))
-    with Desk(plan, job, new_answers) as desk:
-        verdicts = []
-        for number, check in enumerate(checks):
-            job.step(f"{check.kind} of {', '.join(check.releases)}", number / len(checks))
-            verdicts.append(answer(check, desk))
-        pictures = draw(desk.asked, verdicts, job) if portraits else {}
-        followed = (
-            follow(desk.overlapping, verdicts, job, everything=portraits)
-            if portraits or stages
-            else {}
-        )
-        seated = seat(desk.overlapping) if portraits else {}
-        job.step("done", 1.0)
-        # Witnesses and examples were looked up while the engine was open; nobody is from here on.
-        questions = {name: replace(question, find=nobody) for name, question in desk.asked.items()}
+    with OpenPlan(plan, job) as opened:
+        return assess_open(opened, selected(plan, only), Holdings(opened, new_answers), depth)
+
+
+def assess_open(
+    opened: OpenPlan, checks: Sequence[Check], holdings: Holdings, depth: Depth | None = None
+) -> Assessment:
+    """Answer checks of a plan that is open."""
+    begun, job = time.perf_counter(), opened.job
+    answered = []
+    for number, check in enumerate(checks):
+        job.step(f"{check.kind} of {', '.join(check.releases)}", number / len(checks))
+        answered.append(answer(check, opened, holdings))
+    if depth is not None:
+        answered = pictured(answered, job, depth)
+    job.step("done", 1.0)
     seconds = time.perf_counter() - begun
-    return Assessment(
-        plan.file,
-        tuple(verdicts),
-        questions,
-        seconds,
-        pictures,
-        followed,
-        judged(desk.overlapping),
-        seated,
-        desk.queries,
-    )
+    # Witnesses and examples were looked up while the engine was open; nobody is from here on.
+    return Assessment(opened.plan.file, tuple(map(closed, answered)), seconds)
 
 
-def draw(
-    questions: Mapping[str, MicrodataQuestion], verdicts: Sequence[Verdict], job: Job
-) -> dict[str, Portrait]:
-    """What a report shows of the releases: their groups, and who is exposed."""
-    from tacit.families.microdata.portrait import portraits
-
-    job.step("looking for who is exposed", 1.0)
-    return portraits(questions, verdicts)
-
-
-def follow(
-    questions: Mapping[tuple[str, str], OverlapQuestion],
-    verdicts: Sequence[Verdict],
-    job: Job,
-    *,
-    everything: bool,
-) -> dict[str, Stages]:
-    """Everybody's beliefs release by release, where gamma-privacy was asked;
-    not `everything`: where it is breached, and quickly.
-    """
-    from tacit.families.overlaps.stages import BRIEFLY, SECONDS, stages
-
-    breached = {
-        subject_text(verdict.subject)
-        for verdict in verdicts
-        if verdict.check == GAMMA and verdict.status == "breached"
+def pictured(answered: Sequence[Answered[Any]], job: Job, depth: Depth) -> list[Answered[Any]]:
+    """The same answers with what is drawn of them; each family draws all of its own at once."""
+    found = {
+        id(before): after
+        for family, some in by_family(answered)
+        for before, after in zip(some, family.pictured(some, job, depth), strict=True)
     }
-    return {
-        name: stages(question, job, seconds=SECONDS if everything else BRIEFLY)
-        for (kind, name), question in questions.items()
-        if kind == GAMMA and (everything or name in breached)
-    }
+    return [found[id(one)] for one in answered]
 
 
-def seat(questions: Mapping[tuple[str, str], OverlapQuestion]) -> dict[str, Seats]:
-    """Who is in which of the releases that were judged together;
-    of those whom some release could show, where gamma-privacy was asked.
-    """
-    from tacit.families.overlaps.memberships import seats
+def by_family(
+    answered: Sequence[Answered[Any]],
+) -> list[tuple[Family[Any], list[Answered[Any]]]]:
+    """Answers by their kind of release, in the order of the docs."""
+    return [
+        (family, some)
+        for family in families()
+        if (some := [one for one in answered if one.family is family])
+    ]
 
-    gamma_last = sorted(questions.items(), key=lambda one: one[0][0] == GAMMA)
-    return {name: seats(question) for (_, name), question in gamma_last}
 
-
-def judged(questions: Mapping[tuple[str, str], OverlapQuestion]) -> dict[str, int]:
-    """How many people of each table were judged by overlapping views."""
-    found: dict[str, int] = {}
-    for question in questions.values():
-        found[question.table] = max(found.get(question.table, 0), question.overlap.people)
-    return found
+def closed(answered: Answered[Any]) -> Answered[Any]:
+    """The same, of a source that is closed."""
+    question = answered.question
+    return answered if question is None else replace(answered, question=question.closed())
 
 
 def selected(plan: Plan, only: Sequence[str]) -> list[Check]:
@@ -232,122 +176,56 @@ def selected(plan: Plan, only: Sequence[str]) -> list[Check]:
     ]
 
 
-class Desk:
-    """Where a plan's checks are answered. The source is opened when the first of them needs it:
-    some need no data.
-    """
-
-    def __init__(
-        self, plan: Plan, job: Job | None = None, new_answers: Mapping[str, str] | None = None
-    ) -> None:
-        self.plan = plan
-        self.job = job or Job()
-        self.new_answers = new_answers or {}  # keyed hashes of what is about to go out, by release
-        self.overlapping: dict[tuple[str, str], OverlapQuestion] = {}  # by check and releases
-        self.queries: dict[tuple[str, ...], QueryQuestion] = {}  # by secret and views
-        self._source: Source | None = None
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Desk:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    @cached_property
-    def engine(self) -> Engine:
-        """Where the rows live."""
-        return self._stack.enter_context(open_engine(self.plan.source, self.plan.folder))
-
-    @property
-    def source(self) -> Source:
-        """The plan's tables, counted."""
-        if self._source is None:
-            self._source = Source(self.plan, self.engine)
-        return self._source
-
-    @property
-    def asked(self) -> Mapping[str, MicrodataQuestion]:
-        """The questions about microdata so far; none, with no source opened, where no check had."""
-        return {} if self._source is None else self._source.questions
-
-    @cached_property
-    def readings(self) -> Readings:
-        """The plan's queries, read."""
-        return Readings(self.plan, lambda: self.engine)
-
-    def question(self, check: Check) -> Any:
-        """The question that a check asks about some views."""
-        if check.kind in OF_WORLDS:
-            from tacit.checking.asking import all_cases
-
-            return all_cases(check, self.holdings, self)
-        if check.kind in OF_OVERLAPS:
-            question = self.overlapping[check.kind, ", ".join(check.releases)] = (
-                self.overlaps.question(check)
-            )
-            return question
-        if check.kind in OF_SYNTHETIC:
-            return self.synthetic.question(check)
-        return self.readings.question(check)
-
-    @cached_property
-    def overlaps(self) -> OverlapQuestions:
-        """The plan's questions about several views of one table."""
-        from tacit.families.overlaps.reading.questions import OverlapQuestions
-
-        return OverlapQuestions(self.plan, self.readings, lambda: self.engine, self.job)
-
-    @cached_property
-    def synthetic(self) -> SyntheticQuestions:
-        """The plan's questions about synthetic releases, and what they are made of."""
-        from tacit.families.synthetic.reading.questions import SyntheticQuestions
-
-        return SyntheticQuestions(self.plan, self.engine, self.job)
-
-    @cached_property
-    def holdings(self) -> Holdings:
-        """What is out by the ledger, and who has it."""
-        from tacit.checking.holdings.holdings import Holdings
-
-        found = Holdings(self, self.new_answers)
-        self._stack.callback(found.close)
-        return found
-
-    @cached_property
-    def views(self) -> ViewQuestions:
-        """The plan's questions about view safety."""
-        from tacit.families.worlds.reading.questions import ViewQuestions
-
-        return ViewQuestions(self.plan, self.readings, lambda: self.engine)
-
-
-def answer(check: Check, desk: Desk) -> Verdict:
-    """Ask the definition that a check names about the release, or the queries, that it names, and
-    about all that is out beside it.
+def answer(check: Check, opened: OpenPlan, holdings: Holdings) -> Answered[Any]:
+    """Ask the definition that a check names about the releases that it names, and about all that
+    is out beside them.
 
     A mistake of ours takes no other check with it: this one is undecided then.
     """
     begun = time.perf_counter()
     definition = define(check.kind, check.parameters)
     try:
-        verdict = (
-            with_holdings(check, definition, desk)
-            if desk.holdings.has_beside(check)
-            else by_itself(check, definition, desk)
+        found = (
+            judged(check, definition, holdings)
+            if not is_alone(check, opened.plan) and holdings.has_beside(check)
+            else by_itself(check, definition, opened, holdings)
         )
-        verdict = with_left_out(check, verdict, desk)
+        verdict = found.verdict
+        if check.given is not None:
+            verdict = with_left_out(check, verdict, holdings)
     except Exception as error:
         if not is_mistake(error) or os.environ.get("TACIT_DEBUG"):
             raise
         verdict = went_wrong(check, definition, error)
-    ignored = (KEYS_IGNORED,) if desk.plan.source_keys == "ignore" else ()
-    return replace(
+        found = Answered(check, verdict)
+    ignored = (KEYS_IGNORED,) if opened.plan.source_keys == "ignore" else ()
+    told = replace(
         verdict,
         name=check.name,
         assumptions=(*verdict.assumptions, *ignored),
         seconds=time.perf_counter() - begun,
     )
+    return replace(found, verdict=told)
+
+
+def by_itself(
+    check: Check, definition: Definition, opened: OpenPlan, holdings: Holdings
+) -> Answered[Any]:
+    """The answer about what a check names, beside which nothing is out that is not in its
+    question.
+    """
+    return ask(check, definition, question_alone(check, opened, holdings), opened)
+
+
+def question_alone(check: Check, opened: OpenPlan, holdings: Holdings) -> Any:
+    """The question about what a check names, for everybody."""
+    family = family_of(check.kind)
+    hands = (
+        holdings.hands(check)
+        if family.has_all_adversaries
+        else [Hand(Adversary((), (), check.releases))]
+    )
+    return family.question_for_all(check, hands, opened)
 
 
 def is_mistake(error: Exception) -> bool:
@@ -384,56 +262,3 @@ def went_wrong(check: Check, definition: Definition, error: Exception) -> Verdic
         against=definition.place.against,
         measure=definition.place.measured,
     )
-
-
-def with_left_out(check: Check, verdict: Verdict, desk: Desk) -> Verdict:
-    """The verdict, which says what is out and is left out by `given` of its check."""
-    if check.given is None:
-        return verdict
-    from tacit.checking.judging import with_left_out as noted
-
-    return noted(check, verdict, desk.holdings)
-
-
-def by_itself(check: Check, definition: Definition, desk: Desk) -> Verdict:
-    """The verdict on what a check names."""
-    if check.kind in MICRODATA:
-        mark = desk.plan.mark(*check.path)
-        question = desk.source.question(check.releases[0])
-        return answer_with(
-            definition.with_files(desk.source.lines), question, check.sensitive, mark
-        )
-    return judged_by(check, definition, desk.question(check), desk)
-
-
-def judged_by(check: Check, definition: Definition, question: Any, desk: Desk) -> Verdict:
-    """The verdict on a question about queries, views or mechanisms; errors point at the check."""
-    if check.kind in OF_QUERIES:
-        desk.queries[question.secret.name, *(one.name for one in question.views)] = question
-    try:
-        return definition.check(question)
-    except InputError as error:
-        raise error.at(desk.plan.mark(*check.path)) from None
-
-
-def with_holdings(check: Check, definition: Definition, desk: Desk) -> Verdict:
-    """The verdict for everybody who gets what a check names, together with what they hold;
-    the worst one counts.
-    """
-    from tacit.checking.asking import question_for
-    from tacit.checking.judging import judged
-
-    asked: dict[tuple[str, ...], OverlapQuestion] = {}
-
-    def ask(check: Check, hand: Hand) -> Verdict:
-        if check.kind in MICRODATA:
-            return by_itself(check, definition, desk)
-        question = question_for(check, hand, desk)
-        if check.kind in OF_OVERLAPS:
-            asked[*hand.names, *hand.new] = question
-        return judged_by(check, definition, question, desk)
-
-    verdict, hand = judged(check, definition, desk.holdings, ask)
-    if (decided := asked.get((*hand.names, *hand.new))) is not None:
-        desk.overlapping[check.kind, ", ".join(check.releases)] = decided
-    return verdict

@@ -40,3 +40,8 @@ def is_named(check: Check, plan: Plan) -> bool:
     cannot be read is no wrong input.
     """
     return LEDGER in (plan.published if check.given is None else check.given)
+
+
+def is_alone(check: Check, plan: Plan) -> bool:
+    """Is nothing out by plan or ledger, and does the check say nothing of who holds what?"""
+    return not out_already(check, plan) and check.given is None and not check.collude

@@ -4,37 +4,25 @@ the worst verdict counts, and says who holds what.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from tacit.checking.advising import advice
-from tacit.checking.holdings.composing import (
-    UNREAD,
-    Problem,
-    answer_changed,
-    does_not_compose,
-    needs_answers,
-)
-from tacit.checking.holdings.corrections import with_corrected
-from tacit.checking.holdings.held import Held, in_words
-from tacit.checking.holdings.holdings import Hand, Holdings
+from tacit.checking.holdings.holdings import Holdings
 from tacit.errors import DataError, QueryError, TacitError
-from tacit.families.registry import OF_OVERLAPS, OF_SYNTHETIC, OF_WORLDS
-from tacit.families.words import listed
-from tacit.model.numbers import exact, plain
-from tacit.model.release import Synthetic
+from tacit.families.composing import UNREAD, answer_changed, does_not_compose
+from tacit.families.family import Answered, family_of
+from tacit.model.holdings import Hand, Held, Problem, in_words
 from tacit.model.verdict import Assumption, Reason, Verdict
 
 if TYPE_CHECKING:
     from tacit.families.definition import Definition
-    from tacit.plan.plan import Check, Plan
+    from tacit.plan.opened import OpenPlan
+    from tacit.plan.plan import Check
 
-Ask = Callable[["Check", Hand], Verdict]
-Known = dict[
-    tuple[tuple[str, ...], tuple[str, ...]], Verdict | TacitError
-]  # by what is judged together and what is new
+# by what is judged together and what is new
+Known = dict[tuple[tuple[str, ...], tuple[str, ...]], "Answered[Any] | TacitError"]
 ORDER = ("breached", "undecided", "holds")
 # A view that nobody could run: the plan is wrong, and says where.
 MISTAKES = frozenset({"unknown-table", "unknown-column", "type-clash", "arity", "unsafe", "union"})
@@ -43,166 +31,138 @@ ELSE = "nothing else about these people is out than what {says} of the same tabl
 
 
 def judged(
-    check: Check, definition: Definition, holdings: Holdings, ask: Ask
-) -> tuple[Verdict, Hand]:
-    """Ask a definition for every adversary, and put their verdicts together;
-    also who it was that decided.
+    check: Check, definition: Definition, holdings: Holdings, alone: Verdict | None = None
+) -> Answered[Any]:
+    """Ask a definition for every adversary, and put their verdicts together; the question is that
+    of whoever decided. Each different question is asked once.
 
-    `ask` answers for one adversary with what is judged together;
-    it is asked once for each different question.
+    `alone` is the verdict about what is new, where that was judged already.
     """
     hands = holdings.hands(check)
-    found: list[tuple[Verdict, Hand]] = []
-    for one in _each(check, definition, holdings, hands, ask):
+    found: list[tuple[Answered[Any], Hand]] = []
+    asking = Asking(check, definition, holdings, alone)
+    for one in map(asking.answer, hands):
         found.append(one)
-        if one[0].status == "breached":
+        if one[0].verdict.status == "breached":
             break
-    verdict, hand = min(
-        found,
-        key=lambda one: (
-            ORDER.index(one[0].status),
-            one[0].vacuous,
-            closeness(one[0]),
-            -len(one[1].joined),
-        ),
-    )
-    decided = [one for _, one in found] if verdict.status == "holds" else [hand]
-    return told(
-        check,
-        verdict,
-        hand,
-        decided,
-        holdings,
-        [one for each in hands for one in each.adversary.held],
-    ), hand
+    answered, hand = min(found, key=lambda one: _rank(*one))
+    decided = [one for _, one in found] if answered.verdict.status == "holds" else [hand]
+    held = [one for each in hands for one in each.adversary.held]
+    verdict = told(check, answered.verdict, hand, decided, holdings, held)
+    return replace(answered, verdict=verdict)
+
+
+def _rank(answered: Answered[Any], hand: Hand) -> tuple[object, ...]:
+    """The worst first; of those that hold the one that holds by the least."""
+    verdict = answered.verdict
+    close = family_of(verdict.check).closeness(verdict)
+    return ORDER.index(verdict.status), verdict.vacuous, close, -len(hand.joined)
 
 
 def judged_each(
-    check: Check, definition: Definition, holdings: Holdings, ask: Ask
+    check: Check, definition: Definition, holdings: Holdings
 ) -> list[tuple[Verdict, Hand]]:
     """The verdict for every adversary, each with what they hold;
     also where another is exposed already.
     """
-    found = _each(check, definition, holdings, holdings.hands(check), ask)
+    asking = Asking(check, definition, holdings)
     return [
-        (told(check, verdict, hand, [hand], holdings, hand.adversary.held), hand)
-        for verdict, hand in found
+        (told(check, one.verdict, hand, [hand], holdings, hand.adversary.held), hand)
+        for one, hand in map(asking.answer, holdings.hands(check))
     ]
 
 
-def _each(
-    check: Check, definition: Definition, holdings: Holdings, hands: Sequence[Hand], ask: Ask
-) -> Iterator[tuple[Verdict, Hand]]:
-    known: Known = {}
-    for hand in hands:
-        yield _for(check, definition, holdings, hand, ask, known)
+class Asking:
+    """A check that is asked for one adversary after the other."""
 
+    def __init__(
+        self,
+        check: Check,
+        definition: Definition,
+        holdings: Holdings,
+        alone: Verdict | None = None,
+    ) -> None:
+        self.alone = alone
+        self.check = check
+        self.definition = definition
+        self.holdings = holdings
+        self.family = family_of(check.kind)
+        self._known: Known = {}
 
-def _for(
-    check: Check, definition: Definition, holdings: Holdings, hand: Hand, ask: Ask, known: Known
-) -> tuple[Verdict, Hand]:
-    """The verdict for one adversary, and what was judged for it."""
-    if (budget := _no_budget(check, definition, holdings.plan, hand)) is not None:
-        hand = replace(hand, joined=(), problems=(*hand.problems, budget))
-    try:
-        verdict = _asked(check, hand, ask, known)
-        if check.kind in OF_SYNTHETIC and verdict.status == "undecided" and hand.joined:
-            # What all of them spend could not be told; what is new may spend too much by itself.
-            alone = _asked(check, replace(hand, joined=()), ask, known)
-            verdict = alone if alone.status == "breached" else verdict
-    except TacitError as error:
-        if not hand.joined or (isinstance(error, QueryError) and error.code in MISTAKES):
-            raise
-        hand, verdict = _as_far_as_possible(check, holdings, hand, error, ask, known)
-    return _with_problems(
-        check, holdings, with_corrected(check, definition, holdings, hand, verdict), hand
-    ), hand
-
-
-def _as_far_as_possible(
-    check: Check, holdings: Holdings, hand: Hand, error: TacitError, ask: Ask, known: Known
-) -> tuple[Hand, Verdict]:
-    """Something that is out keeps the question from being answered:
-    what does is left out, and that is said.
-    """
-    kept: list[Held] = []
-    problems: list[Problem] = []
-    for one in hand.joined:
+    def answer(self, hand: Hand) -> tuple[Answered[Any], Hand]:
+        """The verdict for one adversary, and what was judged for it."""
+        check, definition, holdings = self.check, self.definition, self.holdings
+        obstacle = self.family.obstacle(check, definition, holdings.plan, hand)
+        if obstacle is not None:
+            hand = replace(hand, joined=(), problems=(*hand.problems, obstacle))
         try:
-            _asked(check, replace(hand, joined=(one,)), ask, known)
-            kept.append(one)
-        except TacitError as its_own:
-            problems.append(_why(check, holdings, hand, one, its_own))
-    if not problems:  # each fits what is new, and all of them together do not
-        kept, problems = [], [_why(check, holdings, hand, one, error) for one in hand.joined]
-    hand = replace(hand, joined=tuple(kept), problems=(*hand.problems, *problems))
-    try:
-        return hand, _asked(check, hand, ask, known)
-    except TacitError as again:
-        if not kept:
-            raise
-        alone = replace(
-            hand,
-            joined=(),
-            problems=(*hand.problems, *(_why(check, holdings, hand, one, again) for one in kept)),
-        )
-        return alone, _asked(check, alone, ask, known)
-
-
-def _asked(check: Check, hand: Hand, ask: Ask, known: Known) -> Verdict:
-    key = hand.names, hand.new
-    if key not in known:
-        try:
-            known[key] = ask(check, hand)
+            answered = self._asked(hand)
+            if self.family.draws and answered.verdict.status == "undecided" and hand.joined:
+                # What all spend could not be told; what is new may spend too much by itself.
+                alone = self._asked(replace(hand, joined=()))
+                answered = alone if alone.verdict.status == "breached" else answered
         except TacitError as error:
-            known[key] = error
-    found = known[key]
-    if isinstance(found, TacitError):
-        raise found
-    return found
+            if not hand.joined or (isinstance(error, QueryError) and error.code in MISTAKES):
+                raise
+            hand, answered = self._as_far_as_possible(hand, error)
+        verdict = self.family.with_corrected(
+            check, definition, holdings.opened, hand, answered.verdict
+        )
+        return replace(answered, verdict=_with_problems(check, holdings, verdict, hand)), hand
+
+    def _as_far_as_possible(self, hand: Hand, error: TacitError) -> tuple[Hand, Answered[Any]]:
+        """Something that is out keeps the question from being answered:
+        what does is left out, and that is said.
+        """
+        kept: list[Held] = []
+        problems: list[Problem] = []
+        for one in hand.joined:
+            try:
+                self._asked(replace(hand, joined=(one,)))
+                kept.append(one)
+            except TacitError as its_own:
+                problems.append(self._why(hand, one, its_own))
+        if not problems:  # each fits what is new, and all of them together do not
+            kept, problems = [], [self._why(hand, one, error) for one in hand.joined]
+        hand = replace(hand, joined=tuple(kept), problems=(*hand.problems, *problems))
+        try:
+            return hand, self._asked(hand)
+        except TacitError as again:
+            if not kept:
+                raise
+            more = (self._why(hand, one, again) for one in kept)
+            alone = replace(hand, joined=(), problems=(*hand.problems, *more))
+            return alone, self._asked(alone)
+
+    def _asked(self, hand: Hand) -> Answered[Any]:
+        if self.alone is not None:
+            return Answered(self.check, self.alone)
+        key = hand.names, hand.new
+        if key not in self._known:
+            try:
+                opened = self.holdings.opened
+                question = self.family.question(self.check, hand, opened)
+                self._known[key] = ask(self.check, self.definition, question, opened)
+            except TacitError as error:
+                self._known[key] = error
+        found = self._known[key]
+        if isinstance(found, TacitError):
+            raise found
+        return found
+
+    def _why(self, hand: Hand, held: Held, error: TacitError) -> Problem:
+        """What an error about releases that are judged together says of one that is out."""
+        by_answer = self.family.needs_answers(self.check) and isinstance(error, DataError)
+        if by_answer and not self.holdings.is_todays(held):
+            return answer_changed(held, hand.new, has_file=True)
+        # its hint is for what is not out yet
+        return does_not_compose(self.check, held, hand.new, hand.adversary.called, error.message)
 
 
-def _why(check: Check, holdings: Holdings, hand: Hand, held: Held, error: TacitError) -> Problem:
-    """What an error about releases that are judged together says of one that is out."""
-    if needs_answers(check) and isinstance(error, DataError) and not holdings.is_todays(held):
-        return answer_changed(held, hand.new, has_file=True)
-    return does_not_compose(
-        check, held, hand.new, hand.adversary.called, error.message
-    )  # its hint is for what is not out yet
-
-
-def _no_budget(check: Check, definition: Definition, plan: Plan, hand: Hand) -> Problem | None:
-    """Several outputs about the same people, and nothing says what they may spend in all."""
-    if (
-        check.kind not in OF_SYNTHETIC
-        or not hand.joined
-        or None not in (getattr(definition, "epsilon", 0), getattr(definition, "delta", 0))
-    ):
-        return None
-    names = [*hand.names, *hand.new]
-    releases = [one for name in names if isinstance(one := plan.releases[name], Synthetic)]
-    sums = (
-        f", for example epsilon: {total([one.epsilon for one in releases])}, delta: "
-        f"{float(sum(one.delta for one in releases)):g}"
-    )
-    text = (
-        f"{in_words(hand.joined)} {'is' if len(hand.joined) == 1 else 'are'} about the same people "
-        f"as {listed(hand.new)}, and what they spend adds up. Say in the check what they may spend "
-        f"in all{sums}."
-    )
-    return Problem("composition", text, hand.joined[0])
-
-
-def total(epsilons: Sequence[Fraction | str]) -> str:
-    """Epsilons added up, as one writes it.
-
-    >>> total([Fraction(2), Fraction(9, 2)]), total([Fraction(1), "ln(5)"])
-    ('6.5', 'their sum')
-    """
-    try:
-        return plain(sum((exact(one) for one in epsilons), Fraction(0)))
-    except ValueError:
-        return "their sum"
+def ask(check: Check, definition: Definition, question: Any, opened: OpenPlan) -> Answered[Any]:
+    """A definition's answer to its question."""
+    verdict = family_of(check.kind).answer(check, definition, question, opened)
+    return Answered(check, verdict, question)
 
 
 def _with_problems(check: Check, holdings: Holdings, verdict: Verdict, hand: Hand) -> Verdict:
@@ -248,20 +208,6 @@ def unread(holdings: Holdings) -> str:
     error = holdings.unread
     assert error is not None
     return " ".join(part for part in (f"{error.message.rstrip('.')}.", error.hint) if part)
-
-
-def closeness(verdict: Verdict) -> Any:
-    """Of verdicts that all hold, the one that holds by the least:
-    the greatest belief, the smallest crowd.
-    """
-    measured = verdict.measured
-    if "gamma" in measured and isinstance(measured["gamma"], int | Fraction):
-        return -Fraction(measured["gamma"])
-    return (
-        Fraction(measured["k"])
-        if verdict.check in OF_OVERLAPS and isinstance(measured.get("k"), int)
-        else Fraction(0)
-    )
 
 
 # -- words -----------------------------------------------------------------------------------------
@@ -372,7 +318,8 @@ def who_holds(hands: Sequence[Hand]) -> str:
 
 def against(check: Check, verdict: Verdict, hand: Hand) -> str:
     """Who the adversary is: the definition's words, and the clients who it was."""
-    if check.kind in OF_WORLDS or not hand.who or verdict.status == "holds":
+    has_all = family_of(check.kind).has_all_adversaries
+    if has_all or not hand.who or verdict.status == "holds":
         return verdict.against
     return f"{verdict.against} (here {hand.adversary.called})"
 

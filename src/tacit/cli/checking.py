@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from tacit.cli.printing import chosen, print_json, screen, waiting, warn, write_
 
 if TYPE_CHECKING:
     from tacit.checking.assess import Assessment
+    from tacit.families.family import Depth
     from tacit.model.verdict import Audience
     from tacit.plan.plan import Plan
 
@@ -71,7 +71,8 @@ def check(
     for number, path in enumerate(outputs):
         refuse_report(path, loaded, beside=outputs[:number])
     quiet = as_json or None in formats.values()
-    assessment = run_checks(loaded, only, portraits=report is not None, stages=not quiet)
+    depth: Depth | None = "page" if report is not None else None if quiet else "terminal"
+    assessment = run_checks(loaded, only, depth)
     if formats:
         write_formats(formats, loaded, only, assessment, fail_on)
     if None in formats.values():
@@ -150,7 +151,7 @@ def demo(folder: Path, as_json: bool, report: Path | None, audience: str | None)
     page = report or (folder / "report.html" if can_draw() else None)
     loaded = load_plan(plan, need_checks=True)
     refuse_report(page, loaded)
-    assessment = run_checks(loaded, (), portraits=True)
+    assessment = run_checks(loaded, (), "page")
     present(
         assessment,
         as_json=as_json,
@@ -205,16 +206,14 @@ def can_draw() -> bool:
     return find_spec("vl_convert") is not None
 
 
-def run_checks(
-    plan: Any, only: tuple[str, ...], *, portraits: bool, stages: bool = False
-) -> Assessment:
+def run_checks(plan: Any, only: tuple[str, ...], depth: Depth | None) -> Assessment:
     """Answer the checks, with a line of progress where somebody is watching."""
     from tacit.checking.assess import assess
     from tacit.model.jobs import Job
 
     with waiting("reading the tables") as tell:
         job = Job(lambda text, share: tell(f"{text} ({share:.0%})"))
-        return assess(plan, only=only, job=job, portraits=portraits, stages=stages)
+        return assess(plan, only=only, job=job, depth=depth)
 
 
 def present(
@@ -259,62 +258,16 @@ def next_steps(
     """What to do after a check; `kinds` are those of all checks of the
     plan, where not all were asked.
     """
-    from tacit.families.registry import MICRODATA
-    from tacit.report.crowds import is_restorable
+    from tacit.checking.assess import by_family
 
-    # Other checks of microdata judge it as views: no search for levels asks them.
-    breached = dict.fromkeys(
-        str(verdict.subject.get("release", ""))
-        for verdict in assessment.verdicts
-        if verdict.status == "breached" and verdict.check in MICRODATA
-    )
-    # Nothing is written beside what is out already and cannot be judged with it.
-    beside = {
-        str(verdict.subject.get("release"))
-        for verdict in assessment.verdicts
-        if verdict.subject.get("given")
-    }
-    coarser = [
-        name
-        for name in breached
-        if name in assessment.questions
-        and name not in beside
-        and any(
-            column in assessment.questions[name].table.hierarchies
-            for column in assessment.questions[name].quasi
-        )
+    every = list(kinds) or [verdict.check for verdict in assessment.verdicts]
+    steps = [
+        step
+        for family, answered in by_family(assessment.answered)
+        for step in family.next_steps(answered, str(plan), every)
     ]
-    steps = [f"tacit anonymize {coarser[0]} -o {coarser[0]}.csv --plan {plan}"] if coarser else []
-    if attacked := [name for name in breached if name in assessment.questions]:
-        steps.append(f"tacit attack {attacked[0]} --plan {plan}")
-    if restorable := [verdict for verdict in assessment.verdicts if is_restorable(verdict)]:
-        first, every = restorable[0], kinds or [verdict.check for verdict in assessment.verdicts]
-        name = first.name or (
-            ""
-            if every.count(first.check) == 1
-            else ",".join(first.subject.get("releases") or [first.subject["release"]])
-        )
-        steps.append(f"tacit restore {shlex.quote(name) + ' ' if name else ''}--plan {plan}")
-    if explained := explainable(assessment):
-        steps.append(f"tacit explain {explained} --worlds --plan {plan}")
     if report is None:
         steps.append(f"tacit check {plan} --report report.html")
     else:
         steps.append(f"open {report}")
     return steps
-
-
-def explainable(assessment: Assessment) -> str | None:
-    """How to call the first breached check whose possible databases can be shown."""
-    from tacit.families.registry import OF_WORLDS
-
-    about = [verdict for verdict in assessment.verdicts if verdict.check in OF_WORLDS]
-    nameless = [verdict.check for verdict in about if not verdict.name]
-    called = [
-        verdict.name or verdict.check
-        for verdict in about
-        if verdict.status == "breached"
-        and verdict.scope == "this data"
-        and (verdict.name or nameless.count(verdict.check) == 1)
-    ]
-    return called[0] if called else None

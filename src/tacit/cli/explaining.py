@@ -78,8 +78,9 @@ def explain(
             report=report,
             audience=chosen(audience),
         )
-    from tacit.checking.assess import Desk
     from tacit.errors import InputError
+    from tacit.families.queries.reading.readings import readings_of
+    from tacit.plan.opened import OpenPlan
 
     if sample is not None or case is not None or report is not None:
         raise InputError(
@@ -88,8 +89,8 @@ def explain(
         )
     loaded = load_plan(plan)
     refuse_check(loaded, name)
-    with Desk(loaded) as desk:
-        found = desk.readings.explained(name)
+    with OpenPlan(loaded) as opened:
+        found = readings_of(opened).explained(name)
     if as_json:
         print_json(found.to_json())
     else:
@@ -100,10 +101,11 @@ def explain(
 def refuse_check(plan: Any, name: str) -> None:
     """A check is no query: say how it is explained."""
     from tacit.errors import InputError
-    from tacit.families.registry import OF_WORLDS
+    from tacit.families.catalog import kinds_of
 
     is_check = any(
-        check.kind in OF_WORLDS and name in (check.name, check.kind) for check in plan.checks
+        check.kind in kinds_of("worlds") and name in (check.name, check.kind)
+        for check in plan.checks
     )
     if is_check and name not in (*plan.secrets, *plan.releases):
         raise InputError(

@@ -1,229 +1,96 @@
-"""The catalog of checks: what each asks about, and the keys it takes."""
+"""The catalog: every kind of release that is registered, its checks, and their definitions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
+from typing import Any
 
-from tacit.model.release import Constraint, Microdata, Release, Synthetic, View
+from tacit.families.definition import Definition
+from tacit.families.microdata.registration import REGISTRATION as MICRODATA
+from tacit.families.overlaps.registration import REGISTRATION as OVERLAPS
+from tacit.families.queries.registration import REGISTRATION as QUERIES
+from tacit.families.registration import CheckKind, PlannedRelease, Registration
+from tacit.families.synthetic.registration import REGISTRATION as SYNTHETIC
+from tacit.families.worlds.registration import REGISTRATION as WORLDS
 
-Kind = Literal[
-    "integer",
-    "number",
-    "epsilon",
-    "choice",
-    "list",
-    "text",
-    "file",
-    "column",
-    "names",
-    "groups",
-    "any",
-]
-ReleaseType = type[Microdata] | type[View] | type[Constraint] | type[Synthetic]
+FAMILIES: dict[str, Registration] = {}  # in the order of the docs
+CHECKS: dict[str, CheckKind] = {}
+FAMILY_OF: dict[str, str] = {}  # the family of each check
+RELEASE_KEYS: dict[str, type[PlannedRelease]] = {}  # by the key of a plan that says what it is
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A key of a check: what kind of value it holds, with an example of one."""
+class Definitions(MutableMapping[str, type[Definition]]):
+    """Definitions by the name of their check; each is loaded when it is first asked for.
 
-    name: str
-    kind: Kind
-    example: str
-    choices: tuple[str, ...] = ()
-    required: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class CheckKind:
-    """What a kind of check is about.
-
-    `about` are the kinds of release it can judge, `many` is whether it judges several together.
-    `sensitive` is how many sensitive columns the release's table needs: "any" number, "some"
-    (several are judged together), or "one" (the check names it where there are several).
+    A command that asks one question should not wait for all the others to be read.
     """
 
-    name: str
-    about: tuple[ReleaseType, ...]
-    parameters: tuple[Parameter, ...]
-    many: bool = False
-    sensitive: Literal["any", "some", "one"] = "any"
+    def __init__(self) -> None:
+        self._homes: dict[str, str] = {}
+        self._loaded: dict[str, type[Definition]] = {}
 
-    def keys(self) -> list[str]:
-        """Every key that the check takes.
+    def add(self, name: str, home: str) -> None:
+        """A definition by its module and class, below `tacit.families` if it is one of ours."""
+        self._homes[name] = home
 
-        >>> CHECKS["k-anonymity"].keys()
-        ['release', 'releases', 'k', 'sensitive', 'missing', 'given', 'collude', 'name']
-        """
-        return ["release", "releases", *(parameter.name for parameter in self.parameters)]
+    def __getitem__(self, name: str) -> type[Definition]:
+        if name not in self._loaded:
+            module, _, kind = self._homes[name].rpartition(".")
+            inside = module.split(".")[0] in FAMILIES
+            path = f"tacit.families.{module}" if inside else module
+            self._loaded[name] = getattr(import_module(path), kind)
+        return self._loaded[name]
 
-    def example(self) -> str:
-        """How the check is written.
+    def __setitem__(self, name: str, definition: type[Definition]) -> None:
+        self._homes.setdefault(name, "")
+        self._loaded[name] = definition
 
-        >>> CHECKS["l-diversity"].example()
-        'l-diversity: {release: NAME, kind: distinct, l: 3}'
-        """
-        required = [f"{one.name}: {one.example}" for one in self.parameters if one.required]
-        return f"{self.name}: {{{', '.join(['release: NAME', *required])}}}"
+    def __delitem__(self, name: str) -> None:
+        del self._homes[name]
+        self._loaded.pop(name, None)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
 
-def integer(name: str, example: str = "2") -> Parameter:
-    """A key that holds a whole number."""
-    return Parameter(name, "integer", example)
+    def __len__(self) -> int:
+        return len(self._homes)
 
-
-def number(name: str, example: str = "0.5") -> Parameter:
-    """A key that holds an exact number."""
-    return Parameter(name, "number", example)
-
-
-def choice(name: str, *choices: str) -> Parameter:
-    """A key that holds one of a few words."""
-    return Parameter(name, "choice", choices[0], choices)
+    def __contains__(self, name: object) -> bool:
+        return name in self._homes
 
 
-def optional(*parameters: Parameter) -> tuple[Parameter, ...]:
-    """Keys that may be left out."""
-    return tuple(replace(parameter, required=False) for parameter in parameters)
+DEFINITIONS = Definitions()
 
 
-NAME = optional(Parameter("name", "text", "my-check"))
-# What is out already, and who tells whom: every check is asked about what its recipients hold.
-OUT = optional(Parameter("given", "names", "[ledger]"), Parameter("collude", "groups", "[[a, b]]"))
-SECRET = Parameter("secret", "text", "NAME")
-FOR_MICRODATA = optional(
-    Parameter("sensitive", "column", "condition"),
-    choice("missing", "own-group", "match-any", "error"),
-)
+def register(registration: Registration) -> None:
+    """Add a kind of release: plans, checks, the ledger, reports and pages know it from here on."""
+    FAMILIES[registration.name] = registration
+    RELEASE_KEYS.update(registration.keys)
+    for check in registration.checks:
+        CHECKS[check.name] = check
+        FAMILY_OF[check.name] = registration.name
+        DEFINITIONS.add(check.name, check.definition)
 
 
-def microdata(
-    name: str, *parameters: Parameter, sensitive: Literal["any", "some", "one"] = "one"
-) -> CheckKind:
-    """A check of one generalized copy of a table."""
-    return CheckKind(
-        name, (Microdata,), (*parameters, *FOR_MICRODATA, *OUT, *NAME), sensitive=sensitive
-    )
+for _registration in (MICRODATA, QUERIES, WORLDS, OVERLAPS, SYNTHETIC):
+    register(_registration)
 
 
-def together(name: str, about: tuple[ReleaseType, ...], *parameters: Parameter) -> CheckKind:
-    """A check that judges several releases together."""
-    return CheckKind(name, about, (*parameters, *OUT, *NAME), many=True)
+def kinds_of(family: str) -> tuple[str, ...]:
+    """The checks of a family.
 
-
-def view_safety(name: str) -> CheckKind:
-    """g-safety or e-safety: what a new view says beyond the published ones."""
-    return together(
-        name,
-        (View, Constraint),
-        SECRET,
-        *optional(
-            choice("over", "instance", "domain", "all"),
-            Parameter("dictionary", "names", "[TABLE.COLUMN]"),
-            number("seconds", "60"),
-        ),
-    )
-
-
-def synthetic(name: str) -> CheckKind:
-    """A check of one mechanism or of several together;
-    without parameters those of the releases count.
+    >>> kinds_of("worlds")
+    ('g-safety', 'e-safety')
     """
-    required = Parameter("epsilon", "epsilon", "4.6"), number("delta", "1e-5")
-    return together(name, (Synthetic,), *optional(*required))
+    return tuple(check.name for check in FAMILIES[family].checks)
 
 
-CATALOG = (
-    microdata("k-anonymity", integer("k", "4"), sensitive="any"),
-    microdata(
-        "l-diversity",
-        choice("kind", "distinct", "entropy", "recursive"),
-        number("l", "3"),
-        *optional(
-            number("c", "3"),
-            Parameter("dont-care", "list", "[flu]"),
-            Parameter("negative", "list", "[cancer]"),
-            number("c2", "10"),
-        ),
-        sensitive="some",
-    ),
-    microdata(
-        "t-closeness",
-        number("t", "0.2"),
-        *optional(choice("distance", "equal", "ordered", "hierarchical")),
-    ),
-    microdata("alpha-k", number("alpha"), integer("k")),
-    microdata("k-e", integer("k"), number("e", "5000")),
-    microdata("eps-m", number("epsilon", "1000"), number("m", "2")),
-    microdata("variance", number("v", "100")),
-    microdata("c-k-safety", number("c"), integer("k")),
-    microdata("skyline", integer("l"), integer("k"), integer("m"), number("c")),
-    microdata(
-        "rho1-rho2",
-        number("rho1", "0.1"),
-        number("rho2"),
-        *optional(Parameter("prior", "file", "prior.csv")),
-    ),
-    microdata("dissimilarity", number("epsilon", "0.1"), number("delta"), integer("k")),
-    microdata(
-        "semantic",
-        Parameter("measure", "any", "{positive: 0.5}"),
-        *optional(
-            Parameter("protect", "any", "{equals: all}"),
-            Parameter("against", "any", "{negations: 1}"),
-        ),
-    ),
-    microdata(
-        "risk",
-        number("at-most", "0.1"),
-        *optional(
-            choice("attacker", "prosecutor", "journalist", "marketer"),
-            Parameter("population", "text", "city"),
-        ),
-        sensitive="any",
-    ),
-    together("k-sind", (View, Microdata), integer("k"), *optional(number("seconds", "60"))),
-    together(
-        "k-rsind",
-        (View, Microdata),
-        integer("k"),
-        *optional(choice("variant", "diverse", "literal"), number("seconds", "60")),
-    ),
-    together(
-        "gamma-privacy",
-        (View, Microdata),
-        number("gamma"),
-        *optional(number("epsilon", "0.02"), number("theta", "0.95"), number("seconds", "60")),
-    ),
-    together(
-        "perfect-privacy",
-        (View,),
-        SECRET,
-        *optional(
-            choice("semantics", "set", "bag"),
-            choice("model", "tuple-independent", "attribute-independent"),
-            number("seconds"),
-        ),
-    ),
-    view_safety("g-safety"),
-    view_safety("e-safety"),
-    synthetic("differential-privacy"),
-    synthetic("probabilistic-dp"),
-)
-CHECKS = {kind.name: kind for kind in CATALOG}
+def define(kind: str, parameters: Mapping[str, Any]) -> Definition:
+    """The definition that a plan's check asks for; parameters carry the names of the plan file.
 
-CALLED: dict[ReleaseType, str] = {
-    Microdata: "microdata",
-    View: "a view",
-    Constraint: "a constraint",
-    Synthetic: "synthetic data",
-}
-
-
-def called(release: Release) -> str:
-    """What a release is, in a word or two.
-
-    >>> called(View("who", "V(r) :- RS(r, s)"))
-    'a view'
+    >>> define("k-anonymity", {"k": 4})
+    KAnonymity(k=4, missing='own-group')
     """
-    return CALLED[type(release)]
+    named = {key.replace("-", "_"): value for key, value in parameters.items()}
+    return DEFINITIONS[kind](**named)

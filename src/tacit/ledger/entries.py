@@ -17,10 +17,11 @@ Kind = Literal["release", "withdrawal", "correction"]
 GIVES: frozenset[Kind] = frozenset(
     {"release", "correction"}
 )  # kinds by which somebody gets something
-Shape = Literal["view", "microdata", "synthetic", "constraint"]
+Shape = str  # what a release is, in a word: view, microdata, synthetic, constraint, ...
 
 MOST_LETTERS = 200  # of a name
 MOST_NOTE = 2_000
+WORD = re.compile(r"[a-z][a-z-]{0,40}")
 HEX = re.compile(r"[0-9a-f]{64}")
 
 
@@ -177,10 +178,10 @@ def checked(draft: Draft) -> Draft:
     """The draft with tables and recipients in order;
     an InputError where it could not be kept or found again.
     """
-    if draft.kind not in get_args(Kind) or draft.shape not in get_args(Shape):
+    if draft.kind not in get_args(Kind) or not WORD.fullmatch(draft.shape):
         raise InputError(
             f"the ledger has no entries of kind {draft.kind!r} and shape {draft.shape!r}.",
-            hint=f"Kinds: {', '.join(get_args(Kind))}; shapes: {', '.join(get_args(Shape))}.",
+            hint=f"Kinds: {', '.join(get_args(Kind))}; a shape is a word, such as view.",
         )
     if isinstance(draft.tables, str) or isinstance(draft.to, str):
         raise InputError("tables and recipients are lists of names.", hint="Write to=('clinic',).")

@@ -3,11 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal, Self
 
 Method = Literal["lattice", "mondrian", "window"]
+
+
+class Release:
+    """What leaves the house. `shape` is its kind in a word, as the ledger writes it; `called` says
+    it to a reader.
+    """
+
+    __slots__ = ()
+    shape: ClassVar[str]
+    called: ClassVar[str]
+    name: str
+    to: tuple[str, ...]
+
+    @property
+    def answer_file(self) -> str | None:
+        """The file of the plan that has what was published; None where the data give it."""
+        return None
+
+    def files(self) -> tuple[str, ...]:
+        """The owner's files that the release is made from."""
+        return ()
+
+    def given_to(self, to: tuple[str, ...]) -> Self:
+        """The same release for other recipients."""
+        return replace(self, to=to)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +51,11 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
-class Microdata:
+class Microdata(Release):
     """A generalized copy of a table, made by levels or found in a file that someone else made."""
 
+    shape: ClassVar[str] = "microdata"
+    called: ClassVar[str] = "microdata"
     name: str
     table: str
     generalization: Mapping[str, int] = field(default_factory=dict)
@@ -36,22 +63,40 @@ class Microdata:
     to: tuple[str, ...] = ()
     repair: Repair = Repair()
 
+    @property
+    def answer_file(self) -> str | None:
+        """The file, where someone else made it."""
+        return self.file
+
 
 @dataclass(frozen=True, slots=True)
-class View:
+class View(Release):
     """A query, and its answer where that came from elsewhere."""
 
+    shape: ClassVar[str] = "view"
+    called: ClassVar[str] = "a view"
     name: str
     query: str
     query_file: str | None = None
     answer: str | None = None
     to: tuple[str, ...] = ()
 
+    @property
+    def answer_file(self) -> str | None:
+        """The file with the answer."""
+        return self.answer
+
+    def files(self) -> tuple[str, ...]:
+        """The query's file, and that of its answer."""
+        return tuple(name for name in (self.query_file, self.answer) if name)
+
 
 @dataclass(frozen=True, slots=True)
-class Constraint:
+class Constraint(Release):
     """A constraint that is made public."""
 
+    shape: ClassVar[str] = "constraint"
+    called: ClassVar[str] = "a constraint"
     name: str
     constraint: str
     to: tuple[str, ...] = ()
@@ -85,7 +130,7 @@ class MilesKept:
 
 
 @dataclass(frozen=True, slots=True)
-class Synthetic:
+class Synthetic(Release):
     """A mechanism's output: which table and columns, what is promised,
     and the mechanism with its options.
 
@@ -94,6 +139,8 @@ class Synthetic:
     gamma of gamma-Good.
     """
 
+    shape: ClassVar[str] = "synthetic"
+    called: ClassVar[str] = "synthetic data"
     name: str
     table: str
     group: str
@@ -135,6 +182,3 @@ class Synthetic:
             self.shrink if isinstance(self.shrink, str) else None,
         )
         return tuple(name for name in named if name)
-
-
-Release = Microdata | View | Constraint | Synthetic

@@ -8,7 +8,6 @@ from typing import Any
 
 from tacit.engines.output import check_file
 from tacit.errors import InputError
-from tacit.model.release import Synthetic, View
 from tacit.model.schema import CsvHierarchy
 from tacit.plan.plan import Plan
 
@@ -54,10 +53,7 @@ def _named(plan: Plan) -> Iterator[str]:
         )
         yield from _texts(table.distances)
     for release in plan.releases.values():
-        if isinstance(release, View):
-            yield from (name for name in (release.query_file, release.answer) if name)
-        if isinstance(release, Synthetic):
-            yield from release.files()
+        yield from release.files()
     for check in plan.checks:
         yield from _texts(check.parameters)
 

@@ -32,7 +32,7 @@ from tacit.report.charts.portrait import (
     text_mark,
 )
 from tacit.report.html.pages import render_page, write_page
-from tacit.report.terminal.answers import gauge, two_sides
+from tacit.report.terminal.parts import gauge, two_sides
 
 BAR = 24  # letters of a bar in the terminal
 MOST_STEPS = 8  # of a story; one person's own chart has them all

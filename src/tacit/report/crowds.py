@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import log10
 from typing import TYPE_CHECKING, Any
 
-from tacit.families.registry import OF_OVERLAPS
+from tacit.families.overlaps.family import is_restorable
 from tacit.families.words import listed, people, plural
 from tacit.model.numbers import percent, percent_exactly, plain
 from tacit.model.verdict import Audience, Verdict
@@ -32,7 +32,7 @@ MOST_NAMES = 4  # of a crowd in a table
 MOST_STEPS = 12  # releases in the terminal
 PLAINLY = 10**9  # numbers from here on are written with a power of ten
 SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-GAMMA = "gamma-privacy"
+GAMMA, CROWDS = "gamma-privacy", ("k-sind", "k-rsind")
 
 WORDS = {
     "view": "A release that is a query: others see its answer.",
@@ -77,11 +77,6 @@ class Course:
 
     who: str
     steps: tuple[Step, ...]
-
-
-def is_about_overlaps(verdict: Verdict) -> bool:
-    """Is the verdict about several views of one table?"""
-    return verdict.check in OF_OVERLAPS
 
 
 def gamma(verdicts: Sequence[Verdict]) -> Fraction | None:
@@ -240,15 +235,6 @@ def may_have(verdict: Verdict) -> str:
     return f"What they {'may ' if verdict.check == 'k-sind' else ''}have: {told}"
 
 
-def is_restorable(verdict: Verdict) -> bool:
-    """May `tacit restore` bring gamma-privacy back? No view makes what is certain uncertain."""
-    return (
-        verdict.check == GAMMA
-        and verdict.status == "breached"
-        and verdict.measured.get("gamma") != 1
-    )
-
-
 def advice(verdict: Verdict) -> str:
     """What would help where restoring does not; empty where nothing has to."""
     if verdict.status != "breached" or is_restorable(verdict):
@@ -389,7 +375,7 @@ def figures(stages: Stages | None, verdicts: Sequence[Verdict]) -> list[tuple[st
                 (f"{above_in(stages, -1, limit):,}", f"with a share above {percent_exactly(limit)}")
             )
     for one in verdicts:
-        if is_about_overlaps(one) and one.check != GAMMA and "k" in one.measured:
+        if one.check in CROWDS and "k" in one.measured:
             found.append(
                 (f"{one.measured['k']:,}", f"in the smallest crowd ({one.label.partition('-')[2]})")
             )
@@ -425,6 +411,6 @@ def charts(
             shares_chart(stages, limit) if owner else None,
         ]
     for one in verdicts:
-        if one.check != GAMMA and is_about_overlaps(one):
+        if one.check in CROWDS:
             drawn.append(crowds_chart(sizes(one), int(one.required["k"]), one.label))
     return [chart for chart in drawn if chart is not None]

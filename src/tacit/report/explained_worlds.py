@@ -26,7 +26,7 @@ from tacit.report.charts.portrait import Chart
 from tacit.report.charts.worlds import Share, counts_chart, secrets_chart, share
 from tacit.report.html.pages import render_page, write_page
 from tacit.report.queries import NEW, text_row
-from tacit.report.terminal.answers import STYLES, WORDS, gauge, hanging, two_sides
+from tacit.report.terminal.parts import STYLES, WORDS, gauge, hanging, two_sides
 
 BAR = 12  # letters of a bar
 WIDE = 80  # columns of a terminal in which before and after stand side by side

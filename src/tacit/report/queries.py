@@ -13,8 +13,6 @@ from typing import Any
 from tacit.families.microdata.hierarchy import value_text
 from tacit.families.queries.facts import Fact
 from tacit.families.queries.query import Constant
-from tacit.families.registry import OF_OVERLAPS, OF_QUERIES, OF_WORLDS
-from tacit.families.words import listed
 from tacit.model.verdict import Verdict, subject_text
 
 NEW = "_fresh"  # how values that occur in neither query begin
@@ -90,29 +88,6 @@ class SubgoalPair:
     view: str
     without: str
     mapping: str
-
-
-def is_about_queries(verdict: Verdict) -> bool:
-    """Is it a verdict of perfect privacy? Such a verdict is decided
-    without rows, and names nobody.
-    """
-    return verdict.check in OF_QUERIES
-
-
-def title(verdict: Verdict) -> str:
-    """What was asked; about queries with the secret, because a view may be asked about several."""
-    if not is_about_queries(verdict):
-        return verdict.label
-    asked, bracket, model = verdict.label.partition(" (")
-    return f"{asked} of {verdict.subject['secret']}{bracket}{model}"
-
-
-def heading(release: str, verdicts: Sequence[Verdict]) -> str:
-    """What was judged. Views that are seen together say so."""
-    names = verdicts[0].subject.get("releases", ())
-    asked = verdicts[0].check in (*OF_QUERIES, *OF_WORLDS, *OF_OVERLAPS)
-    together = asked and len(names) > 1 and subject_text(verdicts[0].subject) == release
-    return f"{listed(names)} together" if together else release
 
 
 def disclosure(verdict: Verdict) -> Disclosure | None:
@@ -333,7 +308,7 @@ def all_rows(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def subgoal_pairs(verdict: Verdict) -> list[SubgoalPair]:
     """Why it holds, pair by pair; nothing where no two subgoals can be one row."""
-    if verdict.certificate is None or not is_about_queries(verdict):
+    if verdict.certificate is None:
         return []
     secret = str(verdict.subject["secret"])
     found = []

@@ -24,17 +24,8 @@ from tacit.report.html import cards
 from tacit.report.html.page import glossary
 from tacit.report.html.pages import render_page
 from tacit.report.html.pages import write_page as write
-from tacit.report.terminal.answers import (
-    gauge,
-    hanging,
-    headed,
-    personal,
-    put,
-    show_assumptions,
-    show_next,
-    show_verdict,
-    two_sides,
-)
+from tacit.report.terminal.answers import show_assumptions, show_next, show_verdict
+from tacit.report.terminal.parts import gauge, hanging, headed, personal, put, two_sides
 
 BAR = 20  # letters of a bar
 LEFT_OUT = "(its condition names people: for the owner only)"

@@ -39,17 +39,8 @@ from tacit.report.charts.maps import Map, maps
 from tacit.report.html.cards import Grid
 from tacit.report.html.pages import render_page
 from tacit.report.html.pages import write_page as write
-from tacit.report.terminal.answers import (
-    conclusion,
-    hanging,
-    headed,
-    personal,
-    put,
-    show_assumptions,
-    show_next,
-    show_verdict,
-    two_sides,
-)
+from tacit.report.terminal.answers import conclusion, show_assumptions, show_next, show_verdict
+from tacit.report.terminal.parts import hanging, headed, personal, put, two_sides
 
 INDENT = 13
 LARGEST_GROUPS = 10

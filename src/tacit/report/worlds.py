@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tacit.families.registry import OF_WORLDS
 from tacit.families.words import listed, plural
 from tacit.model.verdict import Verdict
-from tacit.report import queries
 from tacit.report.queries import NEW, NO_ROWS, Rows, text_row
 
 MOST_ROWS = 10  # of a table that differ
@@ -58,24 +56,17 @@ class Evidence:
     new_values: bool = False
 
 
-def is_about_worlds(verdict: Verdict) -> bool:
-    """Is the verdict about what a view says of a secret, given what is out?"""
-    return verdict.check in OF_WORLDS
-
-
 def is_made_up(verdict: Verdict) -> bool:
     """Has the verdict nothing from the owner's rows? Over domains and all databases, if no
     parameter took its value from the data.
     """
-    return is_about_worlds(verdict) and verdict.scope != "this data" and not parameters(verdict)
+    return verdict.scope != "this data" and not parameters(verdict)
 
 
 def title(verdict: Verdict, owner: bool = False) -> str:
     """What was asked: about worlds also for which value of the secret's parameters, and against
     whom if not everybody.
     """
-    if not is_about_worlds(verdict):
-        return queries.title(verdict)
     rest = verdict.label.removeprefix(verdict.check)
     values = (
         ", ".join(
@@ -168,7 +159,7 @@ def evidence(verdict: Verdict, owner: bool) -> Evidence | None:
     None for any other verdict, and where all of it is personal.
     """
     witness = verdict.witness
-    if witness is None or not is_about_worlds(verdict) or not (owner or is_made_up(verdict)):
+    if witness is None or not (owner or is_made_up(verdict)):
         return None
     facts = {**witness.facts, **witness.personal}
     if witness.kind == "world" and "world" in facts:

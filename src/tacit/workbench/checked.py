@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.checking.concerning import all_out
 from tacit.errors import TacitError
-from tacit.families.registry import define
+from tacit.families.catalog import define
 from tacit.model.release import Microdata, Synthetic
 from tacit.model.schema import CsvHierarchy
 from tacit.plan.owned import folders_of, owners_files

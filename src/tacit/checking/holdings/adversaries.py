@@ -9,8 +9,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from tacit.checking.concerning import out_already
-from tacit.checking.holdings.held import Adversary, Held
 from tacit.errors import PlanError
+from tacit.families.family import family_of
+from tacit.model.holdings import Adversary, Held
 from tacit.model.recipients import Spellings, have_common, is_among
 from tacit.plan.read.references import LEDGER
 
@@ -20,13 +21,11 @@ if TYPE_CHECKING:
 MOST_TOGETHER = 6  # clients in a group that colludes
 
 
-def adversaries(
-    check: Check, plan: Plan, held: Sequence[Held], *, together: bool
-) -> list[Adversary]:
+def adversaries(check: Check, plan: Plan, held: Sequence[Held]) -> list[Adversary]:
     """Everybody who would get something new; those who hold and get the same are one.
 
-    `together`: what a check names is also judged as one, whoever gets which part of it, because
-    that is what a list means there.
+    What a check names is also judged as one, whoever gets which part of it, because that is what a
+    list means; a family that has all adversaries in its question has them apart.
     """
     to = {name: plan.releases[name].to for name in check.releases}
     clients = sorted(
@@ -36,6 +35,7 @@ def adversaries(
     found: dict[tuple[frozenset[Held], tuple[str, ...]], Adversary] = {}
     for group in groups(check, clients):
         _add(found, group, check.releases, to, held)
+    together = not family_of(check.kind).has_all_adversaries
     if together and not any(one.new == check.releases for one in found.values()):
         everybody = tuple(sorted({client for some in to.values() for client in some}))
         _add(found, everybody, check.releases, to, held)

@@ -6,75 +6,43 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tacit.checking.concerning import is_named, out_already
 from tacit.checking.holdings.adversaries import adversaries, spellings_of, strangers
-from tacit.checking.holdings.composing import (
-    JUDGES,
-    Problem,
+from tacit.checking.holdings.ledgers import from_ledger, is_begun, ledger_of, tables_in
+from tacit.errors import TacitError
+from tacit.families.composing import (
     answer_changed,
     does_not_compose,
-    needs_answers,
     people_changed,
     release_changed,
     under_another_name,
 )
-from tacit.checking.holdings.corrections import JUDGED
-from tacit.checking.holdings.held import Adversary, Held, from_ledger
-from tacit.checking.holdings.ledgers import is_begun, ledger_of, tables_in
-from tacit.checking.holdings.scope import plainly, scope_of, spoken_of, tables_of
-from tacit.checking.holdings.ties import Ties, under_other_names
-from tacit.checking.recording.answers import Answers
-from tacit.checking.recording.defined import definition_of, shape_of
-from tacit.errors import TacitError
-from tacit.families.registry import OF_OVERLAPS, OF_SYNTHETIC, OF_WORLDS
+from tacit.families.family import answer_of, family_of, kind_of, tables_of
+from tacit.families.queries.reading.readings import readings_of
+from tacit.families.scope import plainly
 from tacit.families.words import listed
+from tacit.model.holdings import Adversary, Hand, Held
 from tacit.model.recipients import is_among
-from tacit.model.release import Microdata, View
 from tacit.model.verdict import Assumption
 from tacit.plan.read.references import LEDGER
 
 if TYPE_CHECKING:
-    from tacit.checking.desk import Desk
+    from tacit.checking.holdings.ties import Ties
+    from tacit.checking.recording.answers import Answers
     from tacit.ledger.ledger import Ledger
-    from tacit.model.release import Release
+    from tacit.plan.opened import OpenPlan
     from tacit.plan.plan import Check
 
 NOT_BEGUN = "the ledger was not begun yet: nothing is out by it"
 
 
-@dataclass(frozen=True, slots=True)
-class Hand:
-    """What one adversary has in hand: what is judged together with the new releases, and what
-    could not be.
-    """
-
-    adversary: Adversary
-    joined: tuple[Held, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    assumptions: tuple[Assumption, ...] = ()
-    warnings: tuple[str, ...] = ()
-    corrected: tuple[
-        Held, ...
-    ] = ()  # what they have was wrong, and they have the correction too, or get it
-
-    @property
-    def who(self) -> tuple[str, ...]:
-        """The clients."""
-        return self.adversary.who
-
-    @property
-    def new(self) -> tuple[str, ...]:
-        """What they would get."""
-        return self.adversary.new
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The releases that are out and are judged too."""
-        return tuple(one.release for one in self.joined)
+def holdings_of(opened: OpenPlan, new_answers: Mapping[str, str] | None = None) -> Holdings:
+    """What is out of an open plan, looked at once."""
+    return opened.once(Holdings, lambda: Holdings(opened, new_answers))
 
 
 class Holdings:
@@ -82,22 +50,20 @@ class Holdings:
     The ledger is opened when the first check asks.
     """
 
-    def __init__(self, desk: Desk, answers: Mapping[str, str] | None = None) -> None:
-        self.desk = desk
-        self.plan = desk.plan
-        self.new_answers = (
-            answers or {}
-        )  # of releases that are about to go out, where they are known
+    def __init__(
+        self,
+        opened: OpenPlan,
+        new_answers: Mapping[str, str] | None = None,
+        correcting: Collection[int] = (),
+    ) -> None:
+        self.opened = opened
+        self.plan = opened.plan
+        self.new_answers = new_answers or {}  # of releases that are about to go out, where known
+        self.correcting = correcting  # entries that what goes out now is to correct
         self._held: dict[tuple[object, ...], list[Held]] = {}
-        self.correcting: frozenset[int] = (
-            frozenset()
-        )  # entries that what goes out now is to correct
-        self._spellings = spellings_of(desk.plan)
+        self._spellings = spellings_of(opened.plan)
         self._stack = ExitStack()
-
-    def close(self) -> None:
-        """Let the ledger go."""
-        self._stack.close()
+        opened.closing(self._stack.close)
 
     @cached_property
     def ledger(self) -> Ledger | None:
@@ -107,14 +73,10 @@ class Holdings:
     @cached_property
     def answers(self) -> Answers:
         """The answers of the plan's releases, by their keyed hashes."""
+        from tacit.checking.recording.answers import Answers
+
         assert self.ledger is not None
-        return Answers(
-            self.plan,
-            self.desk.readings,
-            lambda: self.desk.engine,
-            lambda: self.desk.source,
-            self.ledger.key,
-        )
+        return Answers(self.opened, self.ledger.key)
 
     @cached_property
     def unread(self) -> TacitError | None:
@@ -129,16 +91,18 @@ class Holdings:
         """Is a check asked about more than what it names? If not, there is
         nothing else to be said about it.
 
-        View safety has recipients, and what they saw by the plan, in its own question;
-        it comes here where that is not all.
+        A family that has all adversaries has what they saw by the plan in its own question; it
+        comes here where that is not all.
         """
         if is_named(check, self.plan) or self.is_unread(check):
             return True
-        if check.kind in OF_WORLDS:
+        family = family_of(check.kind)
+        if family.has_all_adversaries:
             return any(
                 hand.problems
                 or any(
-                    one.entry is not None or not self._is_stated(one) for one in hand.adversary.held
+                    one.entry is not None or not family.has_in_question(one, self.opened)
+                    for one in hand.adversary.held
                 )
                 for hand in self.hands(check)
             )
@@ -165,17 +129,17 @@ class Holdings:
     @cached_property
     def ties(self) -> Ties:
         """Which tables have the same people under two names."""
-        return Ties(self.plan, lambda: self.desk.engine, lambda: self.desk.readings.known().shared)
+        from tacit.checking.holdings.ties import Ties
+
+        opened = self.opened
+        return Ties(self.plan, lambda: opened.engine, lambda: readings_of(opened).known().shared)
 
     # -- who holds what ----------------------------------------------------------------------------
 
     def hands(self, check: Check) -> list[Hand]:
         """Everybody who would get something new, with what they hold."""
         held = self.held(check)
-        return [
-            self._hand(check, one)
-            for one in adversaries(check, self.plan, held, together=check.kind not in OF_WORLDS)
-        ]
+        return [self._hand(check, one) for one in adversaries(check, self.plan, held)]
 
     def held(self, check: Check) -> list[Held]:
         """What is out and concerns a check, in the order in which it went out."""
@@ -188,12 +152,13 @@ class Holdings:
         said, asks = self._said_by_plan(check), self.asks_ledger(check)
         if not said and not asks:
             return []
+        family = family_of(check.kind)
         shared = self.ties.groups() if said or (asks and self._names) else []
         concerned: list[Held] = []
         # What is out may connect further tables with those of the check, and
         # other releases may be about these.
         while True:
-            scope = scope_of(check, self.desk, concerned, shared)
+            scope = family.scope(check, self.opened, concerned, shared)
             found = self._recorded(scope.asked) if asks else []
             wider = [
                 one
@@ -203,24 +168,15 @@ class Holdings:
             if wider == concerned:
                 break
             concerned = wider
-        if check.kind in OF_WORLDS:  # they are counted with, whatever they are about
-            concerned += [one for one in said if one not in concerned and self._is_stated(one)]
+        # what is in the family's own question counts, whatever it is about
+        concerned += [
+            one for one in said if one not in concerned and family.has_in_question(one, self.opened)
+        ]
         renamed = self._renamed if asks else []
         return [
             *(one for one in renamed if one.entry not in {other.entry for other in concerned}),
             *concerned,
         ]
-
-    def _is_stated(self, held: Held) -> bool:
-        """Is it something that view safety reads?"""
-        if held.shape not in ("view", "constraint") or held.release not in self.plan.releases:
-            return False
-        try:
-            self.desk.views.stated.view(held.release)
-            self.desk.views.stated.constraint(held.release)
-        except TacitError:
-            return False
-        return True
 
     def left_out(self, check: Check) -> list[Held]:
         """What is out, matters to a check, is held by somebody who gets what it names, and is
@@ -233,7 +189,7 @@ class Holdings:
             for one in self.held(replace(check, given=None))
             if one.release not in check.given and one not in self.held(check)
         ]
-        who = adversaries(check, self.plan, others, together=check.kind not in OF_WORLDS)
+        who = adversaries(check, self.plan, others)
         return [one for one in others if any(one in each.held for each in who)]
 
     def warnings(self, check: Check) -> tuple[str, ...]:
@@ -296,6 +252,8 @@ class Holdings:
         self, tables: Collection[str], foreign: Collection[str]
     ) -> Iterator[Held]:
         """What the ledger has about the people of some tables, where it calls these otherwise."""
+        from tacit.checking.holdings.ties import under_other_names
+
         assert self.ledger is not None
         for holding, table, why in (
             under_other_names(self.ledger, self.ties, tables, foreign, self.answers)
@@ -344,21 +302,21 @@ class Holdings:
             self._said(name, check)
             for name in names
             if name not in check.releases
-            or (name in self.new_answers and check.kind in OF_SYNTHETIC)
+            or (name in self.new_answers and family_of(check.kind).draws)
         ]
 
     def _said(self, name: str, check: Check) -> Held:
         """A release of which the plan says that it is out."""
         release = self.plan.releases[name]
         try:
-            tables = frozenset(tables_of(self.plan, name, self.desk.readings))
+            tables = frozenset(tables_of(name, self.opened))
         except TacitError:
             if name in (check.given or ()):
                 raise
             # the check does not name it: that it cannot be read is no error of this check, but it
             # may be about any table
             tables = frozenset()
-        return Held(name, shape_of(release), tables, release.to)
+        return Held(name, release.shape, tables, release.to)
 
     # -- what can be judged together ---------------------------------------------------------------
 
@@ -382,10 +340,10 @@ class Holdings:
             one.release
             for one in hand.joined
             if one.entry is None
-            and one.shape != "constraint"
-            and not has_file(self.plan.releases[one.release])
+            and answer_of(one.shape) != "none"
+            and self.plan.releases[one.release].answer_file is None
         ]
-        if names and needs_answers(check):
+        if names and family_of(check.kind).needs_answers(check):
             yield Assumption(
                 "published-as-today",
                 f"what was published with {listed(names)} is what the data give today",
@@ -394,8 +352,10 @@ class Holdings:
 
     def _beside(self, check: Check, hand: Hand, held: Held) -> Hand:
         """Another release that is out."""
+        family = family_of(check.kind)
+        by_answer = family.needs_answers(check) and answer_of(held.shape) != "none"
         why = self._other_name(check, held)
-        if why and check.kind not in OF_SYNTHETIC:  # what is spent adds up under all names
+        if why and not family.draws:  # what is spent adds up under all names
             return replace(
                 hand,
                 problems=(
@@ -405,20 +365,17 @@ class Holdings:
             )
         if not self._is_same(held):
             return replace(hand, problems=(*hand.problems, release_changed(held, self.plan)))
-        if held.shape not in JUDGES[check.kind]:
-            problem = does_not_compose(check, held, hand.new, hand.adversary.called, why)
+        if held.shape not in family.judges:
+            problem = does_not_compose(
+                check, held, hand.new, hand.adversary.called, why, alone=not family.judges
+            )
             return replace(hand, problems=(*hand.problems, problem))
-        if needs_answers(check) and held.shape != "constraint" and not self._answer_holds(held):
+        if by_answer and not self._answer_holds(held):
             return self._was_wrong(check, hand, held)
-        if check.kind in OF_OVERLAPS and self._are_others(held):
+        if family.same_people and self._are_others(held):
             return replace(hand, problems=(*hand.problems, people_changed(held)))
         assumed = (*hand.assumptions, *self._not_compared(check, held))
-        if (
-            needs_answers(check)
-            and held.shape != "constraint"
-            and held.entry is not None
-            and self._today(held.release) != held.answer
-        ):
+        if by_answer and held.entry is not None and self._today(held.release) != held.answer:
             assumed = (
                 *assumed,
                 Assumption(
@@ -427,25 +384,26 @@ class Holdings:
                     "no",
                 ),
             )
-        if check.kind in OF_SYNTHETIC:
+        if family.draws:
             assumed = (*assumed, as_drawn(held))
-        if any(
-            is_the_same(held, one) for one in hand.joined
-        ):  # by another entry, for other recipients
-            return hand if check.kind not in OF_SYNTHETIC else assuming(hand, one_output(held))
+        # by another entry, for other recipients
+        if any(is_the_same(held, one, draws=family.draws) for one in hand.joined):
+            return assuming(hand, one_output(held)) if family.draws else hand
         return replace(hand, joined=(*hand.joined, held), assumptions=tuple(dict.fromkeys(assumed)))
 
     def _again(self, check: Check, hand: Hand, held: Held, own: set[str | None]) -> Hand:
         """A release that is asked about and is out already."""
+        family = family_of(check.kind)
+        by_answer = family.needs_answers(check) and answer_of(held.shape) != "none"
         if held.tied:
             hand = replace(hand, warnings=(*hand.warnings, held.tied))
         if not self._is_same(held):
             return replace(hand, problems=(*hand.problems, release_changed(held, self.plan)))
-        if check.kind in OF_SYNTHETIC:
+        if family.draws:
             return self._drawn_again(hand, held, own)
-        if needs_answers(check) and held.shape != "constraint" and not self._goes_out_again(held):
+        if by_answer and not self._goes_out_again(held):
             return self._was_wrong(check, hand, held)
-        if check.kind in OF_OVERLAPS and self._are_others(held):
+        if family.same_people and self._are_others(held):
             return replace(hand, problems=(*hand.problems, people_changed(held)))
         assumed = (*hand.assumptions, *self._not_compared(check, held))
         return replace(
@@ -461,7 +419,7 @@ class Holdings:
         is_corrected = held.corrected is not None or held.entry in self.correcting
         if (
             is_corrected
-            and check.kind in JUDGED
+            and family_of(check.kind).judges_corrected(check)
             and held.people is not None
             and self._people(held) == held.people
         ):
@@ -511,22 +469,8 @@ class Holdings:
 
     def _own_tables(self, check: Check) -> set[str]:
         """The tables that a check is about itself."""
-        views = {
-            name for one in check.releases for name in tables_of(self.plan, one, self.desk.readings)
-        }
-        return views | self._secret_tables(check)
-
-    def _secret_tables(self, check: Check) -> set[str]:
-        """The tables that a secret speaks of; one of view safety may have parameters."""
-        if check.secret is None:
-            return set()
-        if check.kind in OF_WORLDS:
-            return {
-                atom.relation
-                for part in self.desk.views.stated.example(check.secret).parts
-                for atom in part.atoms
-            }
-        return spoken_of(self.desk.readings.secret(check.secret))
+        views = {name for one in check.releases for name in tables_of(one, self.opened)}
+        return views | family_of(check.kind).secret_tables(check, self.opened)
 
     def _cautions(self, adversary: Adversary) -> list[str]:
         return [
@@ -539,7 +483,7 @@ class Holdings:
         """What is out, by the name under which the plan has it now:
         a release that was corrected may be kept under another one.
         """
-        by_answer = needs_answers(check) and held.shape in ("view", "microdata")
+        by_answer = family_of(check.kind).needs_answers(check) and answer_of(held.shape) == "data"
         if (
             held.entry is None
             or held.tied
@@ -556,7 +500,7 @@ class Holdings:
     def _is_kept(self, name: str, held: Held, *, by_answer: bool) -> bool:
         """Is a release of the plan what went out under another name?"""
         renamed = replace(held, release=name)
-        if shape_of(self.plan.releases[name]) != held.shape or not self._is_same(renamed):
+        if self.plan.releases[name].shape != held.shape or not self._is_same(renamed):
             return False
         return not by_answer or self._answer_holds(renamed)
 
@@ -566,6 +510,8 @@ class Holdings:
             return True
         if held.release not in self.plan.releases:
             return False
+        from tacit.checking.recording.defined import definition_of
+
         assert self.ledger is not None
         return definition_of(
             self.plan, held.release, self.ledger.key
@@ -576,11 +522,11 @@ class Holdings:
         however they were made.
         """
         release = self.plan.releases[held.release]
+        kind = kind_of(release)
         is_file = (
-            isinstance(release, Microdata)
-            and release.file is not None
-            and held.shape == "microdata"
-            and release.table in held.tables
+            kind.is_file(release)
+            and held.shape == release.shape
+            and held.tables.issuperset(kind.tables(release, self.opened))
         )
         return is_file and held.answer is not None and self.answers.fits(held.release, held.answer)
 
@@ -602,21 +548,13 @@ class Holdings:
 
     def _not_compared(self, check: Check, held: Held) -> Iterator[Assumption]:
         """What is taken to be as it was when a release went out, though nothing says so."""
-        if held.entry is None or held.shape == "constraint" or not needs_answers(check):
+        family = family_of(check.kind)
+        has_answer = answer_of(held.shape) != "none"
+        if held.entry is None or not has_answer or not family.needs_answers(check):
             return
-        if check.kind in OF_WORLDS:
-            yield Assumption(
-                "same-data",
-                f"nothing that {held.told} does not show has changed since it went out",
-                "no",
-            )
-        elif check.kind in OF_OVERLAPS and (held.people is None or self._people(held) is None):
-            yield Assumption(
-                "same-people",
-                f"the people, and what everybody knows of them, are those of when {held.told} "
-                "went out",
-                "no",
-            )
+        knows_people = held.people is not None and self._people(held) is not None
+        if (assumed := family.not_compared(held, knows_people=knows_people)) is not None:
+            yield assumed
 
     def _people(self, held: Held) -> str | None:
         """The people of a release's table today."""
@@ -635,13 +573,6 @@ class Holdings:
         """Is what is about to go out what went out before?"""
         new = self.new_answers.get(held.release)
         return new == held.answer if new is not None else self._answer_holds(held)
-
-
-def has_file(release: Release) -> bool:
-    """Has the plan a file with what was published?"""
-    return (isinstance(release, View) and release.answer is not None) or (
-        isinstance(release, Microdata) and release.file is not None
-    )
 
 
 def assuming(hand: Hand, assumption: Assumption) -> Hand:
@@ -678,10 +609,10 @@ def is_listed(said: Held, found: Sequence[Held]) -> bool:
     )
 
 
-def is_the_same(one: Held, other: Held) -> bool:
-    """Do two entries speak of the same thing? A mechanism's outputs differ, and one that is not
+def is_the_same(one: Held, other: Held, *, draws: bool) -> bool:
+    """Do two entries speak of the same thing? Outputs that are drawn differ, and one that is not
     known is like no other.
     """
     if one.release != other.release:
         return False
-    return one.shape != "synthetic" or (one.answer is not None and one.answer == other.answer)
+    return not draws or (one.answer is not None and one.answer == other.answer)

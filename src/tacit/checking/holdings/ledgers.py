@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import InputError, Mark
+from tacit.model.holdings import Held
 
 if TYPE_CHECKING:
+    from tacit.ledger.held import Holding
     from tacit.ledger.ledger import Ledger
+    from tacit.model.recipients import Spellings
     from tacit.plan.plan import Plan
 
 
@@ -106,3 +109,22 @@ def tables_in(ledger: Ledger) -> set[str]:
 
     with ledger.store.reading() as ask:
         return {str(row[0]) for row in ask(NAMES)} - {ANY}
+
+
+def from_ledger(holding: Holding, spellings: Spellings) -> Held:
+    """What the ledger says is out, with recipients as the plan writes them:
+    one that an entry writes in capitals is the same one.
+    """
+    return Held(
+        holding.release,
+        holding.shape,
+        frozenset(holding.tables),
+        spellings.each(holding.to),
+        holding.entry,
+        holding.at,
+        holding.withdrawn,
+        holding.definition,
+        holding.answer,
+        holding.people,
+        holding.corrected,
+    )

@@ -5,30 +5,24 @@ has of what was handed out.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tacit.checking.holdings.trees import tables_of, tree_of
-from tacit.engines.attach import CONVERSIONS
-from tacit.engines.files import csv_shape
 from tacit.engines.sql import shapes
-from tacit.engines.sql.shapes_ordered import in_order
-from tacit.errors import DataError, TacitError
+from tacit.errors import TacitError
+from tacit.families.answer_files import arranged, read_file
+from tacit.families.family import kind_of
+from tacit.families.released import Row, Shown
 from tacit.ledger.digests import AnswerDigest
-from tacit.model.release import Microdata, View
 from tacit.model.schema import Table
 
 if TYPE_CHECKING:
-    from tacit.engines.base import Engine
-    from tacit.families.microdata.reading.source import Source
-    from tacit.families.queries.reading.readings import Readings
     from tacit.ledger.key import Key
-    from tacit.plan.plan import Plan
+    from tacit.plan.opened import OpenPlan
 
-Row = tuple[Any, ...]
 KINDS: dict[type, str] = {
     bool: "boolean",
     int: "integer",
@@ -38,15 +32,6 @@ KINDS: dict[type, str] = {
     dt.date: "date",
     dt.datetime: "timestamp",
 }
-PARQUET = (".parquet", ".pq")
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """An answer to be read once: the names of its columns, and its rows in any order."""
-
-    columns: tuple[str, ...]
-    rows: Iterator[Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +49,10 @@ class Summed:
 class Answers:
     """The answers of a plan's releases. Each is computed once, and only its hash is kept."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        readings: Readings,
-        engine: Callable[[], Engine],
-        source: Callable[[], Source],
-        key: Key,
-    ) -> None:
-        self.plan = plan
-        self.readings = readings
+    def __init__(self, opened: OpenPlan, key: Key) -> None:
+        self.opened = opened
+        self.plan = opened.plan
         self.key = key
-        self._engine = engine
-        self._source = source
         self._today: dict[str, Summed | None] = {}
         self._people: dict[str, str | None] = {}
 
@@ -106,7 +82,7 @@ class Answers:
 
     def _counted(self, table: Table) -> str:
         columns = sorted({*table.keys[0], *table.quasi_identifiers})
-        engine, digest = self._engine(), AnswerDigest(self.key, columns)
+        engine, digest = self.opened.engine, AnswerDigest(self.key, columns)
         if not engine.has(table.name):
             engine.attach(table)
         for row in engine.rows(shapes.columns_of(table.name, columns)):
@@ -115,14 +91,7 @@ class Answers:
 
     def fits(self, name: str, digest: str) -> bool:
         """Does the file that the plan has for a release hold the answer with this hash?"""
-        release = self.plan.releases[name]
-        file = (
-            release.answer
-            if isinstance(release, View)
-            else release.file
-            if isinstance(release, Microdata)
-            else None
-        )
+        file = self.plan.releases[name].answer_file
         return file is not None and self.has(self.plan.folder / file, file, name, digest)
 
     def has(self, path: Path, shown: str, name: str, digest: str) -> bool:
@@ -139,28 +108,7 @@ class Answers:
         was made elsewhere.
         """
         release = self.plan.releases[name]
-        if isinstance(release, View):
-            return self._view(name)
-        assert isinstance(release, Microdata)
-        if release.file is not None:
-            return read_file(self.plan.folder / release.file, release.file)
-        table = self.plan.tables[release.table]
-        columns = (*table.quasi_identifiers, *table.sensitive, *table.insensitive)
-        return Shown(
-            columns,
-            (tuple(row[column] for column in columns) for row in self._source().released(name)),
-        )
-
-    def _view(self, name: str) -> Shown:
-        columns = self.readings.view(name).columns
-        tree = tree_of(self.plan, name, self.readings)
-        if tree is None:
-            return Shown(columns or ("yes",), iter(()))
-        engine = self._engine()
-        for table in tables_of(self.plan, tree):
-            if not engine.has(table):
-                engine.attach(self.plan.tables[table])
-        return Shown(columns or ("yes",), engine.rows(in_order(tree, len(columns) or 1)))
+        return kind_of(release).shown(release, self.opened)
 
     def summed(self, shown: Shown) -> Summed:
         """Read an answer for its hash."""
@@ -178,7 +126,8 @@ class Answers:
         A file says less of its values than a database.
         Whichever reading has the hash, it is the same answer.
         """
-        today = None if self._is_file(name) else self.today(name)
+        release = self.plan.releases[name]
+        today = None if kind_of(release).is_file(release) else self.today(name)
         columns = today.columns if today is not None else self._columns(name)
         if today is not None and (alike := self._alike(path, shown, today)) is not None:
             yield alike
@@ -196,83 +145,13 @@ class Answers:
         except (TacitError, ValueError, ArithmeticError, LookupError):
             return None
 
-    def _is_file(self, name: str) -> bool:
-        release = self.plan.releases[name]
-        return isinstance(release, Microdata) and release.file is not None
-
     def _columns(self, name: str) -> tuple[str, ...]:
         """The columns of a release, where they are known."""
+        release = self.plan.releases[name]
         try:
-            return (
-                self.readings.view(name).columns
-                if isinstance(self.plan.releases[name], View)
-                else ()
-            )
+            return kind_of(release).columns(release, self.opened)
         except TacitError:
             return ()
-
-
-def read_file(
-    path: Path,
-    shown: str,
-    kinds: Sequence[str | None] = (),
-    columns: Sequence[str] = (),
-    *,
-    guess: bool = False,
-) -> Shown:
-    """The rows of a CSV or Parquet file. Cells of CSV are text, unless `kinds` say what those of
-    `columns` are, or they are to be guessed.
-    """
-    from tacit.engines.duckdb.engine import DuckDB
-
-    engine = DuckDB(folder=path.parent)
-    if path.suffix.lower() in PARQUET:
-        engine.attach(Table("answer", file=path.name))
-        header = tuple(engine.native_types("answer"))
-        return Shown(header, engine.rows(shapes.columns_of("answer", header)))
-    header = csv_shape(path, shown).header
-    if guess:
-        engine.attach(Table("answer", file=path.name))
-        return Shown(header, engine.rows(shapes.columns_of("answer", header)))
-    engine.attach(Table("answer", file=path.name, columns=dict.fromkeys(header, "text")))
-    rows = engine.rows(shapes.columns_of("answer", header))
-    if not kinds:
-        return Shown(header, rows)
-    if len(kinds) != len(header):
-        raise DataError(f"{shown} has {len(header)} columns, and the release has {len(kinds)}.")
-    order = in_places(header, columns)
-    convert = [CONVERSIONS.get(kinds[at] or "text", str) for at in order]  # type: ignore[call-overload]
-    return Shown(
-        header,
-        (
-            tuple(
-                None if cell is None else one(cell) for one, cell in zip(convert, row, strict=True)
-            )
-            for row in rows
-        ),
-    )
-
-
-def in_places(header: Sequence[str], columns: Sequence[str]) -> list[int]:
-    """For each column of a file its place in the release:
-    by its name where all names are the same ones, else as it stands.
-
-    >>> in_places(["Zip", "age"], ["age", "zip"]), in_places(["a", "b"], ["c", "d"])
-    ([1, 0], [0, 1])
-    """
-    ours, theirs = [name.casefold() for name in columns], [name.casefold() for name in header]
-    if len(set(ours)) == len(ours) and sorted(ours) == sorted(theirs):
-        return [ours.index(name) for name in theirs]
-    return list(range(len(header)))
-
-
-def arranged(shown: Shown, columns: Sequence[str]) -> Shown:
-    """The same with the columns in the order of the release."""
-    order = in_places(shown.columns, columns)
-    if order == list(range(len(order))):
-        return shown
-    back = [order.index(at) for at in range(len(order))]
-    return Shown(tuple(columns), (tuple(row[at] for at in back) for row in shown.rows))
 
 
 def noted(kinds: list[str | None], row: Row) -> None:

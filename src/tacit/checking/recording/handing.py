@@ -6,25 +6,25 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.checking.recording.answers import Answers, Row, Shown, Summed, read_file
+from tacit.checking.recording.answers import Answers, Summed
 from tacit.engines import output as files
 from tacit.errors import DataError, InputError, TacitError
+from tacit.families.answer_files import read_file
+from tacit.families.family import kind_of
 from tacit.families.microdata.hierarchy import value_text
+from tacit.families.released import Row, Shown
 from tacit.ledger.digests import AnswerDigest
-from tacit.model.release import Constraint, Microdata, Synthetic, View
 from tacit.plan.owned import owners_files
 
 if TYPE_CHECKING:
-    from tacit.checking.desk import Desk
-    from tacit.families.synthetic.reading.scene import Scene
     from tacit.ledger.key import Key
+    from tacit.plan.opened import OpenPlan
     from tacit.plan.plan import Plan
 
 
@@ -49,17 +49,18 @@ def refuse_files(
 ) -> None:
     """Files that cannot be meant, refused before any work is done."""
     one = plan.releases[release]
-    if isinstance(one, Synthetic) and answer is None:
+    kind = kind_of(one)
+    if kind.answer == "file" and answer is None:
         raise InputError(
-            f"{release} is synthetic data, which are drawn at random: only the file itself says "
+            f"{release} is {one.called}, which are drawn at random: only the file itself says "
             "what goes out.",
             hint=(
                 f"Write it with tacit synthesize {release} -o FILE, and give it with --answer FILE."
             ),
         )
-    if isinstance(one, Constraint) and (answer or output):
+    if kind.answer == "none" and (answer or output):
         raise InputError(
-            f"{release} is a constraint, and has no answer.",
+            f"{release} is {one.called}, and has no answer.",
             hint="Leave --answer and --output out.",
         )
     if answer is not None and output is not None:
@@ -79,7 +80,7 @@ def refuse_files(
                 "written if its checks hold."
             ),
         )
-    if isinstance(one, Synthetic) or output.suffix.lower() != ".csv":
+    if kind.answer == "file" or output.suffix.lower() != ".csv":
         raise DataError(
             f"{output}: answers are written as CSV.",
             hint="Write to a name that ends in .csv, or give the file that goes out with --answer.",
@@ -88,7 +89,7 @@ def refuse_files(
         output,
         [
             *owners_files(plan),
-            *([plan.folder / one.file] if isinstance(one, Microdata) and one.file else []),
+            *([plan.folder / str(one.answer_file)] if kind.is_file(one) else []),
         ],
     )
 
@@ -100,58 +101,15 @@ def refuse_answer(plan: Plan, release: str, answer: Path) -> None:
             f"there is no file {answer}.", hint="Give the file that goes out with --answer."
         )
     published = {
-        (plan.folder / one.answer).resolve()
+        (plan.folder / one.answer_file).resolve()
         for one in plan.releases.values()
-        if isinstance(one, View) and one.answer
+        if one.answer_file
     }
     if answer.resolve() in {path.resolve() for path in owners_files(plan)} - published:
         raise InputError(
             f"{answer} is the owner's own file, and not what {release} shows.",
             hint="Give the file that goes out with --answer.",
         )
-
-
-def refuse_drawn(scene: Scene, answer: Path) -> None:
-    """Synthetic data that the mechanism cannot have drawn:
-    other columns, values outside of the domain, other numbers of people.
-    """
-    release, shown = scene.release, read_file(answer, str(answer))
-    names = (release.group, release.value, *([release.count] if release.count is not None else []))
-    hint = (
-        f"Give what tacit synthesize {release.name} -o FILE wrote, or record with "
-        "--out-already what is out in any case."
-    )
-    if shown.columns != names:
-        raise DataError(
-            f"{answer} has the columns {', '.join(shown.columns)}, and {release.name} has "
-            f"{', '.join(names)}.",
-            hint=hint,
-        )
-    values, found = {value_text(value) for value in scene.labels}, Counter[str]()
-    sizes = {value_text(group): people for group, people in scene.sizes.items()}
-    for row in shown.rows:
-        group, value = (None if one is None else value_text(one) for one in row[:2])
-        if group is None or group not in sizes or value not in values:
-            raise DataError(
-                f"{answer} has people outside of the groups and the domain of {release.name}.",
-                hint=hint,
-            )
-        found[group] += _people(row, answer)
-    if release.mechanism == "dirichlet" and found != Counter(sizes):
-        raise DataError(
-            f"{answer} does not have as many people in each {release.group} as "
-            f"{release.name} draws.",
-            hint=hint,
-        )
-
-
-def _people(row: Row, answer: Path) -> int:
-    """How many people a row of synthetic data stands for."""
-    if len(row) == 2:
-        return 1
-    if not (text := value_text(row[2])).isdecimal():
-        raise DataError(f"{answer} has {text!r} people in a row.", hint="Counts are whole numbers.")
-    return int(text)
 
 
 @contextmanager
@@ -167,7 +125,7 @@ def written(output: Path | None) -> Iterator[Path | None]:
 
 
 def handed_out(
-    desk: Desk,
+    opened: OpenPlan,
     release: str,
     key: Key,
     answer: Path | None,
@@ -178,38 +136,39 @@ def handed_out(
     """What goes out with a release: as the data give it, or as a file has it, which must be what
     the checks judged.
     """
-    one = desk.plan.releases[release]
-    answers = Answers(desk.plan, desk.readings, lambda: desk.engine, lambda: desk.source, key)
-    if isinstance(one, Constraint):
+    one = opened.plan.releases[release]
+    kind, answers = kind_of(one), Answers(opened, key)
+    if kind.answer == "none":
         return Handed(None)
-    if isinstance(one, Synthetic):
+    if kind.answer == "file":
         assert answer is not None
         if not out_already:
-            refuse_drawn(desk.synthetic.scene(release), answer)
+            kind.refuse_handed(one, opened, answer)
         return _of(answers.summed(read_file(answer, str(answer))))
     if answer is not None:
         return _of(_given(answers, release, answer, out_already=out_already))
-    file = one.answer if isinstance(one, View) else None
+    file = None if kind.is_file(one) else one.answer_file
     if file is not None and answers.today(release) is None:
-        refuse_columns(desk, release, file)
+        refuse_columns(opened, release, file)
         found = replace(
-            _of(list(answers.of_file(desk.plan.folder / file, file, release))[-1]), unchecked=file
+            _of(list(answers.of_file(opened.plan.folder / file, file, release))[-1]), unchecked=file
         )
         if place is not None:
-            _written(read_file(desk.plan.folder / file, file), place, key, shuffle=True)
+            _written(read_file(opened.plan.folder / file, file), place, key, shuffle=True)
         return found
     if place is None:
         return _of(answers.summed(answers.shown(release)))
-    return _written(answers.shown(release), place, key, shuffle=isinstance(one, Microdata))
+    return _written(answers.shown(release), place, key, shuffle=kind.shuffled)
 
 
-def refuse_columns(desk: Desk, release: str, file: str) -> None:
+def refuse_columns(opened: OpenPlan, release: str, file: str) -> None:
     """A file that stands for the answer has its columns:
     names that a query gives by itself may be others.
     """
-    header = read_file(desk.plan.folder / file, file).columns
+    header = read_file(opened.plan.folder / file, file).columns
     try:
-        shown = desk.readings.view(release).columns
+        one = opened.plan.releases[release]
+        shown = kind_of(one).columns(one, opened)
     # a table of which some columns are not at hand: whoever reads such views looks at the file too
     except TacitError:
         return
@@ -225,7 +184,7 @@ def refuse_columns(desk: Desk, release: str, file: str) -> None:
         raise DataError(
             f"{file} has the columns {', '.join(header)}, and {release} shows {', '.join(shown)}.",
             hint=f"Name the file with the answer of {release}, or leave `answer:` out.",
-            mark=desk.plan.mark("releases", release),
+            mark=opened.plan.mark("releases", release),
         )
 
 
@@ -239,11 +198,9 @@ def _given(answers: Answers, release: str, answer: Path, *, out_already: bool) -
     today = answers.today(release)
     one = answers.plan.releases[release]
     known = {today.digest} if today is not None else set[str]()
-    if today is None and isinstance(one, View) and one.answer is not None:
-        known = {
-            each.digest
-            for each in answers.of_file(answers.plan.folder / one.answer, one.answer, release)
-        }
+    file = None if kind_of(one).is_file(one) else one.answer_file
+    if today is None and file is not None:
+        known = {each.digest for each in answers.of_file(answers.plan.folder / file, file, release)}
     if not known and not out_already:
         raise DataError(
             f"{answer} cannot be compared with what {release} shows: the data are not at hand.",
@@ -254,11 +211,7 @@ def _given(answers: Answers, release: str, answer: Path, *, out_already: bool) -
         )
     fitting = [each for each in found if each.digest in known]
     if not fitting and not out_already:
-        own = (
-            f"{{table: {one.table}, file: {answer}}}"
-            if isinstance(one, Microdata)
-            else f"answer: {answer}"
-        )
+        own = kind_of(one).as_file(one, str(answer))
         raise DataError(
             f"{answer} is not what {release} shows by the plan, so that what was judged is not "
             "what goes out.",

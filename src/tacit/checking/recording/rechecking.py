@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from tacit import __version__
-from tacit.checking.assess import Desk
 from tacit.checking.holdings.ledgers import ledger_of
 from tacit.checking.holdings.shares import Given, given_out, worst
 from tacit.checking.recording.answers import Answers
 from tacit.checking.recording.defined import definition_of
 from tacit.checking.recording.record import people_of, plan_hash
 from tacit.checking.recording.standing import Standing, standings
+from tacit.families.family import kind_of
 from tacit.families.words import listed
 from tacit.model.jobs import Job
 from tacit.model.recipients import have_common
-from tacit.model.release import Microdata, View
 from tacit.model.verdict import Audience
+from tacit.plan.opened import OpenPlan
 
 if TYPE_CHECKING:
     from tacit.ledger.entries import Entry
@@ -122,8 +122,8 @@ def recheck(plan: Plan, job: Job | None = None) -> Recheck:
     with ledger_of(plan) as ledger:
         given, key = given_out(ledger), ledger.key
     found = standings(plan, job).found
-    with Desk(plan, job) as desk:
-        compared = Compared(desk, key, given)
+    with OpenPlan(plan, job) as opened:
+        compared = Compared(opened, key, given)
         rechecked = tuple(_rechecked(one, _about(one, found), compared) for one in given)
     return Recheck(plan.ledger, rechecked, time.perf_counter() - begun)
 
@@ -160,11 +160,9 @@ def _verdict(one: Standing, audience: Audience) -> dict[str, Any]:
 class Compared:
     """What is as it was when releases went out, and what is not."""
 
-    def __init__(self, desk: Desk, key: Key, given: Sequence[Given]) -> None:
-        self.desk, self.plan, self.key, self.given = desk, desk.plan, key, given
-        self.answers = Answers(
-            desk.plan, desk.readings, lambda: desk.engine, lambda: desk.source, key
-        )
+    def __init__(self, opened: OpenPlan, key: Key, given: Sequence[Given]) -> None:
+        self.plan, self.key, self.given = opened.plan, key, given
+        self.answers = Answers(opened, key)
 
     def causes(self, given: Given, found: Sequence[Standing], then: str) -> Iterator[Cause]:
         """What changed since a release went out, or why it never held."""
@@ -211,7 +209,8 @@ class Compared:
         """
         release = self.plan.releases.get(entry.release)
         if (
-            not isinstance(release, View | Microdata)
+            release is None
+            or kind_of(release).answer != "data"
             or definition_of(self.plan, entry.release, self.key) != entry.definition
         ):
             return None

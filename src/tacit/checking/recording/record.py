@@ -14,25 +14,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
-from tacit.checking.assess import Assessment, Desk, judged
-from tacit.checking.assess import answer as verdict_of
+from tacit.checking.assess import Assessment, assess_open
 from tacit.checking.holdings.adversaries import spellings_of
+from tacit.checking.holdings.holdings import Holdings
 from tacit.checking.holdings.ledgers import is_begun, ledger_of
-from tacit.checking.holdings.scope import tables_of
 from tacit.checking.recording.answers import Answers
-from tacit.checking.recording.defined import definition_of, shape_of
+from tacit.checking.recording.defined import definition_of
 from tacit.checking.recording.handing import Handed, handed_out, refuse_files, written
-from tacit.errors import InputError, did_you_mean, raise_all
-from tacit.families.microdata.reading.source import nobody
+from tacit.errors import InputError, did_you_mean
+from tacit.families.family import kind_of, tables_of
 from tacit.families.words import listed
 from tacit.ledger.entries import GIVES, Draft, Entry, Judged, Tie, check_name
 from tacit.ledger.ledger import Grown
 from tacit.model.jobs import Job
 from tacit.model.recipients import Spellings, is_among
-from tacit.model.release import Microdata, Synthetic, View
 from tacit.model.verdict import Audience
+from tacit.plan.opened import OpenPlan
 from tacit.plan.owned import owners_files
-from tacit.plan.read.load import not_built
 from tacit.plan.read.references import LEDGER
 
 if TYPE_CHECKING:
@@ -234,9 +232,10 @@ def once(
             before = ledger.head() if any(ledger.entries(last=1)) else ""
             known = known_answer(plan, releases[0], answer, ledger.key)
     as_they_were = stamps(plan, answer)
-    with Desk(plan, job, known) as desk:
-        desk.holdings.correcting = frozenset(correction.entries if correction else ())
-        found = judge(desk, job)
+    with OpenPlan(plan, job) as opened:
+        holdings = Holdings(opened, known, correction.entries if correction else ())
+        # asked of the very snapshot that is read afterwards
+        found = assess_open(opened, plan.checks, holdings)
         if (
             found.exit_status
             and not out_already
@@ -248,12 +247,12 @@ def once(
             for release in releases:
                 job.step(f"reading the answer of {release}", 1.0)
                 handed.append(
-                    handed_out(desk, release, ledger.key, answer, place, out_already=out_already)
+                    handed_out(opened, release, ledger.key, answer, place, out_already=out_already)
                 )
             if correction is not None:
                 correction.refuse_the_same(plan, releases[0], handed[0].digest, ledger.key)
             drafts = [
-                draft_of(desk, name, by, note, found, one, ledger.key, correction)
+                draft_of(holdings, name, by, note, found, one, ledger.key, correction)
                 for name, one in zip(releases, handed, strict=True)
             ]
             if stamps(plan, answer) != as_they_were:
@@ -296,9 +295,9 @@ def stamps(plan: Plan, answer: Path | None) -> dict[Path, tuple[int, int, int]]:
     files = [
         *owners_files(plan),
         *(
-            plan.folder / one.file
+            plan.folder / one.answer_file
             for one in plan.releases.values()
-            if isinstance(one, Microdata) and one.file
+            if one.answer_file is not None
         ),
     ]
     found = {}
@@ -310,26 +309,8 @@ def stamps(plan: Plan, answer: Path | None) -> dict[Path, tuple[int, int, int]]:
     return found
 
 
-def judge(desk: Desk, job: Job) -> Assessment:
-    """The checks of a plan, asked of the very snapshot that is read afterwards."""
-    plan, begun = desk.plan, time.perf_counter()
-    raise_all(not_built(plan, plan.checks))
-    verdicts = []
-    for number, check in enumerate(plan.checks):
-        job.step(f"{check.kind} of {', '.join(check.releases)}", number / len(plan.checks))
-        verdicts.append(verdict_of(check, desk))
-    questions = {name: replace(question, find=nobody) for name, question in desk.asked.items()}
-    return Assessment(
-        plan.file,
-        tuple(verdicts),
-        questions,
-        time.perf_counter() - begun,
-        people=judged(desk.overlapping),
-    )
-
-
 def draft_of(
-    desk: Desk,
+    holdings: Holdings,
     release: str,
     by: str,
     note: str,
@@ -339,18 +320,13 @@ def draft_of(
     correction: Correction | None = None,
 ) -> Draft:
     """What the ledger is to say of a release."""
-    plan, one = desk.plan, desk.plan.releases[release]
-    spent = (
-        {"epsilon": str(one.epsilon), "delta": str(one.delta), "guarantee": one.guarantee}
-        if isinstance(one, Synthetic)
-        else {}
-    )
-    tables = tables_of(plan, release, desk.readings)
-    answers = Answers(plan, desk.readings, lambda: desk.engine, lambda: desk.source, key)
+    plan, one = holdings.plan, holdings.plan.releases[release]
+    tables = tables_of(release, holdings.opened)
+    answers = Answers(holdings.opened, key)
     return Draft(
         kind="release" if correction is None else "correction",
         release=release,
-        shape=shape_of(one),
+        shape=one.shape,
         tables=tables,
         to=one.to,
         by=by,
@@ -361,23 +337,23 @@ def draft_of(
             Judged(verdict.check, verdict.name, verdict.status, verdict.certainty)
             for verdict in found.verdicts
         ),
-        spent=spent,
+        spent=kind_of(one).spent(one),
         note=note,
         people=people_of(release, tables, answers),
         version=__version__,
-        ties=ties_of(desk, tables, answers),
+        ties=ties_of(holdings, tables, answers),
         corrects=correction.entries if correction else (),
         wrong=correction.wrong if correction else "",
     )
 
 
-def ties_of(desk: Desk, tables: Sequence[str], answers: Answers) -> tuple[Tie, ...]:
+def ties_of(holdings: Holdings, tables: Sequence[str], answers: Answers) -> tuple[Tie, ...]:
     """What tells the tables of a release under another name."""
     return tuple(
         tie
         for name in tables
-        if name in desk.plan.tables
-        for tie, _ in desk.holdings.ties.of(desk.plan.tables[name], answers)
+        if name in holdings.plan.tables
+        for tie, _ in holdings.ties.of(holdings.plan.tables[name], answers)
     )
 
 
@@ -391,7 +367,7 @@ def people_of(release: str, tables: Sequence[str], answers: Answers) -> str | No
         table is None
         or not table.keys
         or len(table.sensitive) != 1
-        or not isinstance(plan.releases[release], View | Microdata)
+        or not kind_of(plan.releases[release]).keeps_people
     ):
         return None
     return answers.people(table)
@@ -490,7 +466,7 @@ def asked_about(
     # A recipient whom the plan writes in another way is the same one.
     recipients = None if to is None else spellings_of(plan).each(to)
     own_to = {
-        name: replace(one, to=one.to if recipients is None else recipients)
+        name: one.given_to(one.to if recipients is None else recipients)
         for name in chosen
         for one in [plan.releases[name]]
     }
@@ -527,23 +503,18 @@ def unsaid(plan: Plan, own: Plan, releases: Sequence[str]) -> Iterator[str]:
 
 def example(plan: Plan, release: str) -> str:
     """A check that a release could have."""
-    asks = {
-        "view": "perfect-privacy: {secret: NAME, release: %s}",
-        "synthetic": "differential-privacy: {release: %s}",
-        "constraint": "g-safety: {secret: NAME, release: %s}",
-    }
-    return asks.get(shape_of(plan.releases[release]), "k-anonymity: {release: %s, k: 4}") % release
+    return kind_of(plan.releases[release]).example % release
 
 
 def known_answer(plan: Plan, release: str, answer: Path | None, key: Key) -> dict[str, str]:
     """The keyed hash of what is about to go out, so that an output that was drawn again is not
     taken for the first one.
     """
-    if answer is None or not isinstance(plan.releases[release], Synthetic):
+    if answer is None or kind_of(plan.releases[release]).answer != "file":
         return {}
-    with Desk(plan) as desk:
+    with OpenPlan(plan) as opened:
         digest = handed_out(
-            desk, release, key, answer, None, out_already=True
+            opened, release, key, answer, None, out_already=True
         ).digest  # what it holds is compared later
     return {release: digest} if digest else {}
 

@@ -9,24 +9,23 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
-from tacit.checking.asking import question_for
-from tacit.checking.assess import Desk, by_itself, judged_by
 from tacit.checking.holdings.adversaries import spellings_of
-from tacit.checking.holdings.held import in_words
+from tacit.checking.holdings.holdings import Holdings
 from tacit.checking.holdings.ledgers import is_begun, ledger_of
 from tacit.checking.holdings.shares import coalitions, worst
 from tacit.checking.judging import judged_each
-from tacit.errors import TacitError, raise_all
-from tacit.families.registry import MICRODATA, define
+from tacit.errors import TacitError
+from tacit.families.catalog import define
+from tacit.model.holdings import in_words
 from tacit.model.jobs import Job
 from tacit.model.recipients import have_common
 from tacit.model.verdict import Verdict
-from tacit.plan.read.load import not_built
+from tacit.plan.opened import OpenPlan
 from tacit.plan.read.references import LEDGER
 
 if TYPE_CHECKING:
-    from tacit.checking.holdings.holdings import Hand
     from tacit.ledger.held import Holding
+    from tacit.model.holdings import Hand
     from tacit.plan.plan import Check, Plan
 
 Who = tuple[str, ...]
@@ -85,10 +84,11 @@ def standings(plan: Plan, job: Job | None = None) -> Standings:
     asked = {name for check in out.checks for name in check.releases}
     unasked = tuple(dict.fromkeys(one.release for one in held if one.release not in asked))
     found: list[Standing] = []
-    with Desk(out, job) as desk:
+    with OpenPlan(out, job) as opened:
+        holdings = Holdings(opened)
         for number, check in enumerate(out.checks):
             job.step(f"{check.kind} of {', '.join(check.releases)}", number / len(out.checks))
-            found += asked_for_all(check, desk, holders_of(out, held))
+            found += asked_for_all(check, holdings, holders_of(out, held))
     job.step("done", 1.0)
     return Standings(tuple(found), unasked)
 
@@ -116,7 +116,7 @@ def as_it_is_out(plan: Plan, held: Sequence[Holding]) -> Plan:
                 None if before is None or not one.to else tuple(sorted({*before, *one.to}))
             )
     releases = {
-        name: replace(one, to=to[name] or ()) if name in to else one
+        name: one.given_to(to[name] or ()) if name in to else one
         for name, one in plan.releases.items()
     }
     checks = [
@@ -138,16 +138,15 @@ def holders_of(plan: Plan, held: Sequence[Holding]) -> list[Who]:
     return [(), *((client,) for client in sorted(clients)), *coalitions(plan)]
 
 
-def asked_for_all(check: Check, desk: Desk, holders: Sequence[Who]) -> Iterator[Standing]:
+def asked_for_all(check: Check, holdings: Holdings, holders: Sequence[Who]) -> Iterator[Standing]:
     """A check asked for every holder that has some of what it is about."""
     try:
-        raise_all(not_built(desk.plan, [check]))
-        found = judged_for_all(check, desk)
-        held = desk.holdings.held(check)
+        found = judged_each(check, define(check.kind, check.parameters), holdings)
+        held = holdings.held(check)
     except TacitError as error:
         said = " ".join(part for part in (error.message, error.hint) if part)
         for holder in holders:
-            if own := theirs(check, desk.plan, holder):
+            if own := theirs(check, holdings.plan, holder):
                 yield Standing(
                     holder, holder, check.kind, check.name, check.kind, own, "not asked", said
                 )
@@ -162,7 +161,7 @@ def asked_for_all(check: Check, desk: Desk, holders: Sequence[Who]) -> Iterator[
             if (
                 key := (
                     frozenset(one for one in held if one.known_to(part)),
-                    theirs(check, desk.plan, part),
+                    theirs(check, holdings.plan, part),
                 )
             )
             in by_hand
@@ -175,18 +174,6 @@ def asked_for_all(check: Check, desk: Desk, holders: Sequence[Who]) -> Iterator[
                     parts, key=lambda one: ("breached", "undecided", "holds").index(one[1].status)
                 ),
             )
-
-
-def judged_for_all(check: Check, desk: Desk) -> list[tuple[Verdict, Hand]]:
-    """A verdict for each adversary who has some of what a check is about."""
-    definition = define(check.kind, check.parameters)
-
-    def ask(check: Check, hand: Hand) -> Verdict:
-        if check.kind in MICRODATA:
-            return by_itself(check, definition, desk)
-        return judged_by(check, definition, question_for(check, hand, desk), desk)
-
-    return judged_each(check, definition, desk.holdings, ask)
 
 
 def parts_of(holder: Who, check: Check) -> list[Who]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -85,6 +85,10 @@ class MicrodataQuestion:
     label_more: Callable[[str, tuple[Any, ...]], tuple[Any, ...]] = as_they_are
     _cache: dict[Any, Groups] = field(default_factory=dict, repr=False)
     _before: dict[str, dict[Any, int]] = field(default_factory=dict, repr=False)
+
+    def closed(self) -> MicrodataQuestion:
+        """The question once the source is closed: nobody can be looked up any more."""
+        return replace(self, find=lambda values, limit: [])
 
     @property
     def stricter(self) -> MicrodataQuestion | None:

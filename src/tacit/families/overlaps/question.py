@@ -91,6 +91,10 @@ class OverlapQuestion:
     job: Job = field(default_factory=Job)
     called: str = "view"
 
+    def closed(self) -> OverlapQuestion:
+        """The question once the source is closed: nobody can be looked up any more."""
+        return replace(self, people=Nobody())
+
     def members(self, class_: int, limit: int, value: int | None = None) -> list[Key]:
         """The first people of a class in the order of their keys;
         with `value`, those who have it in the data.

@@ -91,3 +91,8 @@ class Reading:
     def is_exact(self) -> bool:
         """Is the query read as it is?"""
         return self.exact is not None
+
+
+def spoken_of(reading: Reading) -> set[str]:
+    """The tables that a query as read depends on."""
+    return {atom.relation for part in reading.enclosed.parts for atom in part.atoms}

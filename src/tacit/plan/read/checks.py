@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tacit.errors import did_you_mean
-from tacit.families.catalog import CHECKS, CheckKind, Kind, Parameter
+from tacit.families.catalog import CHECKS
+from tacit.families.registration import CheckKind, Kind, Parameter
 from tacit.plan.plan import Check
 from tacit.plan.read import values
 from tacit.plan.read.document import Faults, KeyPath

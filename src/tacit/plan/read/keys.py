@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError
 
 from tacit.errors import did_you_mean
+from tacit.families.catalog import RELEASE_KEYS
 from tacit.plan.read import values
 from tacit.plan.read.document import Faults, KeyPath
 from tacit.plan.read.values import UnfitError, found
@@ -40,6 +41,7 @@ Level = Annotated[
 ]
 
 
+REGISTERED = "\0registered"  # no key of a file
 METHODS = ("lattice", "mondrian", "window")
 UTILITIES = ("loss", "height", "discernibility", "average-group", "kl")
 GUARANTEES = ("dp", "pdp")
@@ -161,6 +163,12 @@ class ReleaseKeys(Keys):
     to: Annotated[
         tuple[Name, ...], _be(values.listed, "a client or a list of clients, e.g. [authors]")
     ] = ()
+    registered: dict[str, Any] = Field({}, validation_alias=REGISTERED)
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """The keys as they are written in the file, those of registered kinds too."""
+        return [name for name in (*super().names(), *RELEASE_KEYS) if name != "registered"]
 
 
 class RoleKeys(Keys):
@@ -174,6 +182,15 @@ class RoleKeys(Keys):
 def _table(value: object) -> dict[Any, Any]:
     """A table without keys is a file of that name."""
     return values.mapping({} if value is None else value, TABLE)
+
+
+def _release(value: object) -> dict[Any, Any]:
+    """A release; keys that a kind of release registered are kept apart."""
+    found = values.mapping(value, RELEASE)
+    registered = {key: found[key] for key in found if key in RELEASE_KEYS}
+    if not registered:
+        return found
+    return {REGISTERED: registered, **{key: found[key] for key in found if key not in registered}}
 
 
 def _section(of: str) -> BeforeValidator:
@@ -206,7 +223,7 @@ class PlanKeys(Keys):
     ] = ()
     secrets: Annotated[dict[Name, Query], _section("queries")] = {}
     releases: Annotated[
-        dict[Name, Annotated[ReleaseKeys, _be(values.mapping, RELEASE)]], _section("releases")
+        dict[Name, Annotated[ReleaseKeys, _be(_release)]], _section("releases")
     ] = {}
     releases_from: Annotated[
         tuple[Annotated[str, _be(values.text, "a pattern of file names")], ...],

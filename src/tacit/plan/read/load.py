@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -70,7 +69,7 @@ def read_plan(document: Document, folder: Path, *, need_checks: bool = False) ->
         constraints=keys.constraints,
         secrets=secrets.read(),
         releases={
-            name: replace(one, to=spellings.each(one.to)) for name, one in releases.read().items()
+            name: one.given_to(spellings.each(one.to)) for name, one in releases.read().items()
         },
         published=keys.published,
         dictionary=keys.dictionary,
@@ -83,26 +82,6 @@ def read_plan(document: Document, folder: Path, *, need_checks: bool = False) ->
         },
         ledger=keys.ledger,
     )
-
-
-def not_built(plan: Plan, checks: Iterable[Check]) -> list[PlanError]:
-    """Which of these checks this version of Tacit cannot answer yet, as errors with their places.
-
-    The plan file may ask for every check of the catalog, so that one plan serves many versions.
-    """
-    from tacit.families.registry import DEFINITIONS
-
-    errors = []
-    for check in checks:
-        if check.kind not in DEFINITIONS:
-            message = f"{check.kind} is not in this version of Tacit."
-            hint = f"Checks that are: {', '.join(DEFINITIONS)}."
-            errors.append(PlanError(message, hint=hint, mark=plan.mark(*check.path)))
-        for parameter in _parameters_not_built(check):
-            message = f"{parameter!r} of {check.kind} is not in this version of Tacit."
-            mark = plan.mark(*check.path, parameter, key=True)
-            errors.append(PlanError(message, hint="Leave it out.", mark=mark))
-    return errors
 
 
 def _section(what: str, read: Read, entries: dict[str, T | None]) -> Section[T]:
@@ -184,13 +163,11 @@ def _check_password(url: str, key: str, faults: Faults) -> None:
 
 def _check_thresholds(checks: Iterable[Check], faults: Faults) -> None:
     """Ask each definition whether its parameters protect anybody."""
-    from tacit.families import registry
+    from tacit.families.catalog import define
 
     for check in checks:
-        if check.kind not in registry.DEFINITIONS or _parameters_not_built(check):
-            continue
         try:
-            registry.define(check.kind, check.parameters)
+            define(check.kind, check.parameters)
         except ParameterError as error:
             faults.take(error.at(faults.document.mark(*check.path, *_steps(error))))
 
@@ -204,13 +181,3 @@ def _steps(error: ParameterError) -> list[str | int]:
     """
     written = (error.parameter or "").replace("_", "-").split(".")
     return [int(step) if step.isdigit() else step for step in written]
-
-
-def _parameters_not_built(check: Check) -> list[str]:
-    """Parameters that the catalog has and the definition does not take yet."""
-    from tacit.families.registry import DEFINITIONS
-
-    if check.kind not in DEFINITIONS:
-        return []
-    takes = inspect.signature(DEFINITIONS[check.kind]).parameters
-    return [name for name in check.parameters if name.replace("-", "_") not in takes]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tacit.errors import did_you_mean
-from tacit.families.catalog import CALLED, CHECKS, called
+from tacit.families.catalog import CHECKS
 from tacit.model.release import Microdata, Release
 from tacit.model.schema import Table
 from tacit.plan.plan import Check
@@ -48,12 +48,12 @@ class References:
         """A check judges some kinds of release and not others."""
         about = CHECKS[check.kind].about
         if type(release) not in about:
-            judges = either([CALLED[kind] for kind in about])
+            judges = either([kind.called for kind in about])
             others = ", ".join(name for name, kind in CHECKS.items() if type(release) in kind.about)
             self.faults.add(
-                f"{check.kind} judges {judges}; {release.name!r} is {called(release)}.",
+                f"{check.kind} judges {judges}; {release.name!r} is {release.called}.",
                 *path,
-                hint=f"Checks that judge {called(release)}: {others}.",
+                hint=f"Checks that judge {release.called}: {others}.",
             )
 
     def sensitive(self, check: Check, table: Table | None) -> None:

@@ -11,7 +11,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from tacit.errors import PlanError, did_you_mean
+from tacit.errors import InputError, PlanError, did_you_mean
+from tacit.families.catalog import RELEASE_KEYS
 from tacit.model.release import Constraint, Microdata, Release, Repair, View
 from tacit.model.schema import Table
 from tacit.plan.read.document import Faults, read_text
@@ -86,6 +87,8 @@ def _read(
     name: str, keys: ReleaseKeys, tables: Section[Table], folder: Path, faults: Faults
 ) -> Release | None:
     path = ("releases", name)
+    if keys.registered:
+        return _registered(name, keys, faults)
     shape = _shape(name, keys, faults)
     if shape == "query" and keys.query is not None:
         query, file = read_query(keys.query, folder, faults, *path, "query")
@@ -103,6 +106,22 @@ def _read(
         repair = Repair(keys.method, keys.suppress, keys.utility, keys.weights, keys.at_most)  # type: ignore[arg-type]
         return Microdata(name, keys.table, keys.generalization, keys.file, keys.to, repair)
     return None
+
+
+def _registered(name: str, keys: ReleaseKeys, faults: Faults) -> Release | None:
+    """A release of a kind that registered its own key; no other key goes with that but `to`."""
+    (key, written), *more = keys.registered.items()
+    others = [one for one in keys.written() if one not in ("to", "registered")]
+    for other in [*(one for one, _ in more), *others]:
+        hint = f"Beside {key!r} goes only 'to'; remove this, or make it another release."
+        faults.add(
+            f"{other!r} does not go with {key!r}.", "releases", name, other, hint=hint, key=True
+        )
+    try:
+        return RELEASE_KEYS[key].from_plan(name, written, keys.to)
+    except InputError as error:
+        faults.take(error.at(faults.document.mark("releases", name, key)))
+        return None
 
 
 def _shape(name: str, keys: ReleaseKeys, faults: Faults) -> str | None:

@@ -20,9 +20,7 @@ from tacit.families.queries.logic.attribute_independent import (
 from tacit.families.queries.query import Atom, Conjunctive, Constant, Query, Relations
 from tacit.families.queries.question import QueryQuestion
 from tacit.families.queries.understanding import Reading
-from tacit.families.registry import OF_QUERIES
 from tacit.families.words import plural
-from tacit.model.verdict import Verdict
 from tacit.report.charts.portrait import (
     EXPOSED,
     FONT,
@@ -76,26 +74,6 @@ class Drawn:
 
 
 # -- of a verdict ----------------------------------------------------------------------------------
-
-
-def query_graphs(
-    verdict: Verdict, queries: Mapping[tuple[str, ...], QueryQuestion]
-) -> tuple[Chart, ...]:
-    """The secret and the views that a verdict of perfect privacy is about, each as a picture;
-    nothing for any other verdict.
-
-    `queries` has the questions that were asked, by the secret and the views.
-    """
-    if verdict.check not in OF_QUERIES:
-        return ()
-    views = verdict.subject.get("releases") or [verdict.subject.get("release")]
-    question = queries.get((str(verdict.subject.get("secret")), *map(str, views)))
-    if question is None:
-        return ()
-    evidence = verdict.witness or verdict.certificate
-    return graphs(
-        question, evidence.facts if evidence else {}, str(verdict.required.get("model", ""))
-    )
 
 
 def graphs(question: QueryQuestion, facts: Mapping[str, Any], model: str = "") -> tuple[Chart, ...]:

@@ -10,10 +10,8 @@ from typing import Any
 from tacit.families.microdata.hierarchy import value_text
 from tacit.families.words import plural
 from tacit.model.numbers import plain
-from tacit.model.verdict import Verdict, Witness
-from tacit.report import crowds, worlds
+from tacit.model.verdict import Witness
 from tacit.report.charts.portrait import noun
-from tacit.report.queries import is_about_queries
 
 MOST_ROWS = 12  # of a table in the page
 
@@ -33,35 +31,6 @@ class Grid:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     marked: int | None = None
-
-
-def facts(verdict: Verdict) -> list[tuple[str, str]]:
-    """What a verdict speaks of, term by term."""
-    spoken_of = [
-        ("Protects", verdict.protects),
-        ("Against", verdict.against),
-        ("Measure", verdict.measure),
-    ]
-    if is_about_queries(verdict):
-        return [*spoken_of, ("Asked", parameters(verdict.required))]
-    if worlds.is_about_worlds(verdict):
-        return [
-            *spoken_of,
-            ("Out already", shown(verdict.subject.get("given", ()))),
-            ("Asked", worlds.asked(verdict)),
-            ("Measured", worlds.measured(verdict)),
-        ]
-    if crowds.is_about_overlaps(verdict):
-        return [
-            *spoken_of,
-            ("Measured", crowds.measured(verdict, page=True)),
-            ("Required", crowds.required(verdict)),
-        ]
-    return [
-        *spoken_of,
-        ("Measured", parameters(verdict.measured)),
-        ("Required", parameters(verdict.required)),
-    ]
 
 
 def parameters(values: Mapping[str, Any]) -> str:

@@ -15,13 +15,14 @@ from markupsafe import Markup
 import tacit
 from tacit.engines.output import beside, check_file
 from tacit.model.numbers import percent, percent_exactly, percents
-from tacit.model.verdict import Audience
-from tacit.report import crowds, queries, worlds
+from tacit.model.verdict import Audience, Verdict
+from tacit.report import crowds, worlds
 from tacit.report.charts.worlds import counts_chart
 from tacit.report.escaping import escaped
-from tacit.report.html.cards import CERTAINTY, CHECKED, facts, grids
+from tacit.report.html.cards import CERTAINTY, CHECKED, grids
 from tacit.report.html.scoping import scoped
-from tacit.report.terminal.answers import WORDS
+from tacit.report.tellers import teller_of
+from tacit.report.terminal.parts import WORDS
 
 
 def render_page(template: str, audience: Audience, **values: Any) -> str:
@@ -41,27 +42,15 @@ def render_page(template: str, audience: Audience, **values: Any) -> str:
         "grids": grids,
         "inline": Markup,
         "percent": percent,
-        "about_queries": queries.is_about_queries,
-        "disclosure": queries.disclosure,
-        "pairs": queries.subgoal_pairs,
-        "because": queries.because,
-        "words": queries.words,
-        "title": worlds.title,
-        "about_worlds": worlds.is_about_worlds,
-        "told": worlds.story,
-        "evidence": worlds.evidence,
-        "reasons": worlds.reasons,
-        "counts": worlds.counts,
-        "counted": worlds.counted,
-        "counts_chart": counts_chart,
-        "about_overlaps": crowds.is_about_overlaps,
+        "teller": lambda verdict: teller_of(verdict.check),
         "above": crowds.above,
         "smallest_crowds": crowds.smallest_crowds,
         "may_have": crowds.may_have,
         "advice": crowds.advice,
         "left_out": crowds.left_out,
+        "counted": worlds.counted,
+        "counts_chart": counts_chart,
         "limit": percent_exactly,
-        "classes": queries.classes_text,
         "width": lambda share: f"{float(share):.2%}",
     }
     environment.globals |= {
@@ -72,6 +61,16 @@ def render_page(template: str, audience: Audience, **values: Any) -> str:
         "certainty": CERTAINTY,
     }
     return escaped(environment.get_template(template).render(**values))
+
+
+def facts(verdict: Verdict) -> list[tuple[str, str]]:
+    """What a verdict speaks of, term by term."""
+    spoken_of = [
+        ("Protects", verdict.protects),
+        ("Against", verdict.against),
+        ("Measure", verdict.measure),
+    ]
+    return [*spoken_of, *teller_of(verdict.check).facts(verdict)]
 
 
 def style(scope: str, dark: str) -> str:

@@ -17,8 +17,9 @@ from tacit.report import telling
 from tacit.report.charts.portrait import Chart, charts
 from tacit.report.charts.trade_off import MOST_LISTED, loss_chart, moved_chart, trade_offs
 from tacit.report.html.cards import Grid
-from tacit.report.html.page import figures, glossary
+from tacit.report.html.page import glossary
 from tacit.report.html.pages import render_page
+from tacit.report.tellers.microdata import figures
 
 WORDS = {
     "level": (

@@ -22,18 +22,8 @@ from tacit.model.numbers import percent, plain
 from tacit.model.verdict import Audience
 from tacit.plan.read.load import load_plan
 from tacit.report import telling
-from tacit.report.terminal.answers import (
-    STYLES,
-    gauge,
-    hanging,
-    headed,
-    personal,
-    put,
-    show_assumptions,
-    show_next,
-    show_verdict,
-    two_sides,
-)
+from tacit.report.terminal.answers import show_assumptions, show_next, show_verdict
+from tacit.report.terminal.parts import STYLES, gauge, hanging, headed, personal, put, two_sides
 
 BAR = 12  # letters of a bar
 MOST_CHOICES = 8  # solutions that are listed

@@ -18,8 +18,9 @@ from rich.text import Text
 from tacit.families.words import listed, plural
 from tacit.ledger.entries import Entry, Judged
 from tacit.model.verdict import Audience
-from tacit.report.terminal.answers import STYLES, WORDS, hanging, headed, put, show_next, two_sides
 from tacit.report.terminal.answers import show as show_assessment
+from tacit.report.terminal.answers import show_next
+from tacit.report.terminal.parts import STYLES, WORDS, hanging, headed, put, two_sides
 
 if TYPE_CHECKING:
     from tacit.checking.recording.correcting import Corrected

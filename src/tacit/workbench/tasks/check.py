@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.checking.assess import Assessment, assess, selected
-from tacit.families.registry import MICRODATA
+from tacit.families.catalog import kinds_of
+from tacit.families.family import Answered
 from tacit.model.jobs import Job
-from tacit.model.verdict import Audience, Verdict
+from tacit.model.verdict import Audience
 from tacit.report.html.page import render, section
 from tacit.report.html.pages import render_page
 from tacit.report.terminal.answers import by_release
@@ -42,13 +43,13 @@ def check(job: Job, path: str, reach: str, only: Sequence[str] = ()) -> dict[str
     )  # before the rows are read: what changes meanwhile is noticed
     asked = {id(one) for one in selected(plan, only)}
     keys = [key for key, one in zip(order, plan.checks, strict=True) if id(one) in asked]
-    found = assess(plan, only=only, portraits=True, job=most_of(job, selected(plan, only)))
+    found = assess(plan, only=only, depth="page", job=most_of(job, selected(plan, only)))
     when = datetime.now(UTC).isoformat(timespec="seconds")
     by_verdict = {id(verdict): key for verdict, key in zip(found.verdicts, keys, strict=True)}
-    parts, sections = by_release(found), []
-    for number, (name, verdicts) in enumerate(parts):
+    parts, sections = by_release(found.answered), []
+    for number, (name, answered) in enumerate(parts):
         job.step(f"drawing {name}", ASSESSED + (1 - ASSESSED) * number / len(parts))
-        sections.append(drawn(name, verdicts, found, by_verdict))
+        sections.append(drawn(name, answered, found, by_verdict))
     return {
         "when": when,
         "plan_digest": hashlib.sha256(text).hexdigest(),
@@ -63,12 +64,13 @@ def check(job: Job, path: str, reach: str, only: Sequence[str] = ()) -> dict[str
 
 
 def drawn(
-    name: str, verdicts: Sequence[Verdict], found: Assessment, keys: Mapping[int, str]
+    name: str, answered: Sequence[Answered[Any]], found: Assessment, keys: Mapping[int, str]
 ) -> dict[str, Any]:
     """What was found about a release, or several together:
     cards, figures and pictures, as JSON can hold them.
     """
-    part = section(name, verdicts, found, "owner")
+    part = section(name, answered, found, "owner")
+    verdicts = part.verdicts
     graphs = list(part.graphs) or [()] * len(verdicts)
     subject = verdicts[0].subject
     releases = subject.get("releases", subject.get("release", ()))
@@ -96,7 +98,7 @@ def report(job: Job, path: str, reach: str, only: Sequence[str], audience: Audie
     """
     os.chdir(Path(path).parent)
     plan = load_within(path, reach)
-    found = assess(plan, only=only, portraits=True, job=most_of(job, selected(plan, only)))
+    found = assess(plan, only=only, depth="page", job=most_of(job, selected(plan, only)))
     job.step("writing the report", ASSESSED)
     return render(found, audience)
 
@@ -137,6 +139,6 @@ def first_to_count(checks: Sequence[Check]) -> list[bool]:
     seen: set[str] = set()
     found = []
     for one in checks:
-        found.append(one.kind in MICRODATA and not seen.issuperset(one.releases))
+        found.append(one.kind in kinds_of("microdata") and not seen.issuperset(one.releases))
         seen.update(one.releases)
     return found

@@ -13,11 +13,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.checking.assess import Desk, answer
+from tacit.checking.assess import answer
+from tacit.checking.holdings.holdings import holdings_of
 from tacit.errors import InputError
-from tacit.families.registry import OF_OVERLAPS
+from tacit.families.catalog import kinds_of
+from tacit.families.overlaps.family import FAMILY
 from tacit.families.words import plural
+from tacit.model.holdings import Adversary, Hand
 from tacit.model.jobs import Job
+from tacit.plan.opened import OpenPlan
 from tacit.workbench.app.reach import load_within
 from tacit.workbench.everybody import ENDING, forget_others, write_people
 
@@ -65,8 +69,8 @@ def everybody(job: Job, path: str, reach: str, releases: Sequence[str], folder: 
 
     plan = load_within(path, reach)
     check = check_of(plan, releases)
-    with Desk(plan, job.part(0.0, 0.3)) as desk:
-        question = question_of(check, desk)
+    with OpenPlan(plan, job.part(0.0, 0.3)) as opened:
+        question = question_of(check, opened)
         counted = stages(question, job.part(0.3, 0.6))
         file = new_file(Path(folder), path, releases)
         many = write_people(
@@ -91,7 +95,9 @@ def check_of(plan: Plan, releases: Sequence[str]) -> Check:
     gamma-privacy where there are several.
     """
     found = [
-        one for one in plan.checks if one.kind in OF_OVERLAPS and one.releases == tuple(releases)
+        one
+        for one in plan.checks
+        if one.kind in kinds_of("overlaps") and one.releases == tuple(releases)
     ]
     if not found:
         raise InputError(
@@ -101,13 +107,10 @@ def check_of(plan: Plan, releases: Sequence[str]) -> Check:
     return min(found, key=lambda one: one.kind != GAMMA)
 
 
-def question_of(check: Check, desk: Desk) -> OverlapQuestion:
+def question_of(check: Check, opened: OpenPlan) -> OverlapQuestion:
     """The question that was decided: together with what is out already, where something is."""
-    if desk.holdings.has_beside(check):
-        answer(check, desk)
-        return desk.overlapping[check.kind, ", ".join(check.releases)]
-    found: OverlapQuestion = desk.question(check)
-    return found
+    found: OverlapQuestion | None = answer(check, opened, holdings_of(opened)).question
+    return found or FAMILY.question(check, Hand(Adversary((), (), check.releases)), opened)
 
 
 def new_file(folder: Path, path: str, releases: Sequence[str]) -> Path:
@@ -143,8 +146,8 @@ def promise(
     from tacit.families.synthetic.runs.synthesize import the_release
 
     plan = load_within(path, reach)
-    with Desk(plan, job) as desk:
-        return promised(desk, the_release(plan, release), job)
+    with OpenPlan(plan, job) as opened:
+        return promised(opened, the_release(plan, release), job)
 
 
 def compare_output(job: Job, path: str, reach: str, release: str, file: str) -> Compared:
@@ -164,8 +167,8 @@ def compare_output(job: Job, path: str, reach: str, release: str, file: str) -> 
 
     plan = load_within(path, reach)
     named = the_release(plan, release)
-    with Desk(plan, job) as desk:
-        found = compared(desk, named, Path(file), job)
+    with OpenPlan(plan, job) as opened:
+        found = compared(opened, named, Path(file), job)
     job.step("drawing the maps", 0.9)
     group, utility = spoken(named.group), found.utility
     captions = {

@@ -54,14 +54,15 @@ class Drawn:
 
 def sizes(job: Job, path: str, reach: str, release: str) -> Sizes:
     """How many people the groups of a synthetic release have."""
-    from tacit.checking.assess import Desk
+    from tacit.families.synthetic.reading.questions import synthetic_questions_of
     from tacit.families.synthetic.runs.synthesize import the_release
     from tacit.families.synthetic.runs.trying import some_sorts
+    from tacit.plan.opened import OpenPlan
 
     plan = load_within(path, reach)
     the_release(plan, release)
-    with Desk(plan, job) as desk:
-        planned = desk.synthetic.planned(release)
+    with OpenPlan(plan, job) as opened:
+        planned = synthetic_questions_of(opened).planned(release)
         return Sizes(some_sorts(planned.sorts), planned.groups, planned.people, planned.warnings)
 
 

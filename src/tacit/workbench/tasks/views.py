@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InputError
-from tacit.families.registry import OF_QUERIES, OF_WORLDS, define
+from tacit.families.catalog import define, kinds_of
 from tacit.model.jobs import Job
 from tacit.model.release import View
 from tacit.workbench.app.reach import load_within
@@ -114,7 +114,7 @@ def query_evidence(source: Source, number: int, verdict: Mapping[str, Any]) -> Q
 
     check = check_at(source.plan, number, verdict)
     definition = define(check.kind, check.parameters)
-    assert check.kind in OF_QUERIES and isinstance(definition, PerfectPrivacy)
+    assert check.kind in kinds_of("queries") and isinstance(definition, PerfectPrivacy)
     readings = Readings(source.plan, lambda: source.engine)
     views = tuple(
         name for name in subject_of(verdict) if isinstance(source.plan.releases.get(name), View)
@@ -150,7 +150,8 @@ def plan_text(plan: Plan, change: ChangedView) -> tuple[str, str]:
 def can_list(verdict: Mapping[str, Any]) -> bool:
     """Are there worlds to list? Those of one database are."""
     return (
-        verdict["check"] in OF_WORLDS and verdict["required"].get("over", "instance") == "instance"
+        verdict["check"] in kinds_of("worlds")
+        and verdict["required"].get("over", "instance") == "instance"
     )
 
 

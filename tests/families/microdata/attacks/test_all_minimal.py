@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from asking import handmade
+from tacit.families.catalog import define
 from tacit.families.microdata.attacks.all_minimal import AllMinimal, Exposed, all_minimal, show
 from tacit.families.microdata.hierarchy import hierarchy
 from tacit.families.microdata.lattice import Lattice
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.repair.required import Required
-from tacit.families.registry import define
 from tacit.model.schema import CsvHierarchy, RangeHierarchy, Table
 
 TOWNS = {"p": ("north", "*"), "q": ("north", "*"), "r": ("south", "*"), "t": ("south", "*")}

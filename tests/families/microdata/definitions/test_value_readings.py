@@ -18,9 +18,9 @@ import tacit
 from asking import Desk, question
 from oracles import closeness, microdata
 from tacit.errors import DataError
+from tacit.families.catalog import define, kinds_of
 from tacit.families.microdata.definitions.asking import MORE_IS_WORSE, answer_with
 from tacit.families.microdata.runs.anonymize import anonymize
-from tacit.families.registry import MICRODATA, define
 from tacit.model.verdict import Verdict
 from tacit.plan.read.load import load_plan
 from thorough import THOROUGH
@@ -129,7 +129,7 @@ def number(value: Any) -> Fraction | float:
 
 
 def test_every_definition_says_which_numbers_are_worse() -> None:
-    assert {kind for kind, _ in CHECKS} | NUMERIC == set(MICRODATA)
+    assert {kind for kind, _ in CHECKS} | NUMERIC == set(kinds_of("microdata"))
 
 
 @pytest.mark.parametrize(

@@ -546,19 +546,22 @@ def test_a_view_of_a_view_is_executed_and_a_circle_is_found(tmp_path: Path) -> N
 
 
 def test_how_a_query_was_read(tmp_path: Path) -> None:
-    from tacit.checking.assess import Desk
+    from tacit.families.queries.reading.readings import readings_of
+    from tacit.plan.opened import OpenPlan
 
     path = written(
         tmp_path,
         flu="SELECT ward, count(*) FROM stays GROUP BY ward",
         wards="SELECT ward FROM stays",
     )
-    with Desk(load_plan(path)) as desk:
-        assert desk.readings.explained("cancer").exact is not None
-        assert {one.code for one in desk.readings.explained("flu").approximations} >= {"aggregate"}
-        assert desk.readings.explained("SELECT ward FROM stays").exact is not None
+    with OpenPlan(load_plan(path)) as opened:
+        assert readings_of(opened).explained("cancer").exact is not None
+        assert {one.code for one in readings_of(opened).explained("flu").approximations} >= {
+            "aggregate"
+        }
+        assert readings_of(opened).explained("SELECT ward FROM stays").exact is not None
         with pytest.raises(InputError, match="Did you mean 'wards'"):
-            desk.readings.explained("wrds")
+            readings_of(opened).explained("wrds")
 
 
 def test_question_is_a_value() -> None:

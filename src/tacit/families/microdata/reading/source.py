@@ -36,6 +36,7 @@ from tacit.model.verdict import Assumption
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.families.microdata.counts import Integers
+    from tacit.plan.opened import OpenPlan
     from tacit.plan.plan import Plan
 
 
@@ -173,6 +174,11 @@ class Source:
         counted = count_table(engine, table, self.plan)
         levels = {column: tree.level(0) for column, tree in counted.hierarchies.items()}
         return counted.question(release.name, levels)
+
+
+def source_of(opened: OpenPlan) -> Source:
+    """The data of an open plan."""
+    return opened.once(Source, lambda: Source(opened.plan, opened.engine))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.engines.open import open_engine
 from tacit.engines.sql import shapes
 from tacit.errors import DataError, InputError, ParameterError, PlanError, did_you_mean
+from tacit.families.catalog import define, kinds_of
 from tacit.families.microdata.attacks import ATTACKS
 from tacit.families.microdata.attacks.all_minimal import AllMinimal, all_minimal
 from tacit.families.microdata.attacks.linking import linking
@@ -31,7 +32,6 @@ from tacit.families.microdata.fusing import unfused, value_in
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.reading.declared_distances import parts_of
 from tacit.families.microdata.reading.source import Source
-from tacit.families.registry import MICRODATA, define
 from tacit.families.words import listed, people
 from tacit.model.jobs import Job
 from tacit.model.numbers import exact
@@ -182,7 +182,7 @@ def asked(plan: Plan, release: str, source: Source) -> tuple[Asked, ...]:
     return tuple(
         Asked(define(check.kind, check.parameters).with_files(source.lines), check.sensitive)
         for check in plan.checks
-        if check.releases == (release,) and check.kind in MICRODATA
+        if check.releases == (release,) and check.kind in kinds_of("microdata")
     )
 
 

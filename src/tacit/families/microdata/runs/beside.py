@@ -7,12 +7,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tacit.checking.assess import Desk, with_left_out
 from tacit.checking.concerning import all_out
-from tacit.checking.judging import judged
-from tacit.families.registry import MICRODATA, define
+from tacit.checking.holdings.holdings import holdings_of
+from tacit.checking.judging import judged, with_left_out
+from tacit.families.catalog import define, kinds_of
 from tacit.model.release import Microdata
 from tacit.model.verdict import Reason, Verdict
+from tacit.plan.opened import OpenPlan
 
 if TYPE_CHECKING:
     from tacit.families.microdata.runs.results import Repaired
@@ -28,30 +29,31 @@ def beside_what_is_out(found: Repaired, plan: Plan) -> Repaired:
     checks = [
         check
         for check in plan.checks
-        if found.release in check.releases and check.kind in MICRODATA
+        if found.release in check.releases and check.kind in kinds_of("microdata")
     ]
     if not all_out(plan) and not any(check.given for check in checks):
         return found
     new = name_of(found, plan)
-    with Desk(replace(plan, releases={**plan.releases, new: as_release(found, plan, new)})) as desk:
+    with OpenPlan(
+        replace(plan, releases={**plan.releases, new: as_release(found, plan, new)})
+    ) as opened:
         verdicts = [
-            beside(replace(check, releases=(new,)), one, desk)
+            beside(replace(check, releases=(new,)), one, opened)
             for check, one in zip(checks, found.verdicts, strict=True)
         ]
     return replace(found, verdicts=tuple(called(one, new, found.release) for one in verdicts))
 
 
-def beside(check: Check, verdict: Verdict, desk: Desk) -> Verdict:
+def beside(check: Check, verdict: Verdict, opened: OpenPlan) -> Verdict:
     """A verdict that was made of a release alone, for everybody who
     would get it with what they hold.
     """
-    if desk.holdings.has_beside(check):
+    if holdings_of(opened).has_beside(check):
         name = verdict.name
-        verdict, _ = judged(
-            check, define(check.kind, check.parameters), desk.holdings, lambda check, hand: verdict
-        )
+        definition = define(check.kind, check.parameters)
+        verdict = judged(check, definition, holdings_of(opened), verdict).verdict
         verdict = replace(verdict, name=name)
-    return with_left_out(check, verdict, desk)
+    return with_left_out(check, verdict, holdings_of(opened))
 
 
 def name_of(found: Repaired, plan: Plan) -> str:

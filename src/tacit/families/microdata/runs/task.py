@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.checking.concerning import out_already
-from tacit.errors import DataError, PlanError, did_you_mean, raise_all
+from tacit.errors import DataError, PlanError, did_you_mean
+from tacit.families.catalog import define, kinds_of
 from tacit.families.microdata.definitions.asking import undecidable
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
 from tacit.families.microdata.lattice import Lattice
@@ -16,11 +17,9 @@ from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.reading.source import Source
 from tacit.families.microdata.repair.required import Required
 from tacit.families.microdata.utility.levels import read_limits
-from tacit.families.registry import MICRODATA, define
 from tacit.families.words import listed
 from tacit.model.release import Microdata, Repair, Synthetic
 from tacit.model.verdict import Verdict
-from tacit.plan.read.load import not_built
 
 if TYPE_CHECKING:
     from tacit.plan.plan import Check, Plan
@@ -98,7 +97,6 @@ def task_of(
             hint=f"Add a release {{table: {microdata.table}}} to generalize the table itself.",
         )
     checks = [check for check in plan.checks if release in check.releases]
-    raise_all(not_built(plan, checks))
     if not checks:
         raise PlanError(
             f"the plan has no check of release {release!r}, so there is nothing to reach.",
@@ -106,7 +104,7 @@ def task_of(
             hint=f"Add one, for example - k-anonymity: {{release: {release}, k: 5}}",
         )
     left = not_asked(plan, release)
-    checks = [check for check in checks if check.kind in MICRODATA]
+    checks = [check for check in checks if check.kind in kinds_of("microdata")]
     if not checks:
         raise PlanError(
             f"the search for levels cannot ask {listed(left)}, and the plan has no other check of "
@@ -146,7 +144,7 @@ def not_asked(plan: Plan, release: str) -> tuple[str, ...]:
     return tuple(
         called(check)
         for check in plan.checks
-        if release in check.releases and check.kind not in MICRODATA
+        if release in check.releases and check.kind not in kinds_of("microdata")
     )
 
 
@@ -155,7 +153,9 @@ def not_asked_beside(plan: Plan, release: str) -> tuple[str, ...]:
     be about the same people.
     """
     checks = [
-        check for check in plan.checks if release in check.releases and check.kind in MICRODATA
+        check
+        for check in plan.checks
+        if release in check.releases and check.kind in kinds_of("microdata")
     ]
     return tuple(
         f"{called(check)} beside what is out already"
@@ -179,7 +179,7 @@ def microdata_definition(
     kind: str, parameters: Mapping[str, Any], source: Source
 ) -> MicrodataDefinition:
     """The definition of a check of microdata, with the files that it names."""
-    assert kind in MICRODATA
+    assert kind in kinds_of("microdata")
     definition = define(kind, parameters).with_files(source.lines)
     assert isinstance(definition, MicrodataDefinition)
     return definition

@@ -37,6 +37,7 @@ from tacit.families.overlaps.reading.values import (
 )
 from tacit.families.overlaps.reading.views import OverlapView, ViewReader
 from tacit.families.overlaps.setting import NOTHING, Overlap
+from tacit.families.queries.reading.readings import readings_of
 from tacit.families.words import listed
 from tacit.families.words import people as some_people
 from tacit.model.jobs import Job
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from tacit.errors import Mark
     from tacit.families.overlaps.setting import Integers
     from tacit.families.queries.reading.readings import Readings
+    from tacit.plan.opened import OpenPlan
     from tacit.plan.plan import Plan
 
 GAMMA, RSIND = "gamma-privacy", "k-rsind"
@@ -56,6 +58,16 @@ NO_OTHER = Assumption("no-other-release", "nothing else about these people is ou
 OTHER_TYPE = re.compile(
     r"\b(convert|conversion|cast|operator does not exist|invalid input syntax|type)", re.IGNORECASE
 )  # what databases say of such conditions
+
+
+def overlap_questions_of(opened: OpenPlan) -> OverlapQuestions:
+    """The questions of an open plan about several views of one table."""
+    return opened.once(
+        OverlapQuestions,
+        lambda: OverlapQuestions(
+            opened.plan, readings_of(opened), lambda: opened.engine, opened.job
+        ),
+    )
 
 
 class OverlapQuestions:

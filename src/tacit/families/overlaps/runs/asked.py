@@ -9,19 +9,21 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tacit.checking.advising import advice
-from tacit.checking.asking import question_for
-from tacit.checking.assess import Desk, judged_by, with_left_out
-from tacit.checking.holdings.held import in_words
-from tacit.checking.judging import ORDER, closeness, told
+from tacit.checking.assess import question_alone
+from tacit.checking.holdings.holdings import holdings_of
+from tacit.checking.judging import ORDER, told, with_left_out
 from tacit.errors import InputError, TacitError
+from tacit.families.overlaps.family import FAMILY
 from tacit.families.words import listed
+from tacit.model.holdings import in_words
 from tacit.model.release import View
+from tacit.plan.opened import OpenPlan
 
 if TYPE_CHECKING:
-    from tacit.checking.holdings.holdings import Hand
     from tacit.families.overlaps.definitions.gamma_privacy import GammaPrivacy
     from tacit.families.overlaps.question import OverlapQuestion
     from tacit.families.overlaps.runs.results import FurtherView
+    from tacit.model.holdings import Hand
     from tacit.model.verdict import Verdict
     from tacit.plan.plan import Check, Plan
 
@@ -59,29 +61,32 @@ class Asked:
     seen: tuple[Seen, ...]
 
 
-def asked(desk: Desk, check: Check, definition: GammaPrivacy, like: Views = frozenset()) -> Asked:
+def asked(
+    opened: OpenPlan, check: Check, definition: GammaPrivacy, like: Views = frozenset()
+) -> Asked:
     """Ask a check for every adversary. Of those who are exposed the same,
     the one who sees `like` comes first.
 
     What is out and cannot be judged with the releases is refused:
     nobody could say whether further views hold beside it.
     """
-    if not desk.holdings.has_beside(check):
-        question = desk.question(check)
-        alone = Seen(question, _named(judged_by(check, definition, question, desk), check, desk))
+    if not holdings_of(opened).has_beside(check):
+        question = question_alone(check, opened, holdings_of(opened))
+        verdict = FAMILY.answer(check, definition, question, opened)
+        alone = Seen(question, _named(verdict, check, opened))
         return Asked(alone.verdict, (alone,))
-    hands = desk.holdings.hands(check)
+    hands = holdings_of(opened).hands(check)
     found: dict[Views, Seen] = {}
     for hand in hands:
         views = frozenset([*hand.names, *hand.new])
         if hand.problems or views not in found:
-            found[views] = _seen(desk, check, definition, hand)
+            found[views] = _seen(opened, check, definition, hand)
     order = sorted(
         found.values(),
         key=lambda one: (
             ORDER.index(one.verdict.status),
             one.verdict.vacuous,
-            closeness(one.verdict),
+            FAMILY.closeness(one.verdict),
             one.views != like,
             -len(one.views),
         ),
@@ -90,37 +95,39 @@ def asked(desk: Desk, check: Check, definition: GammaPrivacy, like: Views = froz
     assert first.hand is not None
     decided = hands if first.verdict.status == "holds" else [first.hand]
     held = [one for hand in hands for one in hand.adversary.held]
-    verdict = told(check, first.verdict, first.hand, decided, desk.holdings, held)
-    return Asked(_named(verdict, check, desk), tuple(order))
+    verdict = told(check, first.verdict, first.hand, decided, holdings_of(opened), held)
+    return Asked(_named(verdict, check, opened), tuple(order))
 
 
-def verdict_about(desk: Desk, check: Check, one: Seen) -> Verdict:
+def verdict_about(opened: OpenPlan, check: Check, one: Seen) -> Verdict:
     """The verdict about one adversary, which says who they are and what they hold."""
     if one.hand is None:
         return one.verdict
     return _named(
-        told(check, one.verdict, one.hand, [one.hand], desk.holdings, one.hand.adversary.held),
+        told(
+            check, one.verdict, one.hand, [one.hand], holdings_of(opened), one.hand.adversary.held
+        ),
         check,
-        desk,
+        opened,
     )
 
 
-def _seen(desk: Desk, check: Check, definition: GammaPrivacy, hand: Hand) -> Seen:
+def _seen(opened: OpenPlan, check: Check, definition: GammaPrivacy, hand: Hand) -> Seen:
     if hand.problems:
         raise _not_with(
-            desk.plan,
+            opened.plan,
             check,
-            " ".join([hand.problems[0].text, *advice(check, hand, desk.holdings)]),
+            " ".join([hand.problems[0].text, *advice(check, hand, holdings_of(opened))]),
             "tacit check says more.",
         )
     try:
-        question = question_for(check, hand, desk)
-        return Seen(question, judged_by(check, definition, question, desk), hand)
+        question = FAMILY.question(check, hand, opened)
+        return Seen(question, FAMILY.answer(check, definition, question, opened), hand)
     except TacitError as error:
         if not hand.joined:
             raise
         raise _not_with(
-            desk.plan, check, f"{in_words(hand.joined)}: {error.message}", error.hint
+            opened.plan, check, f"{in_words(hand.joined)}: {error.message}", error.hint
         ) from None
 
 
@@ -132,8 +139,8 @@ def _not_with(plan: Plan, check: Check, why: str, hint: str | None) -> InputErro
     )
 
 
-def _named(verdict: Verdict, check: Check, desk: Desk) -> Verdict:
-    return with_left_out(check, replace(verdict, name=check.name), desk)
+def _named(verdict: Verdict, check: Check, opened: OpenPlan) -> Verdict:
+    return with_left_out(check, replace(verdict, name=check.name), holdings_of(opened))
 
 
 # -- with further views ----------------------------------------------------------------------------

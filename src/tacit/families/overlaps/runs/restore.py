@@ -11,10 +11,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.checking.assess import Desk
 from tacit.checking.concerning import out_already
+from tacit.checking.holdings.holdings import holdings_of
 from tacit.engines import output as place
 from tacit.errors import EngineError, InputError, ParameterError, PlanError, did_you_mean
+from tacit.families.catalog import define
 from tacit.families.overlaps.definitions.gamma_privacy import GammaPrivacy
 from tacit.families.overlaps.definitions.overlapping import called, has, person
 from tacit.families.overlaps.restore.aware import Aware, aware
@@ -36,11 +37,11 @@ from tacit.families.overlaps.runs.results import (
 )
 from tacit.families.overlaps.runs.scene import Choices, Scene, chosen_columns, scene_of
 from tacit.families.overlaps.stages import stages
-from tacit.families.registry import define
 from tacit.families.words import listed, people, plural
 from tacit.model.jobs import Job
 from tacit.model.numbers import plain
 from tacit.model.verdict import Verdict
+from tacit.plan.opened import OpenPlan
 from tacit.plan.owned import owners_files
 from tacit.plan.read.references import LEDGER
 
@@ -85,10 +86,10 @@ def restore(
     if output is not None:
         place.check_file(Path(output), owners_files(plan))
     check = the_check(plan, name)
-    with Desk(plan, job) as desk:
+    with OpenPlan(plan, job) as opened:
         if engine is not None:
-            desk.engine = engine
-        found = solve(desk, check, views, columns, seconds, against_aware, with_stages, job)
+            opened.engine = engine
+        found = solve(opened, check, views, columns, seconds, against_aware, with_stages, job)
     if isinstance(found, Restored) and output is not None and found.views and not found.exit_status:
         with place.beside(Path(output)) as file:
             file.write_text(found.draft, "utf-8")
@@ -149,7 +150,7 @@ def unnamed_told(known: Sequence[Check]) -> str:
 
 
 def solve(
-    desk: Desk,
+    opened: OpenPlan,
     check: Check,
     views: int,
     columns: Sequence[str] | None,
@@ -162,7 +163,7 @@ def solve(
     definition = define(check.kind, check.parameters)
     assert isinstance(definition, GammaPrivacy)
     job.step("counting the tables that fit", 0.0)
-    now = asked(desk, check, definition)
+    now = asked(opened, check, definition)
     before, question = now.verdict, now.seen[0].question
     if before.status == "holds":
         many = question.overlap.people
@@ -176,7 +177,7 @@ def solve(
         )
     if against_aware:
         refuse_several(now.seen)
-    scene = scene_of(desk, question, definition.gamma)
+    scene = scene_of(opened, question, definition.gamma)
     others = [scene.seen_as(one.question) for one in now.seen[1:]]
     choices = scene.candidates(chosen_columns(scene, columns))
     if (
@@ -202,7 +203,7 @@ def solve(
         job=job,
     )
     if found.whose:
-        scene, before = others[found.whose - 1], verdict_about(desk, check, now.seen[found.whose])
+        scene, before = others[found.whose - 1], verdict_about(opened, check, now.seen[found.whose])
     if found.status not in ("restored", "not-found"):
         return not_restored(
             check, scene, before, found, looked_at(choices, found), views, several=bool(others)
@@ -327,11 +328,11 @@ def confirmed(
     """
     job.step("asking the check with all views", 0.95)
     views = further_views(scene, check, found, choices)
-    plan, more = extended(scene.desk.plan, check, views)
+    plan, more = extended(scene.opened.plan, check, views)
     first = frozenset([*scene.question.releases, *(one.name for one in views)])
-    with Desk(plan, job) as desk:
-        desk.engine = scene.desk.engine
-        then = asked(desk, more, definition, first)
+    with OpenPlan(plan, job) as opened:
+        opened.engine = scene.opened.engine
+        then = asked(opened, more, definition, first)
         after, own = then.verdict, next(one for one in then.seen if one.views == first)
         if after.status == "undecided":
             because = "further views were found, but the check could not be answered with them"
@@ -360,7 +361,7 @@ def confirmed(
         scene.question.overlap.people,
         own.question.overlap.people,
         of_classes=bool(found.classes),
-        to_record=to_record(scene.desk, check, views),
+        to_record=to_record(scene.opened, check, views),
         stages=drawn,
         seen_by=tuple(
             (one.called, one.question.releases)
@@ -382,7 +383,7 @@ def further_views(
         *(int(choices.members[one].sum()) for one in found.views),
         *(int(scene.out.overlap.sizes[one]) for one in found.classes),
     ]
-    plan = scene.desk.plan
+    plan = scene.opened.plan
     names, to = free_names(plan.releases, len(conditions)), recipients(plan, check)
     return tuple(
         FurtherView(name, scene.query(condition), many, scene.names_people(condition), to)
@@ -390,13 +391,13 @@ def further_views(
     )
 
 
-def to_record(desk: Desk, check: Check, views: Sequence[FurtherView]) -> tuple[str, ...]:
+def to_record(opened: OpenPlan, check: Check, views: Sequence[FurtherView]) -> tuple[str, ...]:
     """The releases to record together, where the check asks the ledger:
     those that it does not have yet.
     """
-    if LEDGER not in out_already(check, desk.plan):
+    if LEDGER not in out_already(check, opened.plan):
         return ()
-    recorded = {one.release for one in desk.holdings.held(check) if one.entry is not None}
+    recorded = {one.release for one in holdings_of(opened).held(check) if one.entry is not None}
     return (
         *(name for name in check.releases if name not in recorded),
         *(one.name for one in views),

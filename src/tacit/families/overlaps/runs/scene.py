@@ -18,19 +18,21 @@ from tacit.engines.sql.shapes_drafted import of_class
 from tacit.errors import DataError, InputError, did_you_mean
 from tacit.families.overlaps.meanings import meanings
 from tacit.families.overlaps.reading.classes import EnginePeople
+from tacit.families.overlaps.reading.questions import overlap_questions_of
 from tacit.families.overlaps.restore.candidates import Condition, candidates
 from tacit.families.overlaps.restore.disclosed import IN_NO_VIEW, Disclosed
 from tacit.families.overlaps.runs import drafting
+from tacit.families.queries.reading.readings import readings_of
 from tacit.model.release import View
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from tacit.checking.assess import Desk
     from tacit.families.overlaps.question import Key, OverlapQuestion
     from tacit.families.overlaps.reading.views import KeyedTable
     from tacit.families.overlaps.restore.disclosed import Flags
     from tacit.families.overlaps.setting import Integers
+    from tacit.plan.opened import OpenPlan
 
 MOST_PEOPLE = 20_000  # in the views
 MOST_ROWS = 100_000  # of the table
@@ -42,7 +44,7 @@ Signs = Mapping[str, bool]  # which releases select somebody
 class Scene:
     """Everybody of a table: keys, public columns, and what is out about them."""
 
-    desk: Desk
+    opened: OpenPlan
     question: OverlapQuestion
     out: Disclosed
     keys: Sequence[Key]
@@ -52,7 +54,7 @@ class Scene:
     @property
     def dialect(self) -> str:
         """The SQL of the source."""
-        return self.desk.readings.dialect
+        return readings_of(self.opened).dialect
 
     @cached_property
     def conditions(self) -> Mapping[str, exp.Expr]:
@@ -62,10 +64,10 @@ class Scene:
         people = keyed(self.question)
         found = {}
         for name in self.question.releases:
-            release = self.desk.plan.releases[name]
+            release = self.opened.plan.releases[name]
             if not isinstance(release, View):
                 return {}
-            view = self.desk.overlaps.reader.read(release, people)
+            view = overlap_questions_of(self.opened).reader.read(release, people)
             if view.tests or view.private is None or view.shown:
                 return {}
             found[name] = view.condition
@@ -75,7 +77,7 @@ class Scene:
         """The same people as another adversary sees them."""
         check_known(question)
         true = [self.values[number] for number in self.out.value.tolist()]
-        out, values = disclosed(self.desk, question, self.keys, true, self.out.gamma)
+        out, values = disclosed(self.opened, question, self.keys, true, self.out.gamma)
         return replace(self, question=question, out=out, values=values)
 
     def signs(self, class_: int) -> Signs:
@@ -88,7 +90,7 @@ class Scene:
 
     def names_people(self, condition: Condition | Signs) -> bool:
         """Is a condition on a column that says who somebody is?"""
-        table = self.desk.plan.tables[self.question.table]
+        table = self.opened.plan.tables[self.question.table]
         names = {*self.question.key, *table.identifiers, *table.person}
         if isinstance(condition, Mapping):
             return any(
@@ -149,7 +151,7 @@ def keyed(question: OverlapQuestion) -> KeyedTable:
     return question.people.telling.people
 
 
-def scene_of(desk: Desk, question: OverlapQuestion, gamma: Fraction) -> Scene:
+def scene_of(opened: OpenPlan, question: OverlapQuestion, gamma: Fraction) -> Scene:
     """Look up everybody: key, class, value, and public columns."""
     people = keyed(question)
     check_known(question)
@@ -164,13 +166,17 @@ def scene_of(desk: Desk, question: OverlapQuestion, gamma: Fraction) -> Scene:
         key=lambda row: tuple(map(str, row[:wide])),
     )
     keys = [tuple(row[:wide]) for row in rows]
-    out, values = disclosed(desk, question, keys, [row[-1] for row in rows], gamma)
+    out, values = disclosed(opened, question, keys, [row[-1] for row in rows], gamma)
     columns = {name: [row[wide + at] for row in rows] for at, name in enumerate(names)}
-    return Scene(desk, question, out, keys, columns, values)
+    return Scene(opened, question, out, keys, columns, values)
 
 
 def disclosed(
-    desk: Desk, question: OverlapQuestion, keys: Sequence[Key], true: Sequence[Any], gamma: Fraction
+    opened: OpenPlan,
+    question: OverlapQuestion,
+    keys: Sequence[Key],
+    true: Sequence[Any],
+    gamma: Fraction,
 ) -> tuple[Disclosed, tuple[Any, ...]]:
     """What is out about some people, of whom the true values are given; and all values."""
     classes = {key: class_ for key, class_, _ in question.everyone()}
@@ -180,7 +186,7 @@ def disclosed(
         np.array([classes.get(key, IN_NO_VIEW) for key in keys], dtype=np.int64),
         numbers,
         gamma,
-        meanings_of(desk, question, values),
+        meanings_of(opened, question, values),
     )
     if not out.is_true():
         raise DataError(
@@ -208,12 +214,12 @@ def check_known(question: OverlapQuestion) -> None:
 
 
 def meanings_of(
-    desk: Desk, question: OverlapQuestion, values: Sequence[Any]
+    opened: OpenPlan, question: OverlapQuestion, values: Sequence[Any]
 ) -> tuple[tuple[int, ...], ...]:
     """Which values may mean the same, also among those that no view shows yet."""
     if len(values) == len(question.overlap.values):
         return question.meanings
-    table = desk.plan.tables[question.table]
+    table = opened.plan.tables[question.table]
     plain = question.sensitive in table.as_written
     return meanings(
         values,
@@ -265,7 +271,7 @@ def chosen_columns(scene: Scene, asked: Sequence[str] | None) -> list[str]:
     """The columns of conditions: those asked for, else all public ones that name nobody."""
     question = scene.question
     if asked is None:
-        identifiers = scene.desk.plan.tables[question.table].identifiers
+        identifiers = scene.opened.plan.tables[question.table].identifiers
         found = [
             name for name in scene.columns if name not in question.key and name not in identifiers
         ]

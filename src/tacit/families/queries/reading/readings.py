@@ -23,6 +23,7 @@ from tacit.plan.known_tables import KnownTables, known_tables
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.families.queries.query import Relations
+    from tacit.plan.opened import OpenPlan
     from tacit.plan.plan import Check, Plan
 
 NO_NULLS = Assumption(
@@ -178,6 +179,11 @@ class Readings:
     def _views(self) -> dict[str, str]:
         """Views that another query may name."""
         return {one.name: one.query for one in self.plan.releases.values() if isinstance(one, View)}
+
+
+def readings_of(opened: OpenPlan) -> Readings:
+    """The queries of an open plan."""
+    return opened.once(Readings, lambda: Readings(opened.plan, lambda: opened.engine))
 
 
 def syntax(dialect: str) -> Callable[[str], None] | None:

@@ -24,10 +24,18 @@ from tacit.model.verdict import Assumption
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.families.synthetic.cells import Cells
+    from tacit.plan.opened import OpenPlan
     from tacit.plan.plan import Check, Plan
 
 LARGE = 50  # an epsilon that promises next to nothing
 SHOWN = 3  # values that a story may use
+
+
+def synthetic_questions_of(opened: OpenPlan) -> SyntheticQuestions:
+    """The questions of an open plan about synthetic releases."""
+    return opened.once(
+        SyntheticQuestions, lambda: SyntheticQuestions(opened.plan, opened.engine, opened.job)
+    )
 
 
 class SyntheticQuestions:
@@ -85,7 +93,11 @@ class SyntheticQuestions:
 
     def _check_together(self, check: Check) -> None:
         """Releases that are judged together are about the same people."""
-        tables = {name: self.plan.releases[name].table for name in check.releases}  # type: ignore[union-attr]
+        tables = {
+            name: one.table
+            for name in check.releases
+            if isinstance(one := self.plan.releases[name], Synthetic)
+        }
         first = next(iter(tables))
         for name, table in tables.items():
             if table != tables[first] and not self._share_rows(table, tables[first]):

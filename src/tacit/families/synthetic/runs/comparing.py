@@ -21,6 +21,7 @@ from tacit.errors import DataError, did_you_mean
 from tacit.families.microdata.hierarchy import value_text
 from tacit.families.synthetic.promise.spending import spending_of
 from tacit.families.synthetic.reading.labels import Spelling
+from tacit.families.synthetic.reading.questions import synthetic_questions_of
 from tacit.families.synthetic.runs.measuring import MOST, histogram
 from tacit.families.synthetic.runs.reading import People
 from tacit.families.synthetic.runs.results import Drawing, Picture, Synthesized
@@ -31,9 +32,9 @@ from tacit.model.jobs import Job
 from tacit.model.schema import Table
 
 if TYPE_CHECKING:
-    from tacit.checking.assess import Desk
     from tacit.families.synthetic.reading.scene import Scene
     from tacit.model.release import Synthetic
+    from tacit.plan.opened import OpenPlan
 
 NAME = "written"
 
@@ -53,20 +54,20 @@ class GroupNoise:
 
 
 def promised(
-    desk: Desk, release: Synthetic, job: Job
+    opened: OpenPlan, release: Synthetic, job: Job
 ) -> tuple[Synthesized, tuple[GroupNoise, ...]]:
     """What a release promises and spends before anything is drawn, and the noise of every group,
     in the order of the groups.
     """
-    found, _ = judged(desk, release, None, job)
+    found, _ = judged(opened, release, None, job)
     job.step("the noise of every group", 0.95)
-    return found, tuple(noises(desk, release))
+    return found, tuple(noises(opened, release))
 
 
-def noises(desk: Desk, release: Synthetic) -> Iterator[GroupNoise]:
+def noises(opened: OpenPlan, release: Synthetic) -> Iterator[GroupNoise]:
     """The noise of every group."""
-    scene = desk.synthetic.scene(release.name)
-    chooser = spending_of(desk.synthetic.planned(release.name)).chooser
+    scene = synthetic_questions_of(opened).scene(release.name)
+    chooser = spending_of(synthetic_questions_of(opened).planned(release.name)).chooser
     for group, people in scene.sizes.items():
         cells = scene.domain(group).cells
         noise = chooser.noise(people, cells)
@@ -80,12 +81,12 @@ def noises(desk: Desk, release: Synthetic) -> Iterator[GroupNoise]:
         )
 
 
-def compared(desk: Desk, release: Synthetic, file: Path, job: Job) -> Synthesized:
+def compared(opened: OpenPlan, release: Synthetic, file: Path, job: Job) -> Synthesized:
     """A written output measured against the true people, and beside a thresholded histogram that
     is drawn and thrown away.
     """
     job.step("counting the groups", 0.0)
-    scene = desk.synthetic.scene(release.name)
+    scene = synthetic_questions_of(opened).scene(release.name)
     if scene.people > MOST:
         raise DataError(
             f"{scene.people:,} people are too many to compare in the memory of this machine.",
@@ -93,7 +94,7 @@ def compared(desk: Desk, release: Synthetic, file: Path, job: Job) -> Synthesize
         )
     job.step("reading the output", 0.2)
     synthetic = written_flows(scene, file)
-    found, _ = judged(desk, release, None, job.part(0.3, 0.6))
+    found, _ = judged(opened, release, None, job.part(0.3, 0.6))
     job.step("comparing with the true people", 0.6)
     positions, true = scene.positions(), scene.flows()
     utility, baseline = compare(true, synthetic, positions), None

@@ -6,9 +6,10 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.checking.assess import Desk
+from tacit.checking.holdings.holdings import holdings_of
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.sql.shapes_drawn import GROUPS, VALUES, ordered
+from tacit.families.synthetic.reading.questions import synthetic_questions_of
 from tacit.families.synthetic.runs.drawing import draw_missing
 from tacit.families.synthetic.runs.parts import Memory
 from tacit.families.synthetic.runs.reading import People
@@ -16,6 +17,7 @@ from tacit.families.synthetic.runs.results import Synthesized
 from tacit.families.synthetic.runs.synthesize import NEW, judged, measured, shape_of, the_release
 from tacit.families.synthetic.runs.writing import gather, labelled, read
 from tacit.model.jobs import Job
+from tacit.plan.opened import OpenPlan
 
 if TYPE_CHECKING:
     from tacit.plan.plan import Plan
@@ -30,12 +32,13 @@ def synthesized(
     None where a check does not hold.
     """
     begun = time.perf_counter()
-    desk = Desk(plan, job, {release: NEW})
-    desk.engine = engine
-    found, spending = judged(desk, the_release(plan, release), seed, job)
+    opened = OpenPlan(plan, job)
+    opened.engine = engine
+    holdings_of(opened, {release: NEW})  # what is drawn now is another output
+    found, spending = judged(opened, the_release(plan, release), seed, job)
     if found.exit_status:
         return replace(found, seconds=time.perf_counter() - begun), None
-    people, store = People(desk.synthetic.scene(release), b""), Memory()
+    people, store = People(synthetic_questions_of(opened).scene(release), b""), Memory()
     drawing = draw_missing(people, store, spending.chooser, seed=seed, workers=1, job=job)
     found = measured(people, read(store, people.batches), found, seed, True, job)
     rows = gather(engine, store, people.batches, job)

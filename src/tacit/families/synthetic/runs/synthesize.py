@@ -10,14 +10,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.checking.assess import Desk, answer
+from tacit.checking.assess import answer
+from tacit.checking.holdings.holdings import holdings_of
 from tacit.engines import output as place
 from tacit.engines.spark.engine import Spark
 from tacit.engines.sql.shapes_drawn import Shape
 from tacit.errors import InputError, ParameterError, did_you_mean
-from tacit.families.registry import OF_SYNTHETIC
+from tacit.families.catalog import kinds_of
 from tacit.families.synthetic.promise.spending import Spending, spending_of
 from tacit.families.synthetic.promise.terms import CannotPromise
+from tacit.families.synthetic.reading.questions import synthetic_questions_of
 from tacit.families.synthetic.runs.budget import budget
 from tacit.families.synthetic.runs.drawing import COMPARE, DRAW, draw_missing
 from tacit.families.synthetic.runs.measuring import MOST, Rows, drawn_flows, histogram
@@ -28,6 +30,7 @@ from tacit.families.synthetic.runs.writing import publish, read
 from tacit.model.jobs import Job
 from tacit.model.release import Synthetic
 from tacit.model.verdict import Certificate
+from tacit.plan.opened import OpenPlan
 from tacit.plan.owned import owners_files
 from tacit.plan.plan import Check
 
@@ -87,19 +90,20 @@ def synthesize(
             parameter="workers",
             hint="Leave it out: one for each processor.",
         )
-    with Desk(plan, job, {named.name: NEW}) as desk:
+    with OpenPlan(plan, job) as opened:
+        holdings_of(opened, {named.name: NEW})  # what is drawn now is another output
         keep = owners_files(plan)
-        refuse_on_spark(desk.engine, restart, workers)
-        desk.engine.check_target(output, keep=keep)
+        refuse_on_spark(opened.engine, restart, workers)
+        opened.engine.check_target(output, keep=keep)
         job.step("counting the groups", 0.0)
-        scene = desk.synthetic.scene(named.name)
-        desk.engine.check_target(
+        scene = synthetic_questions_of(opened).scene(named.name)
+        opened.engine.check_target(
             output, keep=keep
         )  # once more: now the engine knows which files it reads
-        found, spending = judged(desk, named, seed, job)
+        found, spending = judged(opened, named, seed, job)
         if not found.exit_status:
             found = drawn_and_written(
-                desk,
+                opened,
                 scene,
                 spending,
                 found,
@@ -136,10 +140,10 @@ def the_release(plan: Plan, name: str) -> Synthetic:
 
 
 def judged(
-    desk: Desk, release: Synthetic, seed: int | None, job: Job
+    opened: OpenPlan, release: Synthetic, seed: int | None, job: Job
 ) -> tuple[Synthesized, Spending]:
     """The noise of every group, what it spends, and what the checks say."""
-    questions = desk.synthetic
+    questions = synthetic_questions_of(opened)
     scene, planned = questions.scene(release.name), questions.planned(release.name)
     spending = spending_of(planned, job.part(0.0, DRAW))
     try:
@@ -148,7 +152,7 @@ def judged(
         raise ParameterError(
             f"release {release.name}: {error.message}", parameter="epsilon", hint=error.hint
         ).at(questions.plan.mark("releases", release.name, "synthetic")) from None
-    verdicts = tuple(asked(desk, release, job))
+    verdicts = tuple(asked(opened, release, job))
     terms = scene.terms
     found = Synthesized(
         release.name,
@@ -210,26 +214,26 @@ def worst(spending: Spending, verdicts: Sequence[Verdict]) -> Sort:
     return max(sorts, key=lambda sort: (sort.people in sizes, sort.people))
 
 
-def asked(desk: Desk, release: Synthetic, job: Job) -> Iterator[Verdict]:
+def asked(opened: OpenPlan, release: Synthetic, job: Job) -> Iterator[Verdict]:
     """The verdicts of the release's own checks, with what is out already;
     without any, of the definition that it promises.
     """
     own = [
         check
-        for check in desk.plan.checks
-        if release.name in check.releases and check.kind in OF_SYNTHETIC
+        for check in opened.plan.checks
+        if release.name in check.releases and check.kind in kinds_of("synthetic")
     ]
     path = ("releases", release.name, "synthetic")
     for check in own or [Check(KINDS[release.guarantee], releases=(release.name,), path=path)]:
         job.step(f"asking {check.kind} of {', '.join(check.releases)}", DRAW)
-        yield answer(check, desk)
+        yield answer(check, opened, holdings_of(opened)).verdict
 
 
 # -- drawing and writing ---------------------------------------------------------------------------
 
 
 def drawn_and_written(
-    desk: Desk,
+    opened: OpenPlan,
     scene: Scene,
     spending: Spending,
     found: Synthesized,
@@ -245,26 +249,26 @@ def drawn_and_written(
     path = place.file_of(output)
     if path is not None and path.exists():
         found = replace(found, warnings=(*found.warnings, REPLACED))
-    if isinstance(desk.engine, Spark):
+    if isinstance(opened.engine, Spark):
         from tacit.families.synthetic.runs.on_spark import drawn_by_spark
 
         found, parts = drawn_by_spark(
-            desk.engine, scene, spending.chooser, found, output, seed=seed, job=job
+            opened.engine, scene, spending.chooser, found, output, seed=seed, job=job
         )
         return measured(People(scene, b""), parts, found, seed, compare, job)
-    with Folder(path or desk.plan.folder / output) as folder:
+    with Folder(path or opened.plan.folder / output) as folder:
         if restart:
             folder.forget()
         salt = folder.salt()
         people = People(scene, salt)
-        folder.begin(salt, facts(desk.plan, scene, people, salt, seed), people.batches)
-        shape = shape_of(desk.engine, scene, people.groups)
+        folder.begin(salt, facts(opened.plan, scene, people, salt, seed), people.batches)
+        shape = shape_of(opened.engine, scene, people.groups)
         with explained(folder, people.batches):
             drawing = draw_missing(
                 people, folder, spending.chooser, seed=seed, workers=workers, job=job
             )
             found = measured(people, read(folder, people.batches), found, seed, compare, job)
-            rows = publish(folder, people.batches, shape, desk.engine, output, job=job)
+            rows = publish(folder, people.batches, shape, opened.engine, output, job=job)
         folder.remove()
     return replace(found, output=output, drawing=replace(drawing, rows=rows))
 

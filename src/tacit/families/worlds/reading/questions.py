@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tacit.errors import DataError, TacitError
 from tacit.families.queries.facts import Fact
 from tacit.families.queries.query import Query, Relation
-from tacit.families.queries.reading.readings import Readings
+from tacit.families.queries.reading.readings import Readings, readings_of
 from tacit.families.words import listed
 from tacit.families.worlds.question import SafetyCase, SafetyQuestion
 from tacit.families.worlds.reading.data import ViewData, violated
@@ -31,6 +31,7 @@ from tacit.model.verdict import Assumption
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
+    from tacit.plan.opened import OpenPlan
     from tacit.plan.plan import Check, Plan
 
 AS_SETS = Assumption("published-as-sets", "views are published without duplicate rows", "no")
@@ -53,6 +54,14 @@ class Ground:
     tables: tuple[str, ...]
     instance: frozenset[Fact] | None
     dictionary: tuple[str, ...]
+
+
+def view_questions_of(opened: OpenPlan) -> ViewQuestions:
+    """The questions of an open plan about view safety."""
+    return opened.once(
+        ViewQuestions,
+        lambda: ViewQuestions(opened.plan, readings_of(opened), lambda: opened.engine),
+    )
 
 
 class ViewQuestions:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from tacit.checking.assess import Desk
+from tacit.checking.assess import question_alone
+from tacit.checking.holdings.holdings import holdings_of
 from tacit.errors import DataError, InputError, TacitError, did_you_mean
-from tacit.families.registry import OF_WORLDS, define
+from tacit.families.catalog import define, kinds_of
 from tacit.families.words import listed, plural
 from tacit.families.worlds.definitions.view_safety import SECONDS, fact_json
 from tacit.families.worlds.listing import Listing, listing
@@ -26,6 +27,7 @@ from tacit.families.worlds.worlds import Worlds
 from tacit.model.deadline import Deadline, OutOfTime
 from tacit.model.jobs import Job
 from tacit.model.verdict import Audience, Verdict, as_json
+from tacit.plan.opened import OpenPlan
 
 if TYPE_CHECKING:
     from tacit.plan.plan import Check, Plan
@@ -148,9 +150,9 @@ def explain_worlds(
     job = job or Job()
     check = named(plan, name)
     refuse_other_scopes(plan, check)
-    with Desk(plan) as desk:
+    with OpenPlan(plan) as opened:
         job.step("reading the tables", 0.0)
-        question = desk.question(check)
+        question = question_alone(check, opened, holdings_of(opened))
         number, verdict = judged(check, question, case, job)
     shown = question.cases[number - 1]
     setting = looked_at(shown, question, verdict)
@@ -180,7 +182,7 @@ def explain_worlds(
 
 def named(plan: Plan, name: str) -> Check:
     """The check of view safety that is meant; InputError where that is none or several."""
-    every = [check for check in plan.checks if check.kind in OF_WORLDS]
+    every = [check for check in plan.checks if check.kind in kinds_of("worlds")]
     if not every:
         raise InputError(
             "the plan has no check of view safety.",

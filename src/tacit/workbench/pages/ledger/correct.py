@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from tacit.errors import InputError, TacitError
+from tacit.families.family import kind_of
 from tacit.families.words import listed
-from tacit.model.release import Constraint, Microdata, Synthetic
 from tacit.workbench.pages.ledger.record import files_of, new_within, verdicts
 from tacit.workbench.parts.badges import badge
 from tacit.workbench.parts.notices import notice, show_error
@@ -87,16 +87,16 @@ class CorrectionForm:
         """
         self.answer: Any = None
         self.output: Any = None
-        if isinstance(self.release, Synthetic):
+        assert self.release is not None
+        kind = kind_of(self.release)
+        if kind.answer == "file":
             self.answer = ui.select(
                 files_of(self.visit, plan),
                 label="The file that goes out",
                 with_input=True,
                 clearable=True,
             ).props("outlined dense options-dense")
-        elif not isinstance(self.release, Constraint) and not (
-            isinstance(self.release, Microdata) and self.release.file is not None
-        ):
+        elif kind.answer == "data" and not kind.is_file(self.release):
             name = re.sub(r"[^\w.-]+", "-", self.entry.release).strip("-.") or "release"
             self.output = ui.input("Write to", value=f"{name}-corrected.csv").props(
                 'outlined dense hint="A CSV file beside the plan; nothing is written if it '

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from tacit.errors import InputError, TacitError
+from tacit.families.family import kind_of
 from tacit.families.words import listed
-from tacit.model.release import Constraint, Microdata, Synthetic
 from tacit.plan.owned import owners_files
 from tacit.workbench.bench import STATE, Visit, walk
 from tacit.workbench.pages.ledger.entries import later
@@ -211,20 +211,18 @@ class Form:
         self.how = None
         self._forget_upload()
         names = self.releases.value or []
-        if len(names) != 1 or isinstance(self.plan.releases[names[0]], Constraint):
+        if len(names) != 1 or kind_of(self.plan.releases[names[0]]).answer == "none":
             return
-        synthetic = isinstance(self.plan.releases[names[0]], Synthetic)
+        release = self.plan.releases[names[0]]
+        drawn = kind_of(release).answer == "file"
         with self.file:
             ui.html("The file that goes out", tag="h3", sanitize=False)
-            if synthetic:
+            if drawn:
                 ui.label(
                     "Synthetic data are drawn at random: only the file itself says what goes out."
                 ).classes("muted")
             else:
-                release = self.plan.releases[names[0]]
-                has_file = (
-                    isinstance(release, Microdata) and release.file is not None
-                )  # it was made elsewhere, and is there
+                has_file = kind_of(release).is_file(release)  # made elsewhere, and there
                 ways = self._ways()
                 self.how = ui.radio(
                     ways,
@@ -368,7 +366,7 @@ class Form:
             self.how.value
             if self.how is not None
             else MADE
-            if len(names) == 1 and isinstance(self.plan.releases[names[0]], Synthetic)
+            if len(names) == 1 and kind_of(self.plan.releases[names[0]]).answer == "file"
             else ONLY
         )
         if way == MADE:

@@ -14,10 +14,11 @@ from nicegui import ui
 
 from tacit.checking.holdings.ledgers import is_begun, ledger_of
 from tacit.errors import TacitError
+from tacit.families.catalog import define
+from tacit.families.family import kind_of
 from tacit.families.overlaps.runs.restore import KIND as RESTORABLE
-from tacit.families.registry import define
 from tacit.families.words import listed, plural
-from tacit.model.release import Microdata, Synthetic, View
+from tacit.model.release import Microdata, Synthetic
 from tacit.report.terminal.ledger import when as time_words
 from tacit.workbench.bench import Visit
 from tacit.workbench.checked import (
@@ -415,19 +416,7 @@ def first_sentence(because: str) -> str:
 
 def what_it_is(release: Release) -> str:
     """A release in a line."""
-    if isinstance(release, Microdata):
-        if release.file:
-            return f"Microdata of {release.table}, found in {release.file}"
-        levels = [f"{name} {level}" for name, level in release.generalization.items() if level]
-        return f"Microdata of {release.table}" + (
-            f", levels {', '.join(levels)}" if levels else ", as it is"
-        )
-    if isinstance(release, View):
-        query = " ".join(release.query.split())
-        return f"View: {query if len(query) <= SHORT else query[: SHORT - 1] + '…'}"
-    if isinstance(release, Synthetic):
-        return f"Synthetic {release.value} by {release.group}, from {release.table}"
-    return f"Constraint: {release.constraint}"
+    return kind_of(release).in_a_line(release)
 
 
 def roles(table: Table) -> dict[str, Sequence[str]]:

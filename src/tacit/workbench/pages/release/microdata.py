@@ -28,6 +28,8 @@ from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.pictures import picture
 from tacit.workbench.parts.saving import save_button
 
+HAS_CARDS = False  # of its verdicts, between its pictures
+IS_ALWAYS_SHOWN = True  # also where nothing was checked
 PAGE = 12
 PIECE = 500  # people that are looked up at a time: others want to ask too
 THROTTLE = 0.12

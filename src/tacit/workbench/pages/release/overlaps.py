@@ -12,8 +12,8 @@ from typing import Any
 
 from nicegui import ui
 
+from tacit.families.catalog import kinds_of
 from tacit.families.overlaps.standing import by_belief, by_since, by_size, standing
-from tacit.families.registry import OF_OVERLAPS
 from tacit.families.words import listed, people, spoken
 from tacit.model.numbers import exact, percent, percent_exactly
 from tacit.report.charts.beliefs import above_in, beliefs_chart
@@ -33,6 +33,8 @@ from tacit.workbench.parts.working import show_work
 from tacit.workbench.tasks.overlaps import GAMMA, Looked, everybody
 from tacit.workbench.work import Work
 
+HAS_CARDS = False  # of its verdicts, between its pictures
+IS_ALWAYS_SHOWN = False  # also where nothing was checked
 KIND = "everybody"
 AT_ONCE = 20_000  # people who are counted without being asked for
 PEOPLE = "people in the releases"  # what the report calls them in its figures
@@ -90,7 +92,9 @@ def verdicts_of(checked: dict[str, Any], section: Mapping[str, Any]) -> list[Map
     """The verdicts of a section about overlapping views."""
     found = by_key(checked)
     return [
-        found[key] for key in section["keys"] if key in found and found[key]["check"] in OF_OVERLAPS
+        found[key]
+        for key in section["keys"]
+        if key in found and found[key]["check"] in kinds_of("overlaps")
     ]
 
 

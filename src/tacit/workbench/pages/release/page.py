@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from html import escape
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
 from tacit.errors import InputError, TacitError, did_you_mean
-from tacit.families.registry import MICRODATA, OF_OVERLAPS, OF_QUERIES, OF_SYNTHETIC, OF_WORLDS
+from tacit.families.catalog import FAMILIES, FAMILY_OF
+from tacit.families.family import families, kind_of
 from tacit.families.words import listed
-from tacit.model.release import Microdata
 from tacit.model.verdict import Audience
 from tacit.workbench.bench import Visit
 from tacit.workbench.checked import (
@@ -47,20 +49,23 @@ if TYPE_CHECKING:
     from tacit.plan.plan import Plan
     from tacit.workbench.work import Work
 
-# The evidence of a section, by the kinds of its checks: a module with `show(visit, name, section)`.
-# Those that show the cards of their verdicts themselves, between their pictures, say so here.
-EVIDENCE: tuple[tuple[Collection[str], str, bool], ...] = (
-    (MICRODATA, "microdata", False),
-    (OF_QUERIES, "queries", True),
-    (OF_WORLDS, "worlds", True),
-    (OF_OVERLAPS, "overlaps", False),
-    (OF_SYNTHETIC, "synthetic", False),
-)
 REPORT = "report"
 SILENT = (
     "Do not announce that you withheld this: the refusal depends on the rows, and would "
     "itself tell something about them."
 )
+
+
+@cache
+def evidence(family: str) -> Any:
+    """The module beside this one that shows the evidence of a kind of release; None where it has
+    no more to show than cards.
+
+    It has `show(visit, name, section)`, and says whether it shows the cards of its verdicts itself
+    (HAS_CARDS), and whether it has something to show where nothing was checked (IS_ALWAYS_SHOWN).
+    """
+    name = f"{__package__}.{family}"
+    return import_module(name) if find_spec(name) is not None else None
 
 
 async def show(visit: Visit, name: str) -> None:
@@ -167,16 +172,17 @@ class Page:
             figures(section["figures"])
             self._cards(section)
             await self._by_kind(section)
-        if isinstance(self.release, Microdata) and not any(
-            set(one["kinds"]) & set(MICRODATA) for one in sections
-        ):
-            await self._module("microdata", {})
+        # a release that no check was asked about has its own kind's evidence all the same
+        own = next(one for one in families() if kind_of(self.release) in one.releases)
+        shown = {FAMILY_OF[kind] for section in sections for kind in section["kinds"]}
+        if own.name not in shown and (module := evidence(own.name)) and module.IS_ALWAYS_SHOWN:
+            await self._module(own.name, {})
 
     def _cards(self, section: Mapping[str, Any]) -> None:
         """The cards of those verdicts that no module shows by itself."""
-        elsewhere = {kind for kinds, _, cards in EVIDENCE if cards for kind in kinds}
         for key, card in zip(section["keys"], section["cards"], strict=True):
-            if key.split(" | ")[0] not in elsewhere:
+            module = evidence(FAMILY_OF[key.split(" | ")[0]])
+            if module is None or not module.HAS_CARDS:
                 show_pictures(
                     self.visit,
                     show_card(self.visit, card, f"{self.name} {key.split(' | ')[0]}"),
@@ -185,16 +191,17 @@ class Page:
 
     async def _by_kind(self, section: Mapping[str, Any]) -> None:
         """What every module has to show; the pictures of a section are shown once."""
-        for kinds, module, _ in EVIDENCE:
-            if set(section["kinds"]) & set(kinds):
-                await self._module(module, section)
+        asked = {FAMILY_OF[kind] for kind in section["kinds"]}
+        for name in (one for one in FAMILIES if one in asked):
+            if evidence(name) is not None:
+                await self._module(name, section)
                 section = {**section, "charts": []}
 
-    async def _module(self, module: str, section: Mapping[str, Any]) -> None:
+    async def _module(self, name: str, section: Mapping[str, Any]) -> None:
+        module = evidence(name)
+        assert module is not None
         try:
-            await import_module(f"tacit.workbench.pages.release.{module}").show(
-                self.visit, self.name, section
-            )
+            await module.show(self.visit, self.name, section)
         except TacitError as error:
             show_error(error)
 

@@ -11,7 +11,7 @@ from typing import Any
 from nicegui import ui
 
 from tacit.errors import TacitError
-from tacit.families.registry import OF_QUERIES
+from tacit.families.catalog import kinds_of
 from tacit.workbench.bench import Visit
 from tacit.workbench.checked import answers
 from tacit.workbench.parts.cards import show_card
@@ -19,6 +19,8 @@ from tacit.workbench.parts.labels import aria
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.tasks.views import QueryEvidence, Read, of_section, plan_text, query_evidence
 
+HAS_CARDS = True  # of its verdicts, between its pictures
+IS_ALWAYS_SHOWN = False  # also where nothing was checked
 READ = (
     "What is judged is what was read of the query, not its text. Where something was not read "
     "exactly it is said, and “holds” stays right."
@@ -38,7 +40,7 @@ async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
         return
     asked = await asked_now(visit)
     read: dict[str, Read] = {}
-    for key, verdict, card in of_section(checked, section, OF_QUERIES):
+    for key, verdict, card in of_section(checked, section, kinds_of("queries")):
         with (
             ui.element("section")
             .classes("stack")

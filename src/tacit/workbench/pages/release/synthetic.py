@@ -44,6 +44,8 @@ from tacit.workbench.parts.working import show_work
 from tacit.workbench.tasks.overlaps import Compared, compare_output, promise
 from tacit.workbench.work import Work
 
+HAS_CARDS = False  # of its verdicts, between its pictures
+IS_ALWAYS_SHOWN = False  # also where nothing was checked
 PROMISE, COMPARE = "promise", "compare"
 DRAW = "repair-draw"  # what the Repair page calls drawing and writing
 ENDINGS = (".csv", ".parquet")

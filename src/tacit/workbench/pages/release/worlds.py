@@ -9,7 +9,7 @@ from typing import Any
 
 from nicegui import ui
 
-from tacit.families.registry import OF_WORLDS
+from tacit.families.catalog import kinds_of
 from tacit.workbench.bench import Visit
 from tacit.workbench.pages.release.queries import asked_now, heading
 from tacit.workbench.parts.cards import show_card, show_pictures
@@ -33,6 +33,8 @@ from tacit.workbench.tasks.views import (
 )
 from tacit.workbench.work import Work
 
+HAS_CARDS = True  # of its verdicts, between its pictures
+IS_ALWAYS_SHOWN = False  # also where nothing was checked
 KIND = "worlds"
 PAGE = 12
 WHICH = (
@@ -51,7 +53,7 @@ async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
     if checked is None:
         return
     asked = await asked_now(visit)
-    for key, verdict, card in of_section(checked, section, OF_WORLDS):
+    for key, verdict, card in of_section(checked, section, kinds_of("worlds")):
         with (
             ui.element("section")
             .classes("stack")

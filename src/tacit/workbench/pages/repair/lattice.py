@@ -11,10 +11,10 @@ from typing import Any
 from nicegui import ui
 
 from tacit.errors import TacitError
+from tacit.families.catalog import kinds_of
 from tacit.families.microdata.runs.preview import Line
 from tacit.families.microdata.runs.task import not_asked
 from tacit.families.microdata.utility.measures import measure
-from tacit.families.registry import MICRODATA
 from tacit.families.words import listed
 from tacit.model.release import Microdata
 from tacit.plan.plan import Plan
@@ -85,7 +85,8 @@ async def show_microdata(visit: Visit, plan: Plan, release: Microdata) -> None:
         return
     if left := not_asked(plan, release.name):
         only = not any(
-            release.name in check.releases and check.kind in MICRODATA for check in plan.checks
+            release.name in check.releases and check.kind in kinds_of("microdata")
+            for check in plan.checks
         )
         notice(not_asked_words(left, only=only), "warn").props('data-testid="not-asked"')
         ui.link("The last verdicts, on the page Overview", visit.link("overview"))

@@ -16,17 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.checking.holdings.composing import answer_changed
-from tacit.checking.holdings.held import in_words
+from tacit.families.composing import answer_changed
 from tacit.families.overlaps.setting import NOTHING, merged
+from tacit.families.queries.reading.readings import readings_of
+from tacit.model.holdings import in_words
 from tacit.model.numbers import plain
 from tacit.model.release import View
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict
 
 if TYPE_CHECKING:
-    from tacit.checking.holdings.holdings import Hand, Holdings
     from tacit.families.definition import Definition
     from tacit.families.overlaps.setting import Overlap
+    from tacit.model.holdings import Hand
+    from tacit.plan.opened import OpenPlan
     from tacit.plan.plan import Check
 
 GAMMA, SIND = "gamma-privacy", "k-sind"
@@ -34,14 +36,14 @@ JUDGED = (GAMMA, SIND)
 
 
 def with_corrected(
-    check: Check, definition: Definition, holdings: Holdings, hand: Hand, verdict: Verdict
+    check: Check, definition: Definition, opened: OpenPlan, hand: Hand, verdict: Verdict
 ) -> Verdict:
     """A verdict about what is true, made one about who has the wrong answers too:
     it holds still, or is undecided.
     """
     if not hand.corrected or verdict.status != "holds":
         return verdict
-    overlap = both(check, holdings, hand)
+    overlap = both(check, opened, hand)
     limits: dict[str, Any] = (
         {}
         if overlap is None
@@ -83,27 +85,26 @@ def with_corrected(
     )
 
 
-def both(check: Check, holdings: Holdings, hand: Hand) -> Overlap | None:
+def both(check: Check, opened: OpenPlan, hand: Hand) -> Overlap | None:
     """Who is alike in all views, those that are true first;
     None where the values that people can have are not declared.
     """
     from tacit.families.overlaps.reading.questions import OverlapQuestions
 
-    desk = holdings.desk
     names = tuple(dict.fromkeys([*hand.names, *hand.new, *(one.release for one in hand.corrected)]))
     wrong = [name for name in names if name not in (*hand.names, *hand.new)]
     # Whom a wrong answer was about is known by its query; the answer itself does not fit the data.
     bare = {
         name: replace(one, answer=None)
         for name in wrong
-        if isinstance(one := desk.plan.releases[name], View)
+        if isinstance(one := opened.plan.releases[name], View)
     }
     if len(bare) != len(wrong):
         return (
             None  # microdata that were wrong: who was in which group is in a file that is not true
         )
-    plan = replace(desk.plan, releases={**desk.plan.releases, **bare})
-    question = OverlapQuestions(plan, desk.readings, lambda: desk.engine).question(
+    plan = replace(opened.plan, releases={**opened.plan.releases, **bare})
+    question = OverlapQuestions(plan, readings_of(opened), lambda: opened.engine).question(
         replace(check, releases=names)
     )
     table = plan.tables[question.table]

@@ -1,18 +1,13 @@
-"""Held: a release that is out, who has it, and since when."""
+"""Holdings as values: a release that is out, who has it, and what an adversary has in hand."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from tacit.model.recipients import have_common
-
-if TYPE_CHECKING:
-    from tacit.ledger.entries import Shape
-    from tacit.ledger.ledger import Holding
-    from tacit.model.recipients import Spellings
+from tacit.model.verdict import Assumption
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +20,7 @@ class Held:
     """
 
     release: str
-    shape: Shape
+    shape: str
     tables: frozenset[str]
     to: tuple[str, ...] = ()
     entry: int | None = None
@@ -78,23 +73,48 @@ class Adversary:
         return named if len(self.who) == 1 else f"{named} together"
 
 
-def from_ledger(holding: Holding, spellings: Spellings) -> Held:
-    """What the ledger says is out, with recipients as the plan writes them:
-    one that an entry writes in capitals is the same one.
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why something that an adversary holds could not be judged together with what is new."""
+
+    code: str
+    text: str
+    held: Held
+    by_others: bool = False  # another definition may judge it
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """What one adversary has in hand: what is judged together with the new releases, and what
+    could not be.
     """
-    return Held(
-        holding.release,
-        holding.shape,
-        frozenset(holding.tables),
-        spellings.each(holding.to),
-        holding.entry,
-        holding.at,
-        holding.withdrawn,
-        holding.definition,
-        holding.answer,
-        holding.people,
-        holding.corrected,
-    )
+
+    adversary: Adversary
+    joined: tuple[Held, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    warnings: tuple[str, ...] = ()
+    corrected: tuple[Held, ...] = ()  # was wrong, and they have the correction too, or get it
+
+    @property
+    def who(self) -> tuple[str, ...]:
+        """The clients."""
+        return self.adversary.who
+
+    @property
+    def new(self) -> tuple[str, ...]:
+        """What they would get."""
+        return self.adversary.new
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The releases that are out and are judged too."""
+        return tuple(one.release for one in self.joined)
+
+    @property
+    def together(self) -> tuple[str, ...]:
+        """All that is judged for them: what is out comes first."""
+        return (*self.names, *self.new)
 
 
 def in_words(held: Sequence[Held]) -> str:

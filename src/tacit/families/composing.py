@@ -1,66 +1,32 @@
-"""Composing: which releases a definition judges together with
-others, and what to say where it cannot.
-"""
+"""Composing: what to say where a definition cannot judge what is out with what is new."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from tacit.checking.holdings.held import Held
-from tacit.families.registry import MICRODATA, OF_OVERLAPS, OF_QUERIES, OF_SYNTHETIC, OF_WORLDS
+from tacit.model.holdings import Held, Problem
 
 if TYPE_CHECKING:
-    from tacit.ledger.entries import Shape
     from tacit.plan.plan import Check, Plan
 
-Code = Literal["does-not-compose", "release-changed", "answer-changed", "composition"]
 UNREAD = "ledger-unread"  # the code where what is out is not known
-
-NOTHING: frozenset[Shape] = frozenset()
-# What each family of definitions judges together with a new release;
-# all else about the same table does not compose.
-JUDGES: Mapping[str, frozenset[Shape]] = {
-    **dict.fromkeys(MICRODATA, NOTHING),
-    **dict.fromkeys(OF_OVERLAPS, frozenset({"view", "microdata"})),
-    **dict.fromkeys(OF_QUERIES, frozenset({"view", "constraint"})),
-    **dict.fromkeys(OF_WORLDS, frozenset({"view", "constraint"})),
-    **dict.fromkeys(OF_SYNTHETIC, frozenset({"synthetic"})),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Why something that an adversary holds could not be judged together with what is new."""
-
-    code: Code
-    text: str
-    held: Held
-    by_others: bool = False  # another definition may judge it
-
-
-def needs_answers(check: Check) -> bool:
-    """Does a check look at what was shown? Perfect privacy and differential privacy do not, nor
-    does what asks over all databases.
-    """
-    if check.kind in OF_WORLDS:
-        return str(check.parameters.get("over", "instance")) == "instance"
-    return check.kind in MICRODATA or check.kind in OF_OVERLAPS
 
 
 def does_not_compose(
-    check: Check, held: Held, new: Sequence[str], who: str, why: str = ""
+    check: Check, held: Held, new: Sequence[str], who: str, why: str = "", *, alone: bool = False
 ) -> Problem:
-    """A release that is out, and that this definition cannot judge together with the new one."""
+    """A release that is out, and that this definition cannot judge together with the new one;
+    `alone`: it judges one release by itself, whatever is out.
+    """
     names, has = (
         " and ".join(new),
         "is public" if who == "anyone" else f"is with {who.removesuffix(' together')}",
     )
     judges = (
         f"{check.kind} judges {names} alone"
-        if not JUDGES[check.kind]
+        if alone
         else f"{check.kind} cannot judge {names} together with it"
     )
     return Problem(

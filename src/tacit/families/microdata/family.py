@@ -1,0 +1,152 @@
+"""Microdata as a family: generalized copies of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from tacit.families.family import Answered, Depth, Family
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.released import ReleaseKind, Shown
+from tacit.families.words import people
+from tacit.model.release import Microdata
+
+if TYPE_CHECKING:
+    from tacit.families.definition import Definition
+    from tacit.model.holdings import Hand
+    from tacit.model.jobs import Job
+    from tacit.model.verdict import Verdict
+    from tacit.plan.opened import OpenPlan
+    from tacit.plan.plan import Check, Plan
+
+
+class Copies(ReleaseKind[Microdata]):
+    """Generalized copies of a table, made here or found in a file."""
+
+    type = Microdata
+    shuffled = True
+    keeps_people = True
+    example = "k-anonymity: {release: %s, k: 4}"
+
+    def tables(self, release: Microdata, opened: OpenPlan) -> tuple[str, ...]:
+        """Its one table."""
+        return (release.table,)
+
+    def described(self, release: Microdata, plan: Plan) -> dict[str, Any]:
+        """Its levels, hierarchies and roles; of one that was made elsewhere the roles."""
+        table = plan.tables[release.table]
+        roles = {
+            "quasi": sorted(table.quasi_identifiers),
+            "sensitive": sorted(table.sensitive),
+            "insensitive": sorted(table.insensitive),
+        }
+        if release.file is not None:
+            return {"microdata": release.table, "made": "elsewhere", **roles}
+        levels = {column: height for column, height in release.generalization.items() if height}
+        trees = {
+            column: [type(table.hierarchies[column]).__name__, asdict(table.hierarchies[column])]
+            for column in levels
+            if column in table.hierarchies
+        }
+        return {"microdata": release.table, "levels": levels, "hierarchies": trees, **roles}
+
+    def shown(self, release: Microdata, opened: OpenPlan) -> Shown:
+        """Its rows: those of its file, or each value as the label of its level."""
+        from tacit.families.answer_files import read_file
+        from tacit.families.microdata.reading.source import source_of
+
+        if release.file is not None:
+            return read_file(opened.plan.folder / release.file, release.file)
+        table = opened.plan.tables[release.table]
+        columns = (*table.quasi_identifiers, *table.sensitive, *table.insensitive)
+        rows = source_of(opened).released(release.name)
+        return Shown(columns, (tuple(row[column] for column in columns) for row in rows))
+
+    def in_a_line(self, release: Microdata) -> str:
+        """Its table, and its levels or its file."""
+        if release.file:
+            return f"Microdata of {release.table}, found in {release.file}"
+        levels = [f"{name} {level}" for name, level in release.generalization.items() if level]
+        rest = f"levels {', '.join(levels)}" if levels else "as it is"
+        return f"Microdata of {release.table}, {rest}"
+
+    def as_file(self, release: Microdata, file: str) -> str:
+        """The file stands for the release."""
+        return f"{{table: {release.table}, file: {file}}}"
+
+    def is_file(self, release: Microdata) -> bool:
+        """It may have been made elsewhere."""
+        return release.file is not None
+
+
+class MicrodataFamily(Family[MicrodataQuestion]):
+    """Generalized copies of a table."""
+
+    name = "microdata"
+    releases = (Copies(),)
+
+    def question(self, check: Check, hand: Hand, opened: OpenPlan) -> MicrodataQuestion:
+        """The groups of the release."""
+        from tacit.families.microdata.reading.source import source_of
+
+        return source_of(opened).question(check.releases[0])
+
+    def answer(
+        self,
+        check: Check,
+        definition: Definition,
+        question: MicrodataQuestion,
+        opened: OpenPlan,
+    ) -> Verdict:
+        """The worst verdict of all readings of the values."""
+        from tacit.families.microdata.definitions.asking import answer_with
+        from tacit.families.microdata.reading.source import source_of
+
+        mark = opened.plan.mark(*check.path)
+        with_files = definition.with_files(source_of(opened).lines)
+        return answer_with(with_files, question, check.sensitive, mark)
+
+    def looked_at(self, question: MicrodataQuestion) -> Mapping[str, str]:
+        """How many rows and people the table has."""
+        name = question.table.name
+        return {name: f"{name}: {question.rows:,} rows, {people(question.people)}"}
+
+    def pictured(
+        self, answered: Sequence[Answered[MicrodataQuestion]], job: Job, depth: Depth
+    ) -> list[Answered[MicrodataQuestion]]:
+        """A page shows the groups of each release, and who is exposed."""
+        if depth != "page":
+            return list(answered)
+        from tacit.families.microdata.portrait import portraits
+
+        job.step("looking for who is exposed", 1.0)
+        asked = {one.question.release: one.question for one in answered if one.question}
+        found = portraits(asked, [one.verdict for one in answered])
+        return [
+            replace(one, picture=found[one.question.release]) if one.question else one
+            for one in answered
+        ]
+
+    def next_steps(
+        self, answered: Sequence[Answered[MicrodataQuestion]], plan: str, kinds: Sequence[str]
+    ) -> list[str]:
+        """A coarser release, unless something is out that it cannot be judged with; the attack."""
+        breached = {
+            one.question.release: one.question
+            for one in answered
+            if one.question is not None and one.verdict.status == "breached"
+        }
+        beside = {one.check.releases[0] for one in answered if one.verdict.subject.get("given")}
+        coarser = [
+            name
+            for name, question in breached.items()
+            if name not in beside
+            and any(column in question.table.hierarchies for column in question.quasi)
+        ]
+        repair = [f"tacit anonymize {name} -o {name}.csv --plan {plan}" for name in coarser]
+        attack = [f"tacit attack {name} --plan {plan}" for name in breached]
+        return [*repair[:1], *attack[:1]]
+
+
+FAMILY = MicrodataFamily()

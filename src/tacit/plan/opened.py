@@ -1,0 +1,51 @@
+"""OpenPlan: a plan whose source is opened when it is first needed, and what was read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from tacit.engines.open import open_engine
+from tacit.model.jobs import Job
+
+if TYPE_CHECKING:
+    from tacit.engines.base import Engine
+    from tacit.plan.plan import Plan
+
+T = TypeVar("T")
+
+
+class OpenPlan:
+    """A plan, its source, and each family's reader of it, made once. Some checks need no data:
+    the source is opened when the first reader asks for it.
+    """
+
+    def __init__(self, plan: Plan, job: Job | None = None) -> None:
+        self.plan = plan
+        self.job = job or Job()
+        self._made: dict[type, Any] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Where the rows live."""
+        return self._stack.enter_context(open_engine(self.plan.source, self.plan.folder))
+
+    def once(self, kind: type[T], make: Callable[[], T]) -> T:
+        """The plan's one reader of a kind."""
+        if kind not in self._made:
+            self._made[kind] = make()
+        found: T = self._made[kind]
+        return found
+
+    def closing(self, close: Callable[[], None]) -> None:
+        """Something else to be let go when the plan is."""
+        self._stack.callback(close)
