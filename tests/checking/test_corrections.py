@@ -148,6 +148,19 @@ def test_what_cannot_be_judged_is_refused_unless_one_insists(tacit: Any, folder:
     )
 
 
+def test_a_public_column_without_a_role_is_named_as_what_keeps_both_from_being_judged(
+    tacit: Any, folder: Path
+) -> None:
+    file = folder / "patients.csv"
+    wider = "\n".join(f"{line},{'ward' if not at else 1}" for at, line in enumerate(DATA.split()))
+    file.write_text(wider + "\n", "utf-8")
+    assert tacit("ledger", "record", "men").status == 0
+    file.write_text(wider.replace("Bob,M,24,SARS", "Bob,M,24,Flu") + "\n", "utf-8")
+    refused = tacit("ledger", "correct", "men", *WRONG)
+    assert refused.status == 3
+    assert "other columns are of its key or quasi-identifiers" in flat(refused.out)
+
+
 def test_microdata_and_their_correction_are_not_judged_together(tacit: Any, folder: Path) -> None:
     assert tacit("ledger", "record", "coarse", "-o", "coarse.csv").status == 0
     cured(folder)

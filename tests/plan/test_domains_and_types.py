@@ -110,3 +110,18 @@ def test_a_domain_that_is_not_of_the_source_s_type_is_refused_at_its_place(tmp_p
         match=r"tacit\.yaml:3:.*domain of people\.zip: 'x' is no number, and the column is integer",
     ):
         assess(load_plan(tmp_path / "tacit.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("row", "written", "values"),
+    [("13053", '["13053", "14850"]', (13053, 14850)), ('"13053"', "[13053, x]", ("13053", "x"))],
+)
+def test_a_domain_is_brought_to_the_type_of_the_rows_where_none_is_declared(
+    row: str, written: str, values: tuple[Any, ...]
+) -> None:
+    text = (
+        "version: 1\ntables:\n"
+        f"  t: {{columns: [zip], rows: [[{row}]], domains: {{zip: {written}}}}}\n"
+    )
+    tables = read_plan(parse(text), Path(".")).tables
+    assert relations_of(tables)["t"].domains["zip"] == values

@@ -98,7 +98,8 @@ def answer_changed(
         text = (
             f"{held.told} was wrong, and who has it can compare it with its correction. "
             "gamma-privacy and k-sind judge both where the people are the same ones, the table "
-            "has domains: {COLUMN: [...]} for its sensitive column, and many are alike in both."
+            "has domains: {COLUMN: [...]} for its sensitive column, all its other columns are of "
+            "its key or quasi-identifiers, and many are alike in both."
         )
     elif held.release in new:
         text = (

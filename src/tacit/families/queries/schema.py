@@ -139,19 +139,26 @@ def _columns(table: Table, found: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _kind(table: Table, column: str) -> str | None:
-    """The type of a column from the rows in the plan, or from its domain, where they agree."""
-    values = [value for value in table.domains.get(column, ()) if value is not None]
+    """The type of a column from the rows in the plan and its domain.
+    Where they differ the rows say: the domain is brought to it.
+    """
+    rows: list[Any] = []
     if table.rows and column in table.columns:
         at = list(table.columns).index(column)
-        values += [row[at] for row in table.rows if row[at] is not None]
-    if not values:
+        rows = [row[at] for row in table.rows]
+    return _common_kind([*table.domains.get(column, ()), *rows]) or _common_kind(rows)
+
+
+def _common_kind(values: Collection[Any]) -> str | None:
+    there = [value for value in values if value is not None]
+    if not there:
         return None
-    if all(isinstance(value, str) for value in values):
+    if all(isinstance(value, str) for value in there):
         return "text"
-    if all(isinstance(value, bool) for value in values):
+    if all(isinstance(value, bool) for value in there):
         return "boolean"
-    if all(isinstance(value, int | Decimal) and not isinstance(value, bool) for value in values):
-        return "integer" if all(isinstance(value, int) for value in values) else "decimal"
+    if all(isinstance(value, int | Decimal) and not isinstance(value, bool) for value in there):
+        return "integer" if all(isinstance(value, int) for value in there) else "decimal"
     return None
 
 
