@@ -23,6 +23,7 @@ from tacit.families.registry import (
     OF_WORLDS,
     define,
 )
+from tacit.model.deadline import until
 from tacit.model.jobs import Cancelled, Job
 from tacit.model.verdict import Audience, Reason, Verdict, subject_text
 from tacit.plan.known_tables import KEYS_IGNORED
@@ -133,7 +134,7 @@ def assess(
     job = job or Job()
     checks = selected(plan, only)
     raise_all(not_built(plan, checks))
-    with Desk(plan, job, new_answers) as desk:
+    with until(job=job), Desk(plan, job, new_answers) as desk:
         verdicts = []
         for number, check in enumerate(checks):
             job.step(f"{check.kind} of {', '.join(check.releases)}", number / len(checks))

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from overlap_asking import Known
-from tacit.families.overlaps.clock import begin, look, until
 from tacit.families.overlaps.cores import each
 from tacit.families.overlaps.counting import layers, products
 from tacit.families.overlaps.counting.arithmetic import Numbers, multiplied
@@ -22,7 +21,7 @@ from tacit.families.overlaps.question import OverlapQuestion
 from tacit.families.overlaps.setting import Overlap
 from tacit.families.overlaps.stages import stages
 from tacit.families.overlaps.system import system_of
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import Deadline, OutOfTime, begin, look, until
 from tacit.model.jobs import Cancelled, Job
 from tacit.model.verdict import Reason, Verdict
 
@@ -83,9 +82,9 @@ HARD = views_of(
 
 def test_the_clock_stops_what_looks_at_it_also_on_other_cores() -> None:
     look()
-    with until(None), pytest.raises(OutOfTime), until(Deadline(9)), until(Deadline(0)):
+    with until(None), pytest.raises(OutOfTime), until(9), until(Deadline(0)):
         look()
-    with until(Deadline(9)), pytest.raises(OutOfTime):
+    with until(9), pytest.raises(OutOfTime):
         begin(10)
     job = Job()
     job.cancel()
@@ -95,7 +94,7 @@ def test_the_clock_stops_what_looks_at_it_also_on_other_cores() -> None:
     def work(_: int) -> None:
         look()
 
-    with pytest.raises(OutOfTime), until(Deadline(0)):
+    with pytest.raises(OutOfTime), until(0):
         list(each(work, range(8)))
     look()
 
