@@ -23,7 +23,7 @@ from tacit.families.queries.logic.homomorphism import (
     options,
 )
 from tacit.families.queries.logic.numbered import NumberedAtom
-from tacit.model.deadline import OutOfTime, left, until
+from tacit.model.deadline import OutOfTime, until
 
 
 def less(operator: str, left: int, right: int) -> bool:
@@ -204,6 +204,4 @@ def test_a_tree_decomposition_covers_every_scope_and_is_a_tree() -> None:
 def test_solve_looks_at_compared_variables() -> None:
     tables = [Table((1,), {(1,): 0, (2,): 1}), Table((2,), {(1,): 0, (2,): 1})]
     assert solve(tables, [(1, 2)], lambda number, left, right: left > right) == [1, 0]
-    assert (
-        solve(tables, [(1, 2)], lambda number, left, right: left > right + 1) is None
-    )
+    assert solve(tables, [(1, 2)], lambda number, left, right: left > right + 1) is None
