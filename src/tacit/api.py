@@ -19,7 +19,6 @@ from tacit.given import (
     counted_source,
     names,
     plan_of_views,
-    read_plan_of,
     read_repair,
     read_schema,
     refuse_unknown,
@@ -323,6 +322,8 @@ def view_safety(
     [('g-safety', 'breached'), ('e-safety', 'holds')]
     """
     from tacit.families.queries.datalog.dependencies import is_constraint
+    from tacit.plan.read.arguments import Arguments
+    from tacit.plan.read.load import read_plan
 
     queries = {"new": [new] if isinstance(new, str) else list(new), "published": list(published)}
     if not queries["new"] or not all(
@@ -358,7 +359,13 @@ def view_safety(
         "checks": [{"g-safety": asks}, {"e-safety": asks}],
         **({} if fresh is None else {"fresh": fresh}),
     }
-    return assess(read_plan_of(plan, "view_safety"))
+    came_from: dict[tuple[str | int, ...], str] = {
+        ("secrets", "secret"): "secret",
+        ("checks", 0, "g-safety"): "",
+        ("checks", 1, "e-safety"): "",
+        **{("releases", name, key): name.split()[0] for name, one in shown.items() for key in one},
+    }
+    return assess(read_plan(Arguments("view_safety", plan, came_from), Path()))
 
 
 def overlapping_views(
@@ -573,6 +580,8 @@ def synthesize(
     """
     from tacit.engines.duckdb.engine import DuckDB
     from tacit.families.synthetic.runs.in_memory import synthesized
+    from tacit.plan.read.arguments import Arguments
+    from tacit.plan.read.load import read_plan
 
     listed = domain is not None and not isinstance(domain, str | Path | Mapping)
     given = {
@@ -596,7 +605,11 @@ def synthesize(
     }
     table = {"domains": {value: list(domain)}} if listed else {}
     written = {"version": 1, "tables": {name: table}, "releases": {name: release}}
-    plan = read_plan_of(written, "synthesize")
+    came_from: dict[tuple[str | int, ...], str] = {
+        ("releases", name, "synthetic"): "",
+        ("tables", name, "domains", value): "domain",
+    }
+    plan = read_plan(Arguments("synthesize", written, came_from), Path())
     with DuckDB() as engine:
         engine.put(name, data, [one for one in (group, value, count) if one is not None])
         found, relation = synthesized(plan, name, engine, seed=seed, job=job or Job())

@@ -4,7 +4,6 @@ data frames, roles, queries and options, as a plan has them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -23,16 +22,6 @@ if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.engines.duckdb.engine import DuckDB
     from tacit.families.microdata.recoded import Recoded
-
-
-def read_plan_of(written: Mapping[str, Any], caller: str) -> Plan:
-    """The plan that is written as a file would have it;
-    errors name the function that was called.
-    """
-    from tacit.plan.read.document import parse
-    from tacit.plan.read.load import read_plan
-
-    return read_plan(parse(json.dumps(written, default=str), caller), Path("."))
 
 
 def plan_of_views(
@@ -95,16 +84,18 @@ def named_columns(table: Table) -> list[str]:
 
 def read_hierarchies(given: Mapping[str, Any]) -> dict[str, HierarchySpec]:
     """Hierarchies as a plan writes them."""
-    from tacit.errors import raise_all
-    from tacit.plan.read.document import Faults, parse
+    from tacit.plan.read.arguments import Arguments, plan_value
+    from tacit.plan.read.document import Faults
     from tacit.plan.read.hierarchies import read_hierarchy
 
-    faults = Faults(parse("{}"))
+    faults = Faults(Arguments("hierarchies", given, {(): "hierarchies"}))
     specs = {
-        column: spec if isinstance(spec, HierarchySpec) else read_hierarchy(spec, (column,), faults)
+        column: spec
+        if isinstance(spec, HierarchySpec)
+        else read_hierarchy(plan_value(spec), (column,), faults)
         for column, spec in given.items()
     }
-    raise_all(faults.found)
+    faults.raise_all()
     return {column: spec for column, spec in specs.items() if spec is not None}
 
 
@@ -162,7 +153,8 @@ def read_schema(given: Mapping[str, Any]) -> dict[str, Table]:
     """Tables as a plan writes them: a list of columns, or keys such as
     columns, key, domains and nullable.
     """
-    from tacit.plan.read.document import Faults, parse, plain_values
+    from tacit.plan.read.arguments import Arguments
+    from tacit.plan.read.document import Faults
     from tacit.plan.read.keys import read_keys
     from tacit.plan.read.tables import read_table
 
@@ -172,11 +164,10 @@ def read_schema(given: Mapping[str, Any]) -> dict[str, Table]:
             parameter="schema",
             hint='Give for example {"stays": ["name", "ward"]}.',
         )
-    document = parse(
-        json.dumps({"version": 1, "tables": written_tables(given)}, default=str), "schema"
-    )
-    faults = Faults(document)
-    keys = read_keys(plain_values(document, faults), faults).keys
+    plan = {"version": 1, "tables": written_tables(given)}
+    written = Arguments("schema", plan, {("tables",): "schema"})
+    faults = Faults(written)
+    keys = read_keys(written.values(faults), faults).keys
     found = {name: read_table(name, one, faults) for name, one in keys.tables.items()}
     faults.raise_all()
     return {name: table for name, table in found.items() if table is not None}
