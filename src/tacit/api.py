@@ -18,14 +18,12 @@ from tacit.families.microdata.runs.task import Task
 from tacit.given import (
     counted_source,
     names,
+    plan_of_table,
     plan_of_views,
-    read_repair,
     read_schema,
-    refuse_unknown,
     released_like,
     required_of,
     table_like,
-    table_of_people,
     written_tables,
 )
 from tacit.model.jobs import Job
@@ -119,19 +117,16 @@ def check_all(
     from tacit.engines.duckdb.engine import DuckDB
 
     begun = time.perf_counter()
-    table = table_of_people(
-        name,
-        quasi_identifiers=quasi_identifiers,
-        sensitive=sensitive,
-        person=person,
-        hierarchies=hierarchies,
-        distances=distances,
-    )
-    refuse_unknown(generalization or {}, table)
+    roles = {
+        "quasi-identifiers": quasi_identifiers,
+        "sensitive": sensitive,
+        "person": person,
+        "hierarchies": hierarchies,
+        "distances": distances,
+    }
+    plan = plan_of_table("check_all", name, roles, {"generalization": generalization})
     with DuckDB() as engine:
-        source = counted_source(
-            data, table, Microdata(name, name, dict(generalization or {})), engine
-        )
+        source = counted_source(data, plan, name, engine)
         question = source.question(name)
         verdicts = tuple(
             answer_with(one.with_files(source.lines), question, None, None) for one in definitions
@@ -201,21 +196,36 @@ def anonymize(
     from tacit.engines.duckdb.engine import DuckDB
     from tacit.families.microdata.runs.anonymize import solve
 
-    table = table_of_people(
-        name,
-        quasi_identifiers=quasi_identifiers,
-        sensitive=sensitive,
-        insensitive=insensitive,
-        person=person,
-        hierarchies=hierarchies,
-        distances=distances,
-    )
+    roles = {
+        "quasi-identifiers": quasi_identifiers,
+        "sensitive": sensitive,
+        "insensitive": insensitive,
+        "person": person,
+        "hierarchies": hierarchies,
+        "distances": distances,
+    }
+    options = {
+        "method": method,
+        "suppress": suppress,
+        "utility": utility,
+        "weights": weights,
+        "at-most": at_most,
+    }
+    plan = plan_of_table("anonymize", name, roles, options)
+    release = plan.releases[name]
+    assert isinstance(release, Microdata)
+    repair = release.repair
     with DuckDB() as engine:
-        source = counted_source(data, table, Microdata(name, name), engine)
-        repair = read_repair(table, method, suppress, utility, weights or {}, at_most or {})
+        source = counted_source(data, plan, name, engine)
         required = tuple(required_of(one, source) for one in require)
         task = Task(
-            name, source.raw(name), required, repair, aware=aware, relaxed=relaxed, seconds=seconds
+            name,
+            source.raw(name),
+            required,
+            repair,
+            aware=aware,
+            relaxed=relaxed,
+            seconds=seconds,
         )
         found = solve(task, job or Job())
         if isinstance(found, NotRepaired):
@@ -411,7 +421,7 @@ def overlapping_views(
                 hint=hint,
             )
     begun = time.perf_counter()
-    plan, released = plan_of_views(views, name, key, sensitive)
+    plan, released = plan_of_views("overlapping_views", views, name, key=key, sensitive=sensitive)
     with DuckDB() as engine:
         engine.put(name, data)
         asked = OverlapQuestions(plan, Readings(plan, lambda: engine), lambda: engine)
@@ -487,7 +497,7 @@ def restore(
     from tacit.families.overlaps.runs.restore import restore as carry_out
     from tacit.families.overlaps.runs.results import Restored
 
-    plan, released = plan_of_views(views, name, key, sensitive)
+    plan, released = plan_of_views("restore", views, name, key=key, sensitive=sensitive)
     plan = replace(
         plan, checks=(Check(KIND, {"gamma": GammaPrivacy(gamma=gamma).gamma}, releases=released),)
     )

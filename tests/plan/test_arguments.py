@@ -17,6 +17,7 @@ import pytest
 
 import tacit
 from tacit.errors import TacitError
+from tacit.model.schema import FlatHierarchy
 from tacit.plan.read.arguments import Arguments, plan_value
 from tacit.plan.read.document import Faults, read_document
 from tacit.plan.read.load import load_plan, read_plan
@@ -41,7 +42,21 @@ def people(**given: Any) -> Any:
 
 def generalized(**given: Any) -> Any:
     usual: dict[str, Any] = {"quasi_identifiers": ["work"], "sensitive": "home"}
+    usual["hierarchies"] = {"work": FlatHierarchy()}
     return tacit.check(JOBS, tacit.KAnonymity(k=2), **{**usual, **given})
+
+
+def coarser(**given: Any) -> Any:
+    usual: dict[str, Any] = {"quasi_identifiers": ["work"], "hierarchies": {"work": "*"}}
+    return tacit.anonymize(JOBS, [tacit.KAnonymity(k=2)], **{**usual, **given})
+
+
+def viewed(**given: Any) -> Any:
+    usual: dict[str, Any] = {"views": ["SELECT home FROM data"], "key": "work"}
+    definitions = [tacit.GammaPrivacy(gamma=1)]
+    return tacit.overlapping_views(
+        JOBS, definitions=definitions, sensitive="home", **{**usual, **given}
+    )
 
 
 def nested() -> dict[str, Any]:
@@ -69,6 +84,17 @@ WRONG: list[tuple[Callable[..., Any], str, Any, str]] = [
     (people, "domain", {"fiel": "x"}, "domain['fiel']: unknown key"),
     (people, "mechanism", "laplace", "mechanism: found 'laplace'"),
     (generalized, "hierarchies", {"work": 3}, "hierarchies['work']: found the number 3"),
+    (generalized, "quasi_identifiers", ["home"], "sensitive[0]: 'home' is in 'sensitive' and"),
+    (generalized, "generalization", {"home": 1}, "generalization['home']: 'home' is not a quasi"),
+    (generalized, "generalization", {"work": 2}, "generalization['work']: 'work' has no level 2"),
+    (coarser, "method", "mondrain", "method: found 'mondrain' in 'method'. Did you mean"),
+    (coarser, "suppress", 2, "suppress: found the number 2"),
+    (coarser, "utility", "los", "utility: found 'los'"),
+    (coarser, "weights", {"work": -1}, "weights['work']: a weight cannot be negative"),
+    (coarser, "at_most", {"wrok": 1}, "at_most['wrok']: 'wrok' is not a quasi-identifier"),
+    (viewed, "views", ["SELEC"], "views[0]: SELEC is not a query."),
+    (viewed, "views", {"first": "SELEC"}, "views['first']: SELEC is not a query."),
+    (viewed, "key", 3, "key: found the number 3 in 'key'."),
 ]
 
 

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
-from typing import Any
+from typing import Any, get_args
 
 from tacit.errors import Mark, PlanError
+from tacit.model.schema import HierarchySpec
 from tacit.plan.read.document import Faults, KeyPath
 from tacit.plan.read.syntax import DEEPEST, TOO_DEEP
 from tacit.plan.read.values import LONGEST_NUMBER
+
+KEPT = (bool, str, Decimal, *get_args(HierarchySpec))  # what the readers of a plan take as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,8 @@ class Arguments:
 
 
 def plan_value(value: Any, depth: int = 0) -> Any:
-    """A Python value as a plan has it: numbers stay exact, and what plans have no type for is text.
+    """A Python value as a plan has it: numbers stay exact, and so do functions
+    and hierarchies, and what plans have no type for is text.
 
     >>> from fractions import Fraction
     >>> plan_value({"k": 4, "l": 2.8, "c": (Fraction(1, 3), None)})
@@ -66,7 +70,7 @@ def plan_value(value: Any, depth: int = 0) -> Any:
         raise PlanError(f"an argument is {TOO_DEEP}.")
     if hasattr(value, "tolist"):  # as numpy and pandas have it
         value = value.tolist()
-    if value is None or isinstance(value, bool | str | Decimal):
+    if value is None or callable(value) or isinstance(value, KEPT):
         return value
     if isinstance(value, int):
         return value if abs(value) < 10**LONGEST_NUMBER else Decimal(value)
