@@ -159,14 +159,6 @@ class Model:
         except OutOfTime:
             return found
 
-    def solved_soon(self) -> frozenset[Any] | None:
-        """The tuples of a solution that need not be the best one; None if there is no solution."""
-        try:
-            return self._solve(min(NEAR_SECONDS, left()))
-        except OutOfTime:
-            self.model.clear_objective()  # type: ignore[no-untyped-call]
-            return self._solve(left())
-
     def _solve(self, seconds: float) -> frozenset[Any] | None:
         solver = self._module.CpSolver()
         solver.parameters.max_time_in_seconds = seconds

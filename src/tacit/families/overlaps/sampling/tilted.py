@@ -337,11 +337,6 @@ class Sampler:
     seconds: float = 0.0
 
     @property
-    def acceptance(self) -> float:
-        """The share of proposals that were tables; 0 before the first."""
-        return self.found / max(self.proposed, 1)
-
-    @property
     def error(self) -> float:
         """The probability, at most, that rounding changed any of the tables drawn so far.
 

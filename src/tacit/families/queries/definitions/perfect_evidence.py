@@ -56,11 +56,6 @@ class Executed:
         """Does the tuple change the answer?"""
         return self.without != self.with_
 
-    @property
-    def gained(self) -> Rows:
-        """Rows that appear with the tuple."""
-        return tuple((Counter(self.with_) - Counter(self.without)).elements())
-
 
 class Bench:
     """An empty database with the tables of the schema, in which queries are executed on a few rows.
