@@ -210,11 +210,10 @@ def possible() -> list[dict[str, Any]]:
 
 def cells(seed: int) -> dict[str, Any]:
     from tacit.families.overlaps.counting.possible import possible as which
-    from tacit.model.deadline import Deadline
 
     views = irregular(5000, 10, 20, seed)
     begun = time.process_time()
-    found = which(views, Deadline(600))
+    found = which(views)
     return {
         "seed": seed,
         "cells": found.can.size,

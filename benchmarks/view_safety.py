@@ -29,7 +29,7 @@ from tacit.families.worlds.question import SafetyCase, SafetyQuestion
 from tacit.families.worlds.setting import Setting
 from tacit.families.worlds.solving import find
 from tacit.families.worlds.worlds import BASES, Worlds, answer
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, until
 from tacit.model.verdict import Verdict
 
 PATIENCE = 10.0  # seconds of the plain way
@@ -109,9 +109,8 @@ def plain(name: str, size: int) -> dict[str, Any]:
     begun = time.process_time()
     found = Worlds(setting)
     try:
-        find(
-            found.before, found.after, deadline=Deadline(PATIENCE), like=found.actual or frozenset()
-        )
+        with until(PATIENCE):
+            find(found.before, found.after, like=found.actual or frozenset())
         ended = True
     except OutOfTime:
         ended = False

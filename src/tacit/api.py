@@ -19,15 +19,12 @@ from tacit.families.microdata.runs.task import Task
 from tacit.given import (
     counted_source,
     names,
+    plan_of_table,
     plan_of_views,
-    read_plan_of,
-    read_repair,
     read_schema,
-    refuse_unknown,
     released_like,
     required_of,
     table_like,
-    table_of_people,
     written_tables,
 )
 from tacit.model.jobs import Job
@@ -121,19 +118,16 @@ def check_all(
     from tacit.engines.duckdb.engine import DuckDB
 
     begun = time.perf_counter()
-    table = table_of_people(
-        name,
-        quasi_identifiers=quasi_identifiers,
-        sensitive=sensitive,
-        person=person,
-        hierarchies=hierarchies,
-        distances=distances,
-    )
-    refuse_unknown(generalization or {}, table)
+    roles = {
+        "quasi-identifiers": quasi_identifiers,
+        "sensitive": sensitive,
+        "person": person,
+        "hierarchies": hierarchies,
+        "distances": distances,
+    }
+    plan = plan_of_table("check_all", name, roles, {"generalization": generalization})
     with DuckDB() as engine:
-        source = counted_source(
-            data, table, Microdata(name, name, dict(generalization or {})), engine
-        )
+        source = counted_source(data, plan, name, engine)
         question = source.question(name)
         verdicts = tuple(
             answer_with(one.with_files(source.lines), question, None, None) for one in definitions
@@ -206,21 +200,36 @@ def anonymize(
     from tacit.engines.duckdb.engine import DuckDB
     from tacit.families.microdata.runs.anonymize import solve
 
-    table = table_of_people(
-        name,
-        quasi_identifiers=quasi_identifiers,
-        sensitive=sensitive,
-        insensitive=insensitive,
-        person=person,
-        hierarchies=hierarchies,
-        distances=distances,
-    )
+    roles = {
+        "quasi-identifiers": quasi_identifiers,
+        "sensitive": sensitive,
+        "insensitive": insensitive,
+        "person": person,
+        "hierarchies": hierarchies,
+        "distances": distances,
+    }
+    options = {
+        "method": method,
+        "suppress": suppress,
+        "utility": utility,
+        "weights": weights,
+        "at-most": at_most,
+    }
+    plan = plan_of_table("anonymize", name, roles, options)
+    release = plan.releases[name]
+    assert isinstance(release, Microdata)
+    repair = release.repair
     with DuckDB() as engine:
-        source = counted_source(data, table, Microdata(name, name), engine)
-        repair = read_repair(table, method, suppress, utility, weights or {}, at_most or {})
+        source = counted_source(data, plan, name, engine)
         required = tuple(required_of(one, source) for one in require)
         task = Task(
-            name, source.raw(name), required, repair, aware=aware, relaxed=relaxed, seconds=seconds
+            name,
+            source.raw(name),
+            required,
+            repair,
+            aware=aware,
+            relaxed=relaxed,
+            seconds=seconds,
         )
         found = solve(task, job or Job())
         if isinstance(found, NotRepaired):
@@ -327,6 +336,8 @@ def view_safety(
     [('g-safety', 'breached'), ('e-safety', 'holds')]
     """
     from tacit.families.queries.datalog.dependencies import is_constraint
+    from tacit.plan.read.arguments import Arguments
+    from tacit.plan.read.load import read_plan
 
     queries = {"new": [new] if isinstance(new, str) else list(new), "published": list(published)}
     if not queries["new"] or not all(
@@ -362,7 +373,13 @@ def view_safety(
         "checks": [{"g-safety": asks}, {"e-safety": asks}],
         **({} if fresh is None else {"fresh": fresh}),
     }
-    return assess(read_plan_of(plan, "view_safety"))
+    came_from: dict[tuple[str | int, ...], str] = {
+        ("secrets", "secret"): "secret",
+        ("checks", 0, "g-safety"): "",
+        ("checks", 1, "e-safety"): "",
+        **{("releases", name, key): name.split()[0] for name, one in shown.items() for key in one},
+    }
+    return assess(read_plan(Arguments("view_safety", plan, came_from), Path()))
 
 
 def overlapping_views(
@@ -408,7 +425,7 @@ def overlapping_views(
                 hint=hint,
             )
     begun = time.perf_counter()
-    plan, released = plan_of_views(views, name, key, sensitive)
+    plan, released = plan_of_views("overlapping_views", views, name, key=key, sensitive=sensitive)
     with DuckDB() as engine:
         engine.put(name, data)
         asked = OverlapQuestions(plan, Readings(plan, lambda: engine), lambda: engine)
@@ -486,7 +503,7 @@ def restore(
     from tacit.families.overlaps.runs.restore import restore as carry_out
     from tacit.families.overlaps.runs.results import Restored
 
-    plan, released = plan_of_views(views, name, key, sensitive)
+    plan, released = plan_of_views("restore", views, name, key=key, sensitive=sensitive)
     plan = replace(
         plan, checks=(Check(KIND, {"gamma": GammaPrivacy(gamma=gamma).gamma}, releases=released),)
     )
@@ -579,6 +596,8 @@ def synthesize(
     """
     from tacit.engines.duckdb.engine import DuckDB
     from tacit.families.synthetic.runs.in_memory import synthesized
+    from tacit.plan.read.arguments import Arguments
+    from tacit.plan.read.load import read_plan
 
     listed = domain is not None and not isinstance(domain, str | Path | Mapping)
     given = {
@@ -602,7 +621,11 @@ def synthesize(
     }
     table = {"domains": {value: list(domain)}} if listed else {}
     written = {"version": 1, "tables": {name: table}, "releases": {name: release}}
-    plan = read_plan_of(written, "synthesize")
+    came_from: dict[tuple[str | int, ...], str] = {
+        ("releases", name, "synthetic"): "",
+        ("tables", name, "domains", value): "domain",
+    }
+    plan = read_plan(Arguments("synthesize", written, came_from), Path())
     with DuckDB() as engine:
         engine.put(name, data, [one for one in (group, value, count) if one is not None])
         found, relation = synthesized(plan, name, engine, seed=seed, job=job or Job())

@@ -102,7 +102,7 @@ class InputError(TacitError, ValueError):
 
 
 class PlanError(InputError):
-    """The plan file is wrong at a place."""
+    """The plan file, or an argument in the place of one, is wrong at a place."""
 
 
 class DataError(InputError):

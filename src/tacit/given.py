@@ -4,81 +4,73 @@ data frames, roles, queries and options, as a plan has them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import Mark, ParameterError, did_you_mean
+from tacit.errors import ParameterError
 from tacit.families.definition import Definition
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
 from tacit.families.microdata.reading.source import Source, count_table
 from tacit.families.microdata.repair.required import Required
-from tacit.model.release import Microdata, Repair, View
-from tacit.model.schema import HierarchySpec, Table
+from tacit.model.schema import Table
 from tacit.plan.plan import Plan
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.engines.duckdb.engine import DuckDB
     from tacit.families.microdata.recoded import Recoded
-
-
-def read_plan_of(written: Mapping[str, Any], caller: str) -> Plan:
-    """The plan that is written as a file would have it;
-    errors name the function that was called.
-    """
-    from tacit.plan.read.document import parse
-    from tacit.plan.read.load import read_plan
-
-    return read_plan(parse(json.dumps(written, default=str), caller), Path("."))
+    from tacit.plan.read.document import KeyPath
 
 
 def plan_of_views(
-    views: Mapping[str, str] | Sequence[str], name: str, key: str | Sequence[str], sensitive: str
+    caller: str, views: Mapping[str, str] | Sequence[str], name: str, **roles: Any
 ) -> tuple[Plan, tuple[str, ...]]:
     """A plan of one table with some views of it, and what they are called."""
+    from tacit.plan.read.arguments import Arguments
+    from tacit.plan.read.load import read_plan
+
     named = (
         dict(views)
         if isinstance(views, Mapping)
         else {f"view {number}": text for number, text in enumerate(views, 1)}
     )
-    table = Table(name, keys=(names(key),), sensitive=(sensitive,))
-    releases = {one: View(one, text) for one, text in named.items()}
-    return Plan("", Path(), mark=nowhere, tables={name: table}, releases=releases), tuple(named)
+    written = {
+        "version": 1,
+        "tables": {name: roles},
+        "releases": {one: {"query": text} for one, text in named.items()},
+    }
+    came_from: dict[KeyPath, str] = {("tables", name): ""}
+    for number, one in enumerate(named):
+        place = one if isinstance(views, Mapping) else number
+        came_from["releases", one, "query"] = f"views[{place!r}]"
+    return read_plan(Arguments(caller, written, came_from), Path()), tuple(named)
 
 
-def table_of_people(
-    name: str,
-    *,
-    quasi_identifiers: Sequence[str],
-    sensitive: str | Sequence[str],
-    insensitive: str | Sequence[str] = (),
-    person: str | Sequence[str],
-    hierarchies: Mapping[str, Any] | None,
-    distances: Mapping[str, Any] | None,
-) -> Table:
-    """A table with the roles of its columns."""
-    return Table(
-        name,
-        person=names(person),
-        quasi_identifiers=names(quasi_identifiers),
-        sensitive=names(sensitive),
-        insensitive=names(insensitive),
-        hierarchies=read_hierarchies(hierarchies or {}),
-        distances=distances or {},
-    )
+def plan_of_table(
+    caller: str, name: str, roles: Mapping[str, Any], release: Mapping[str, Any]
+) -> Plan:
+    """A plan of one table with the roles of its columns, and with one release of it."""
+    from tacit.plan.read.arguments import Arguments
+    from tacit.plan.read.load import read_plan
+
+    written = {
+        "version": 1,
+        "tables": {name: {key: one for key, one in roles.items() if one is not None}},
+        "releases": {
+            name: {"table": name, **{key: one for key, one in release.items() if one is not None}}
+        },
+    }
+    came_from: dict[KeyPath, str] = {("tables", name): "", ("releases", name): ""}
+    return read_plan(Arguments(caller, written, came_from), Path())
 
 
-def counted_source(data: Any, table: Table, release: Microdata, engine: DuckDB) -> Source:
-    """A data frame as the only table of a plan, with one release of it; counted."""
-    engine.put(table.name, data, named_columns(table))
-    plan = Plan(
-        "", Path(), mark=nowhere, tables={table.name: table}, releases={release.name: release}
-    )
+def counted_source(data: Any, plan: Plan, name: str, engine: DuckDB) -> Source:
+    """A data frame as the only table of a plan, counted."""
+    table = plan.tables[name]
+    engine.put(name, data, named_columns(table))
     source = Source(plan, engine)
-    source.counted[table.name] = count_table(source.reader, table, plan)
+    source.counted[name] = count_table(source.reader, table, plan)
     return source
 
 
@@ -91,60 +83,6 @@ def named_columns(table: Table) -> list[str]:
         for one in way.get("variational", ())
     ]
     return [*table.person, *table.quasi_identifiers, *table.sensitive, *table.insensitive, *fused]
-
-
-def read_hierarchies(given: Mapping[str, Any]) -> dict[str, HierarchySpec]:
-    """Hierarchies as a plan writes them."""
-    from tacit.errors import raise_all
-    from tacit.plan.read.document import Faults, parse
-    from tacit.plan.read.hierarchies import read_hierarchy
-
-    faults = Faults(parse("{}"))
-    specs = {
-        column: spec if isinstance(spec, HierarchySpec) else read_hierarchy(spec, (column,), faults)
-        for column, spec in given.items()
-    }
-    raise_all(faults.found)
-    return {column: spec for column, spec in specs.items() if spec is not None}
-
-
-def refuse_unknown(generalization: Mapping[str, int], table: Table) -> None:
-    """Levels are for quasi-identifiers."""
-    for column in generalization:
-        if column not in table.quasi_identifiers:
-            raise ParameterError(
-                f"generalization names {column!r}, which is no quasi-identifier.",
-                parameter="generalization",
-                hint=did_you_mean(column, table.quasi_identifiers),
-            )
-
-
-def read_repair(
-    table: Table,
-    method: str,
-    suppress: Any,
-    utility: str,
-    weights: Mapping[str, Any],
-    at_most: Mapping[str, int],
-) -> Repair:
-    """The options of a repair, as a plan would take them."""
-    from tacit.families.microdata.utility.measures import measure
-    from tacit.families.microdata.utility.weights import read_weights
-    from tacit.plan.read.keys import METHODS
-    from tacit.plan.read.values import UnfitError, share
-
-    if method not in METHODS:
-        raise ParameterError(
-            f"there is no method {method!r}.",
-            parameter="method",
-            hint=did_you_mean(method, METHODS),
-        )
-    try:
-        rows = share(str(suppress) if isinstance(suppress, float | Fraction) else suppress)
-    except UnfitError as error:
-        raise ParameterError(f"suppress: {error}.", parameter="suppress", hint=error.hint) from None
-    given = read_weights(table.quasi_identifiers, weights) if weights else {}
-    return Repair(method, rows, measure(utility).name, given, at_most)  # type: ignore[arg-type]
 
 
 def required_of(definition: Definition, source: Source) -> Required:
@@ -162,7 +100,8 @@ def read_schema(given: Mapping[str, Any]) -> dict[str, Table]:
     """Tables as a plan writes them: a list of columns, or keys such as
     columns, key, domains and nullable.
     """
-    from tacit.plan.read.document import Faults, parse, plain_values
+    from tacit.plan.read.arguments import Arguments
+    from tacit.plan.read.document import Faults
     from tacit.plan.read.keys import read_keys
     from tacit.plan.read.tables import read_table
 
@@ -172,11 +111,10 @@ def read_schema(given: Mapping[str, Any]) -> dict[str, Table]:
             parameter="schema",
             hint='Give for example {"stays": ["name", "ward"]}.',
         )
-    document = parse(
-        json.dumps({"version": 1, "tables": written_tables(given)}, default=str), "schema"
-    )
-    faults = Faults(document)
-    keys = read_keys(plain_values(document, faults), faults).keys
+    plan = {"version": 1, "tables": written_tables(given)}
+    written = Arguments("schema", plan, {("tables",): "schema"})
+    faults = Faults(written)
+    keys = read_keys(written.values(faults), faults).keys
     found = {name: read_table(name, one, faults) for name, one in keys.tables.items()}
     faults.raise_all()
     return {name: table for name, table in found.items() if table is not None}
@@ -193,11 +131,6 @@ def written_tables(given: Mapping[str, Any]) -> dict[str, Any]:
 def names(given: str | Sequence[str]) -> tuple[str, ...]:
     """One name or several."""
     return (given,) if isinstance(given, str) else tuple(given)
-
-
-def nowhere(*path: str | int) -> Mark | None:
-    """There is no file to point into."""
-    return None
 
 
 def released_like(data: Any, recoded: Recoded, engine: Engine) -> Any:

@@ -9,7 +9,6 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import pytest
 from oracles.ledger import same_answer
 from tacit.engines.base import Engine
 from tacit.errors import DataError
-from tacit.ledger.digests import AnswerDigest, file_digest, value_bytes
+from tacit.ledger.digests import AnswerDigest, value_bytes
 from tacit.ledger.key import Key
 
 NOON = dt.datetime(2026, 4, 1, 12)
@@ -184,13 +183,3 @@ def test_all_engines_give_the_same_hash(engine: Engine, key: Key) -> None:
     ]
     columns = ["n", "d", "t", "day", "at", "b", "f", "nothing"]
     assert digest(key, rows, columns) == digest(key, by_hand, columns)
-
-
-def test_a_file_is_hashed_byte_by_byte(tmp_path: Path, key: Key) -> None:
-    path = tmp_path / "people.csv"
-    path.write_bytes(b"a,b\r\n" * 500_000)
-    assert file_digest(path, key) == key.mac("file", b"a,b\r\n" * 500_000)
-    path.write_bytes(b"a,b\n")
-    assert file_digest(path, key) == key.mac("file", b"a,b\n")
-    with pytest.raises(DataError, match="there is no file"):
-        file_digest(tmp_path / "gone.csv", key)

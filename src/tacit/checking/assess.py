@@ -14,6 +14,7 @@ from tacit.checking.judging import ask, judged, with_left_out
 from tacit.errors import PlanError, TacitError, did_you_mean
 from tacit.families.catalog import define
 from tacit.families.family import Answered, Family, families, family_of
+from tacit.model.deadline import until
 from tacit.model.holdings import Adversary, Hand
 from tacit.model.jobs import Cancelled, Job
 from tacit.model.verdict import Audience, Reason, Verdict
@@ -110,7 +111,8 @@ def assess(
     only what the "terminal" tells of a breach, where that is quick. `new_answers` are keyed hashes
     of what is about to go out, for the ledger. Raises TacitError where the input is wrong.
     """
-    with OpenPlan(plan, job) as opened:
+    job = job or Job()
+    with until(job=job), OpenPlan(plan, job) as opened:
         return assess_open(opened, selected(plan, only), Holdings(opened, new_answers), depth)
 
 

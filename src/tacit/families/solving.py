@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import Any
 
 from tacit.errors import MissingExtra
+from tacit.model.deadline import OutOfTime, look
+from tacit.model.jobs import Cancelled
+
+LOOK_EVERY = 0.1  # seconds between two looks whether somebody still waits
 
 
 def solve(solver: Any, model: Any) -> Any:
@@ -19,10 +24,13 @@ def solve(solver: Any, model: Any) -> Any:
     with ThreadPoolExecutor(max_workers=1) as beside:
         work = beside.submit(solver.solve, model)
         try:
-            return work.result()
-        except KeyboardInterrupt:
+            while not wait([work], LOOK_EVERY).done:
+                with suppress(OutOfTime):  # that is the solver's to say: it may have a solution
+                    look()
+        except (Cancelled, KeyboardInterrupt):
             solver.stop_search()
             raise
+        return work.result()
 
 
 def module() -> Any:

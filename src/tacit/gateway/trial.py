@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from tacit.gateway.gateway import prepare
 from tacit.gateway.policy.deciding import Decider, Decision
 from tacit.gateway.policy.policy import contradictions, unchecked_policy
 from tacit.gateway.workers import START_SECONDS, Worker
+from tacit.model.deadline import is_over, until
 from tacit.model.jobs import Job
 from tacit.plan.plan import Role
 
@@ -242,16 +244,15 @@ def stopped_after(stream: Stream, seconds: float, job: Job) -> Iterator[None]:
     """Stop a query when its time is up or the job is cancelled;
     engines hear it only while they work, so they are told again.
     """
-    done, why = threading.Event(), list[str]()
-    until = time.monotonic() + seconds
+    done = threading.Event()
 
     def watch() -> None:
         while not done.wait(STOP_EVERY):
-            if job.cancelled or time.monotonic() > until:
-                why.append("time")
+            if is_over():
                 stream.stop()
 
-    watching = threading.Thread(target=watch, daemon=True)
+    with until(seconds, job):
+        watching = threading.Thread(target=copy_context().run, args=(watch,), daemon=True)
     watching.start()
     try:
         yield

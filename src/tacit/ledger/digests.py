@@ -9,11 +9,9 @@ import hmac
 import math
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from tacit.engines.files import cannot_read
 from tacit.errors import DataError
 from tacit.ledger.entries import canonical
 from tacit.ledger.key import Key
@@ -67,18 +65,6 @@ class AnswerDigest:
             [[column.casefold() for column in self.columns], self.rows, f"{self._sum:064x}"]
         )
         return self._key.mac("answer", said.encode())
-
-
-def file_digest(path: Path, key: Key) -> str:
-    """The keyed hash of a file, byte by byte."""
-    hashed = key.begin("file")
-    try:
-        with path.open("rb") as file:
-            while piece := file.read(PIECE):
-                hashed.update(piece)
-    except OSError as error:
-        raise cannot_read(str(path), error) from None
-    return hashed.hexdigest()
 
 
 def value_bytes(value: Any) -> bytes:

@@ -27,6 +27,7 @@ class Job:
 
     tell: Callable[[str, float], None] = field(default=lambda text, share: None)
     cancelled: bool = False
+    is_settled: bool = False
     settled: Callable[[], None] = field(default=lambda: None)
 
     def step(self, text: str, share: float) -> None:
@@ -52,8 +53,9 @@ class Job:
         what follows is done as a whole, and `settled` tells whoever could stop it.
         """
         self.step(text, 1.0)
+        self.is_settled = True
         self.settled()
 
     def cancel(self) -> None:
-        """Stop at the next step."""
-        self.cancelled = True
+        """Stop at the next step, or look at the deadline; what is settled goes on."""
+        self.cancelled = not self.is_settled

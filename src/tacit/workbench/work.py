@@ -18,6 +18,7 @@ from typing import Any, Literal
 from tacit.errors import EngineError, TacitError
 from tacit.gateway.http.app import where
 from tacit.gateway.workers import end_with_parent
+from tacit.model.deadline import until
 from tacit.model.jobs import Cancelled, Job
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -259,7 +260,8 @@ def work(line: Connection, function: Callable[..., Any], arguments: tuple[Any, .
 def ended(function: Callable[..., Any], job: Job, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """How the work ended. The text of a fault may hold values of people: only its place is told."""
     try:
-        return "done", function(job, *arguments)
+        with until(job=job):
+            return "done", function(job, *arguments)
     except (Cancelled, KeyboardInterrupt):  # DuckDB answers SIGTERM with the latter
         return ("cancelled",)
     except TacitError as error:

@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 
 from overlap_asking import Known
-from tacit.families.overlaps.clock import begin, look, until
-from tacit.families.overlaps.cores import each
 from tacit.families.overlaps.counting import layers, products
 from tacit.families.overlaps.counting.arithmetic import Numbers, multiplied
 from tacit.families.overlaps.counting.beliefs import averaged, beliefs
@@ -22,8 +20,7 @@ from tacit.families.overlaps.question import OverlapQuestion
 from tacit.families.overlaps.setting import Overlap
 from tacit.families.overlaps.stages import stages
 from tacit.families.overlaps.system import system_of
-from tacit.model.deadline import Deadline, OutOfTime
-from tacit.model.jobs import Cancelled, Job
+from tacit.model.deadline import OutOfTime
 from tacit.model.verdict import Reason, Verdict
 
 
@@ -79,25 +76,6 @@ def asked(overlap: Overlap, **parameters: object) -> tuple[Verdict, float]:
 HARD = views_of(
     [90] * 63, [[view for view in range(6) if number >> view & 1] for number in range(1, 64)], 8
 )
-
-
-def test_the_clock_stops_what_looks_at_it_also_on_other_cores() -> None:
-    look()
-    with until(None), pytest.raises(OutOfTime), until(Deadline(9)), until(Deadline(0)):
-        look()
-    with until(Deadline(9)), pytest.raises(OutOfTime):
-        begin(10)
-    job = Job()
-    job.cancel()
-    with pytest.raises(Cancelled), until(None, job):
-        look()
-
-    def work(_: int) -> None:
-        look()
-
-    with pytest.raises(OutOfTime), until(Deadline(0)):
-        list(each(work, range(8)))
-    look()
 
 
 def test_one_view_of_many_people_is_judged_at_once_and_tables_are_told_by_their_digits() -> None:

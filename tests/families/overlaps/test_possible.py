@@ -27,14 +27,10 @@ from tacit.families.overlaps.counting.possible import (
 )
 from tacit.families.overlaps.setting import Integers, Overlap, overlap_of
 from tacit.families.overlaps.system import NoTable, system_of
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, until
 from tacit.model.jobs import Cancelled, Job
 
 COUNT = int(os.environ.get("TACIT_ORACLE_OVERLAPS", "1000"))
-
-
-def soon() -> Deadline:
-    return Deadline(60)
 
 
 def irregular(seed: int, people: int, values: int, views: int) -> Overlap:
@@ -73,7 +69,7 @@ def check(case: Case, *, current: bool) -> None:
     values = case.sind_domain()
     made = built(case.people, case.truth, case.views, values)
     overlap = made.overlap if current else replace(made.overlap, current=None)
-    found = possible.possible(overlap, soon())
+    found = possible.possible(overlap)
     for class_, keys in enumerate(made.members):
         for at, value in enumerate(values):
             expected = any(table[key] == value for table in case.instances().tables for key in keys)
@@ -94,23 +90,23 @@ def test_a_cell_is_possible_exactly_if_brute_force_finds_a_table() -> None:
 @pytest.mark.parametrize("number", range(3))
 def test_a_larger_one_agrees_with_asking_for_every_cell(number: int) -> None:
     overlap = irregular(number, 30, 5, 6)
-    found = possible.possible(overlap, soon())
+    found = possible.possible(overlap)
     assert all(fits(overlap, instance) for instance in found.instances)
     for part in found.system.parts:
         for at, cell in enumerate(part.place.tolist()):
             alone = np.zeros(len(part.place), dtype=bool)
             alone[at] = True
-            assert found.can.reshape(-1)[cell] == (solution(part, soon(), some=alone) is not None)
+            assert found.can.reshape(-1)[cell] == (solution(part, some=alone) is not None)
 
 
 def test_small_parts_are_searched_together_with_the_same_result(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     overlap = overlap_of("xyz", ["xy", "yz", "xyz"], [[0], [0], [1], [1], [2], [2], [2], []])
-    together = possible.possible(overlap, soon())
+    together = possible.possible(overlap)
     assert len(together.pieces) == 1
     monkeypatch.setattr(possible, "TOGETHER", 1)
-    apart = possible.possible(overlap, soon())
+    apart = possible.possible(overlap)
     assert len(apart.pieces) == 4
     assert (together.can == apart.can).all()
     assert all(fits(overlap, instance) for instance in (*apart.instances, *together.instances))
@@ -118,7 +114,7 @@ def test_small_parts_are_searched_together_with_the_same_result(
 
 def test_only_the_cells_that_are_asked_for_are_searched() -> None:
     overlap = replace(overlap_of("xy", ["xy"], [[0], [0]]), current=np.array([[1, 0], [0, 1]]))
-    assert possible.possible(overlap, soon(), asked=np.zeros((2, 2), dtype=bool)).can.tolist() == [
+    assert possible.possible(overlap, asked=np.zeros((2, 2), dtype=bool)).can.tolist() == [
         [True, False],
         [False, True],
     ]
@@ -126,14 +122,14 @@ def test_only_the_cells_that_are_asked_for_are_searched() -> None:
 
 def test_a_current_table_that_does_not_fit_is_not_relied_on() -> None:
     overlap = replace(overlap_of("xy", ["xx"], [[0], [0]]), current=np.array([[0, 1], [0, 1]]))
-    assert possible.possible(overlap, soon()).can.tolist() == [[True, False], [True, False]]
+    assert possible.possible(overlap).can.tolist() == [[True, False], [True, False]]
 
 
 def test_tables_that_take_too_much_room_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     overlap = irregular(5, 30, 6, 4)
-    expected = possible.possible(overlap, soon())
+    expected = possible.possible(overlap)
     monkeypatch.setattr(possible, "MOST_BYTES", 5 * expected.can.size)
-    found = possible.possible(overlap, soon())
+    found = possible.possible(overlap)
     assert (found.can == expected.can).all()
     for class_, value in zip(*np.nonzero(found.can), strict=True):
         instance = found.instance_with(int(class_), int(value))
@@ -143,21 +139,21 @@ def test_tables_that_take_too_much_room_are_left_out(monkeypatch: pytest.MonkeyP
 def test_no_room_for_any_proof_is_like_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(possible, "MOST_BYTES", 10)
     with pytest.raises(OutOfTime):
-        possible.possible(irregular(5, 30, 6, 4), soon())
+        possible.possible(irregular(5, 30, 6, 4))
 
 
 def test_no_table_fits() -> None:
     with pytest.raises(NoTable):
-        possible.possible(overlap_of("xy", ["xy", "xy", "xy"], [[0, 2], [0, 1], [1, 2]]), soon())
+        possible.possible(overlap_of("xy", ["xy", "xy", "xy"], [[0, 2], [0, 1], [1, 2]]))
 
 
 def test_the_deadline_and_cancel_are_kept() -> None:
-    with pytest.raises(OutOfTime):
-        possible.possible(irregular(1, 200, 8, 8), Deadline(-1))
+    with pytest.raises(OutOfTime), until(0):
+        possible.possible(irregular(1, 200, 8, 8))
     job = Job()
     job.cancel()
     with pytest.raises(Cancelled):
-        possible.possible(irregular(1, 200, 8, 8), soon(), job)
+        possible.possible(irregular(1, 200, 8, 8), job)
 
 
 # -- filling ---------------------------------------------------------------------------------------
@@ -177,7 +173,7 @@ def test_linear_programming_proves_what_no_bound_of_a_cell_shows() -> None:
     proved = 0
     for number in range(12):
         overlap = irregular(number, 14, 4, 4)
-        can = possible.possible(overlap, soon()).can.reshape(-1)
+        can = possible.possible(overlap).can.reshape(-1)
         for part in system_of(overlap).parts:
             empty = certainly_empty(part, part.low == 0, 9.0)
             assert not (empty & can[part.place]).any()
@@ -200,16 +196,16 @@ def test_each_way_alone_finds_the_same(without: str, monkeypatch: pytest.MonkeyP
             lambda part, wanted, seconds: np.zeros(len(wanted), dtype=bool),
         )
         monkeypatch.setattr(
-            Filling, "_bound", lambda self, cell, deadline: self._is_bounded.__setitem__(cell, True)
+            Filling, "_bound", lambda self, cell: self._is_bounded.__setitem__(cell, True)
         )
     if without in ("exchanged", "near"):
         monkeypatch.setattr(filling, "NEAR_TURNS", 0)
     for case in cases(SIND, 60, 3000):
         check(case, current=True)
     overlap = irregular(4, 25, 4, 5)
-    found = possible.possible(overlap, soon()).can
+    found = possible.possible(overlap).can
     monkeypatch.undo()
-    assert (possible.possible(overlap, soon()).can == found).all()
+    assert (possible.possible(overlap).can == found).all()
 
 
 def test_joined_parts_are_the_parts() -> None:
@@ -236,23 +232,23 @@ def test_two_values_at_once() -> None:
         tables = tables_of(given)
         overlap, _ = of_classes(given)
         cells = list(itertools.product(range(len(given.sizes)), range(len(overlap.values))))
-        known = possible.possible(overlap, soon())
+        known = possible.possible(overlap)
         for one in random.Random(number).sample(cells, min(3, len(cells))):
             for other in cells:
                 if one == other:
                     expected = any(table[one] >= 2 for table in tables)
                 else:
                     expected = any(table[one] and table[other] for table in tables)
-                assert known.jointly(one, other, soon()) == expected
+                assert known.jointly(one, other) == expected
         assert all(fits(overlap, instance) for instance in known.instances)
 
 
 def test_two_values_at_once_without_asking_for_all() -> None:
     overlap = overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])
-    assert jointly(overlap, (0, 0), (2, 0), soon())
-    assert not jointly(overlap, (0, 0), (2, 1), soon())
-    assert not jointly(overlap, (0, 0), (0, 0), soon())
-    assert not jointly(overlap, (0, 0), (0, 1), soon())
+    assert jointly(overlap, (0, 0), (2, 0))
+    assert not jointly(overlap, (0, 0), (2, 1))
+    assert not jointly(overlap, (0, 0), (0, 0))
+    assert not jointly(overlap, (0, 0), (0, 1))
 
 
 # -- first tables and contradictions ---------------------------------------------------------------
@@ -262,7 +258,7 @@ def test_a_first_table_is_found_exactly_if_there_is_one() -> None:
     for number in range(COUNT // 4):
         given = classes(number)
         overlap, _ = of_classes(given)
-        table = first_table(overlap, soon())
+        table = first_table(overlap)
         assert (table is None) == (not tables_of(given))
         assert table is None or fits(overlap, table)
 
@@ -272,7 +268,7 @@ def test_contradicting_views_are_a_smallest_set_of_one_or_two_or_a_minimal_one()
     for number in range(COUNT // 4):
         given = classes(number, consistent=False)
         overlap, first = of_classes(given)
-        found = tuple(int(name[1:]) for name in contradiction(overlap, soon(), first))
+        found = tuple(int(name[1:]) for name in contradiction(overlap, first))
         if not found:
             assert tables_of(given)
             continue
@@ -302,25 +298,25 @@ def fails(given: oracle.Classes, chosen: tuple[int, ...]) -> bool:
 
 def test_three_views_of_which_no_two_contradict_each_other() -> None:
     overlap = overlap_of("xy", ["xy", "xy", "xy", "xx"], [[0, 2], [0, 1], [1, 2], [3], [3]])
-    assert contradiction(overlap, soon()) == ("view 1", "view 2", "view 3")
+    assert contradiction(overlap) == ("view 1", "view 2", "view 3")
 
 
 def test_a_row_that_nobody_can_put_into_a_view_is_of_the_view_that_is_said() -> None:
     # Rows 1 and 2 are of the first view, 3 of the second, which nobody can put into it.
     outputs = np.array([[[1, 2], [0, 0]]])
     overlap = Overlap(("x", "y"), ("one", "two"), outputs, np.array([2]), np.array([0, 1, 1, 1]))
-    assert contradiction(overlap, soon(), [1, 3]) == ("two",)
+    assert contradiction(overlap, [1, 3]) == ("two",)
 
 
 def test_at_the_deadline_all_views_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     overlap = overlap_of("xy", ["xy", "xy", "xy", "xx"], [[0, 2], [0, 1], [1, 2], [3], [3]])
     asked: list[Overlap] = []
 
-    def slow(overlap: Overlap, deadline: Deadline) -> Integers | None:
+    def slow(overlap: Overlap) -> Integers | None:
         asked.append(overlap)
         if len(asked) > 3:
             raise OutOfTime
-        return first_table(overlap, deadline)
+        return first_table(overlap)
 
     monkeypatch.setattr(possible, "first_table", slow)
-    assert contradiction(overlap, soon()) == ("view 1", "view 2", "view 3", "view 4")
+    assert contradiction(overlap) == ("view 1", "view 2", "view 3", "view 4")

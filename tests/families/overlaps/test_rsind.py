@@ -24,15 +24,11 @@ from tacit.families.overlaps.swapping.dividing import largest
 from tacit.families.overlaps.swapping.rsind import RestrictedCrowds, Variant, rsind_level
 from tacit.families.overlaps.swapping.sind import sind_partition
 from tacit.families.overlaps.system import NoTable
-from tacit.model.deadline import Deadline
+from tacit.model.deadline import until
 from tacit.model.jobs import Cancelled, Job
 
 COUNT = int(os.environ.get("TACIT_ORACLE_OVERLAPS", "1000"))
 VARIANTS: tuple[Variant, ...] = ("diverse", "literal")
-
-
-def soon() -> Deadline:
-    return Deadline(60)
 
 
 def crowds(made: Built, truth: dict[Any, Any], found: RestrictedCrowds) -> list[list[Any]]:
@@ -54,7 +50,7 @@ def check(case: Case, variant: Variant) -> None:
     diverse = variant == "diverse"
     made = built(case.people, case.truth, case.views, case.sind_domain())
     level, _ = case.rsind(diverse)
-    found = rsind_level(made.overlap, variant, soon())
+    found = rsind_level(made.overlap, variant)
     assert (found.level, found.most) == (level, level), f"{case}\n{variant}"
     sets = crowds(made, case.truth, found)
     assert bool(sets) == bool(level)
@@ -78,12 +74,10 @@ def test_the_level_is_the_same_whatever_way_leads_there(
     """Nothing is settled by the bound or by few sets, so that it depends
     on what people can have at once.
     """
-    monkeypatch.setattr(
-        rsind, "bound", lambda exchanges, counts, deadline, diverse: int(counts.sum())
-    )
+    monkeypatch.setattr(rsind, "bound", lambda exchanges, counts, diverse: int(counts.sum()))
     monkeypatch.setattr(rsind, "FEW_SETS", 0)
     if way == "settle all":
-        monkeypatch.setattr(rsind._Search, "_above", lambda self, sets, deadline: None)
+        monkeypatch.setattr(rsind._Search, "_above", lambda self, sets: None)
     for case in cases(SIND, COUNT // 5, 9000):
         for variant in VARIANTS:
             check(case, variant)
@@ -92,8 +86,8 @@ def test_the_level_is_the_same_whatever_way_leads_there(
 @pytest.mark.parametrize("case", shared_sind())
 def test_shared_cases(case: dict[str, Any]) -> None:
     made = of_shared(case)
-    assert rsind_level(made.overlap, "literal", soon()).level == case["k_rsind_level_def4"]
-    assert rsind_level(made.overlap, "diverse", soon()).level == case["k_rsind_level_diverse"]
+    assert rsind_level(made.overlap, "literal").level == case["k_rsind_level_def4"]
+    assert rsind_level(made.overlap, "diverse").level == case["k_rsind_level_diverse"]
 
 
 def test_asking_for_a_level_settles_whether_it_is_reached() -> None:
@@ -102,7 +96,7 @@ def test_asking_for_a_level_settles_whether_it_is_reached() -> None:
         for variant in VARIANTS:
             level, _ = case.rsind(variant == "diverse")
             for wanted in (1, 2, 3):
-                found = rsind_level(made.overlap, variant, soon(), at_least=wanted)
+                found = rsind_level(made.overlap, variant, at_least=wanted)
                 assert found.level <= level <= found.most
                 assert found.level >= wanted or found.most < wanted
 
@@ -114,7 +108,8 @@ def test_without_time_the_level_is_between_what_is_proved() -> None:
     for case in cases(SIND, COUNT // 10, 1000):
         made = built(case.people, case.truth, case.views, case.sind_domain())
         for variant in VARIANTS:
-            found = rsind_level(made.overlap, variant, Deadline(-1))
+            with until(0):
+                found = rsind_level(made.overlap, variant)
             level, _ = case.rsind(variant == "diverse")
             assert found.level <= level <= found.most
             sets = crowds(made, case.truth, found)
@@ -134,7 +129,7 @@ def test_beyond_its_limits_the_level_is_between_what_is_proved(
     for case in cases(SIND, COUNT // 20, 6000):
         made = built(case.people, case.truth, case.views, case.sind_domain())
         for variant in VARIANTS:
-            found = rsind_level(made.overlap, variant, soon())
+            found = rsind_level(made.overlap, variant)
             assert found.level <= case.rsind(variant == "diverse")[0] <= found.most
             sets = crowds(made, case.truth, found)
             assert all(
@@ -146,9 +141,9 @@ def test_beyond_its_limits_the_level_is_between_what_is_proved(
 def test_a_table_that_is_not_there_or_does_not_fit_and_cancel() -> None:
     overlap = overlap_of("xy", ["xy"], [[0], [0]])
     with pytest.raises(NoTable):
-        rsind_level(overlap, "diverse", soon())
+        rsind_level(overlap, "diverse")
     with pytest.raises(NoTable):
-        rsind_level(replace(overlap, current=np.array([[1, 0], [1, 0]])), "diverse", soon())
+        rsind_level(replace(overlap, current=np.array([[1, 0], [1, 0]])), "diverse")
     job = Job()
     job.cancel()
     chain = replace(
@@ -156,7 +151,7 @@ def test_a_table_that_is_not_there_or_does_not_fit_and_cancel() -> None:
         current=np.array([[1, 0], [0, 1], [1, 0]]),
     )
     with pytest.raises(Cancelled):
-        rsind_level(chain, "diverse", soon(), job)
+        rsind_level(chain, "diverse", job)
 
 
 # -- the paper -------------------------------------------------------------------------------------
@@ -170,7 +165,7 @@ FIGURE_3 = (
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_figures_3_and_5_are_2_rsind(variant: Variant) -> None:
     made = of_patients(*FIGURE_3, among=range(1, 5))
-    found = rsind_level(made.overlap, variant, soon())
+    found = rsind_level(made.overlap, variant)
     assert (found.level, found.is_exact) == (2, True)
     truth = {1: "Cold", 2: "AIDS", 3: "Obesity", 4: "AIDS"}
     (first,) = (set(one) for one in crowds(made, truth, found) if 1 in one)
@@ -181,12 +176,12 @@ def test_proposition_2_k_sind_gives_k_rsind() -> None:
     diverse = 0
     for case in cases(SIND, COUNT // 4, 3000):
         made = built(case.people, case.truth, case.views, case.sind_domain())
-        sets = sind_partition(made.overlap, soon())
-        assert sets.smallest <= rsind_level(made.overlap, "literal", soon()).level
+        sets = sind_partition(made.overlap)
+        assert sets.smallest <= rsind_level(made.overlap, "literal").level
         current = made.overlap.current
         assert current is not None
         if all((current[list(some)].sum(axis=0) > 0).sum() > 1 for some in sets.sets):
-            assert sets.smallest <= rsind_level(made.overlap, "diverse", soon()).level
+            assert sets.smallest <= rsind_level(made.overlap, "diverse").level
             diverse += 1
     assert diverse > 10
 
@@ -196,11 +191,11 @@ def test_releasing_everything_is_vacuous_unless_crowds_are_diverse() -> None:
     people = {one: {"id": one} for one in range(6)}
     truth = dict(enumerate("xxxyyz"))
     made = built(people, truth, [View("all", lambda row, value: True, ("id",))], "xyz")
-    assert rsind_level(made.overlap, "literal", soon()).level == 1
+    assert rsind_level(made.overlap, "literal").level == 1
     truth[5] = "y"
     made = built(people, truth, [View("all", lambda row, value: True, ("id",))], "xyz")
-    assert rsind_level(made.overlap, "literal", soon()).level == 3
-    assert rsind_level(made.overlap, "diverse", soon()) == RestrictedCrowds((), 0, 0)
+    assert rsind_level(made.overlap, "literal").level == 3
+    assert rsind_level(made.overlap, "diverse") == RestrictedCrowds((), 0, 0)
 
 
 def test_people_who_never_have_two_values_at_once_may_be_in_one_crowd() -> None:
@@ -211,13 +206,13 @@ def test_people_who_never_have_two_values_at_once_may_be_in_one_crowd() -> None:
         overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]]),
         current=np.array([[1, 0], [0, 1], [1, 0]]),
     )
-    found = rsind_level(chain, "literal", soon())
+    found = rsind_level(chain, "literal")
     assert found.level == 1
     four = replace(
         overlap_of("xy", ["xy", "xy", "xy"], [[0], [0, 1], [1, 2], [2]]),
         current=np.array([[1, 0], [0, 1], [1, 0], [0, 1]]),
     )
-    assert rsind_level(four, "literal", soon()).sets == (
+    assert rsind_level(four, "literal").sets == (
         ((0, 0, 1), (2, 0, 1)),
         ((1, 1, 1), (3, 1, 1)),
     )
@@ -280,7 +275,7 @@ def test_allowed_sets_are_all_that_are_maximal(diverse: bool) -> None:
     rng = random.Random(diverse)
     for _ in range(COUNT // 2):
         exchanges, counts = random_exchanges(rng)
-        sets, is_all = allowed_sets(exchanges, counts, soon(), diverse=diverse, most=1000)
+        sets, is_all = allowed_sets(exchanges, counts, diverse=diverse, most=1000)
         assert is_all
         expected = all_allowed(exchanges, counts, diverse)
         assert set(map(frozenset, sets)) == expected
@@ -292,16 +287,17 @@ def test_allowed_sets_are_all_that_are_maximal(diverse: bool) -> None:
             for type_ in map(tuple, np.argwhere(counts > 0).tolist())
         ]
         if inside:
-            assert bound(exchanges, counts, soon(), diverse=diverse) >= min(inside)
+            assert bound(exchanges, counts, diverse=diverse) >= min(inside)
 
 
 def test_allowed_sets_end_after_so_many() -> None:
     exchanges = Exchanges(4, (0, 1))
     exchanges.set(0, 1, np.zeros((4, 4), dtype=bool))
     counts = np.ones((4, 2), dtype=np.int64)
-    sets, is_all = allowed_sets(exchanges, counts, soon(), diverse=True, most=2)
+    sets, is_all = allowed_sets(exchanges, counts, diverse=True, most=2)
     assert (len(sets), is_all) == (3, False)
-    assert allowed_sets(exchanges, counts, Deadline(-1), diverse=True, most=9)[1] is False
+    with until(0):
+        assert allowed_sets(exchanges, counts, diverse=True, most=9)[1] is False
 
 
 def test_cliques_are_all_that_are_maximal() -> None:
@@ -323,7 +319,7 @@ def test_cliques_are_all_that_are_maximal() -> None:
             for some in all_
             if not any(set(some) < set(more) for more in all_)
         }
-        found = list(cliques(near, soon()))
+        found = list(cliques(near))
         assert set(found) == expected and len(found) == len(expected)
 
 
@@ -334,7 +330,7 @@ def test_a_division_is_as_good_as_any() -> None:
         people = {one: rng.randint(1, 2) for one in types}
         sets = [rng.sample(types, rng.randint(1, 4)) for _ in range(rng.randint(1, 4))]
         for diverse in (True, False):
-            found = largest(sets, people, soon(), diverse=diverse)
+            found = largest(sets, people, diverse=diverse)
             assert found.level == found.most == best_by_hand(sets, people, diverse)
 
 

@@ -34,7 +34,7 @@ from tacit.families.overlaps.sampling.tilts import is_simple
 from tacit.families.overlaps.sampling.walks import points_of
 from tacit.families.overlaps.setting import Overlap, merged, overlap_of
 from tacit.families.overlaps.system import NoTable, Part, System, system_of
-from tacit.model.deadline import Deadline
+from tacit.model.deadline import until
 from tacit.model.jobs import Cancelled, Job
 
 LEVEL = 1e-6
@@ -259,7 +259,7 @@ def test_tables_are_uniform_when_most_proposals_are_rejected(
         assert not proposals.is_certain
         sampler = Sampler(proposals, np.random.default_rng(7))
         assert significance(np.concatenate(list(sampler.draw(4000))), solutions) > LEVEL
-        rejected += sampler.acceptance < 0.8
+        rejected += sampler.found < 0.8 * sampler.proposed
     assert rejected > 20
 
 
@@ -624,14 +624,14 @@ def test_people_in_no_view_are_left_out() -> None:
 
 def test_time_that_runs_out_leaves_it_undecided() -> None:
     system = hard_system(5, 3)
-    found = statistical(
-        system,
-        [None],
-        gamma=HALF,
-        epsilon=Fraction(1, 50),
-        theta=Fraction(95, 100),
-        deadline=Deadline(-1),
-    )
+    with until(0):
+        found = statistical(
+            system,
+            [None],
+            gamma=HALF,
+            epsilon=Fraction(1, 50),
+            theta=Fraction(95, 100),
+        )
     assert found.status == "undecided"
     assert found.upper == 1
     assert found.because == "time ran out before tables could be drawn"
@@ -735,7 +735,6 @@ def test_irregular_ranges_are_certified(values: int) -> None:
         gamma=Fraction(7, 10),
         epsilon=Fraction(1, 50),
         theta=Fraction(95, 100),
-        deadline=Deadline(300),
     )
     assert found.status != "undecided"
     [part] = system.parts

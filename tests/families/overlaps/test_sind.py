@@ -20,14 +20,10 @@ from tacit.families.overlaps.swapping import sind, swaps
 from tacit.families.overlaps.swapping.sind import conservative_partition, sind_partition
 from tacit.families.overlaps.swapping.swaps import Swaps, effects_of, swap_equation
 from tacit.families.overlaps.system import NoTable
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, until
 from tacit.model.jobs import Cancelled, Job
 
 COUNT = int(os.environ.get("TACIT_ORACLE_OVERLAPS", "1000"))
-
-
-def soon() -> Deadline:
-    return Deadline(60)
 
 
 def frozen(sets: Any) -> set[frozenset[Any]]:
@@ -37,7 +33,7 @@ def frozen(sets: Any) -> set[frozenset[Any]]:
 def check(case: Case, *, current: bool = True) -> None:
     made = built(case.people, case.truth, case.views, case.sind_domain())
     overlap = made.overlap if current else replace(made.overlap, current=None)
-    found = sind_partition(overlap, soon())
+    found = sind_partition(overlap)
     assert made.keys(found.sets) == frozen(case.sind()), str(case)
     assert found.sizes == tuple(sum(len(made.members[one]) for one in some) for some in found.sets)
     assert found.smallest == oracle.level(case.sind())
@@ -77,7 +73,7 @@ def test_pairs_are_compared_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("case", shared_sind())
 def test_shared_cases(case: dict[str, Any]) -> None:
     made = of_shared(case)
-    found = sind_partition(made.overlap, soon())
+    found = sind_partition(made.overlap)
     assert made.keys(found.sets) == frozen(case["sind_partition"])
     assert found.smallest == case["k_sind_level"]
     careful = conservative_partition(made.overlap)
@@ -89,7 +85,7 @@ def test_shared_cases(case: dict[str, Any]) -> None:
 
 def test_people_whose_only_possible_value_is_the_same_are_one_crowd() -> None:
     overlap = overlap_of("xy", ["xx", "x", "xy"], [[0], [0], [1], [2], [2]])
-    assert sind_partition(overlap, soon()).sets == ((0, 1, 2), (3, 4))
+    assert sind_partition(overlap).sets == ((0, 1, 2), (3, 4))
 
 
 def test_more_classes_than_people_could_tell_apart_by_hand() -> None:
@@ -103,18 +99,18 @@ def test_more_classes_than_people_could_tell_apart_by_hand() -> None:
     )
     overlap = replace(overlap, current=np.eye(4, dtype=np.int64)[has])
     same = Counter(map(tuple, member.tolist()))
-    assert sorted(sind_partition(overlap, soon()).sizes) == sorted(same.values())
+    assert sorted(sind_partition(overlap).sizes) == sorted(same.values())
 
 
 def test_no_table_no_time_and_cancel() -> None:
     with pytest.raises(NoTable):
-        sind_partition(overlap_of("xy", ["xy", "xy", "xy"], [[0, 2], [0, 1], [1, 2]]), soon())
-    with pytest.raises(OutOfTime):
-        sind_partition(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]]), Deadline(-1))
+        sind_partition(overlap_of("xy", ["xy", "xy", "xy"], [[0, 2], [0, 1], [1, 2]]))
+    with pytest.raises(OutOfTime), until(0):
+        sind_partition(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]]))
     job = Job()
     job.cancel()
     with pytest.raises(Cancelled):
-        sind_partition(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]]), soon(), job)
+        sind_partition(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]]), job)
 
 
 # -- the paper -------------------------------------------------------------------------------------
@@ -132,16 +128,16 @@ FIGURE_4 = (
 
 def test_figure_2_is_2_sind() -> None:
     made = of_patients(FIGURE_2, among=range(9, 13))
-    found = sind_partition(made.overlap, soon())
+    found = sind_partition(made.overlap)
     assert made.keys(found.sets) == frozen([{9, 10}, {11, 12}])
     assert found.smallest == 2
 
 
 def test_figure_3_is_not_2_sind() -> None:
     made = of_patients(*FIGURE_3, among=range(1, 5))
-    assert made.keys(sind_partition(made.overlap, soon()).sets) == frozen([{1}, {2, 3, 4}])
+    assert made.keys(sind_partition(made.overlap).sets) == frozen([{1}, {2, 3, 4}])
     alone = of_patients(FIGURE_3[0], among=range(1, 5))
-    assert sind_partition(alone.overlap, soon()).smallest == 4
+    assert sind_partition(alone.overlap).smallest == 4
 
 
 def test_figure_4_with_t6_in_its_place() -> None:
@@ -156,8 +152,8 @@ def test_figure_4_with_t6_in_its_place() -> None:
     assert second.keys(conservative_partition(second.overlap).sets) == white
     # t4 is the only one of the first view's second row and has AIDS for
     # certain, as t6 has Hypertension.
-    assert made.keys(sind_partition(made.overlap, soon()).sets) == final
-    assert sind_partition(made.overlap, soon()).smallest == 1
+    assert made.keys(sind_partition(made.overlap).sets) == final
+    assert sind_partition(made.overlap).smallest == 1
 
 
 def test_proposition_1_k_anonymity_gives_k_sind() -> None:
@@ -172,13 +168,13 @@ def test_proposition_1_k_anonymity_gives_k_sind() -> None:
             View(f"g{group}", lambda row, value, group=group: row["group"] == group)
             for group in sorted(set(groups))
         ]
-        found = sind_partition(built(people, truth, views, "xyz").overlap, soon())
+        found = sind_partition(built(people, truth, views, "xyz").overlap)
         assert found.smallest >= min(Counter(groups).values())
 
 
 def test_proposition_5_only_if_needs_two_values_in_one_table() -> None:
     overlap = overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])
-    assert sind_partition(overlap, soon()).sets == ((0, 2), (1,))
+    assert sind_partition(overlap).sets == ((0, 2), (1,))
 
 
 # -- the swap equation -----------------------------------------------------------------------------

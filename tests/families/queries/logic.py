@@ -9,7 +9,6 @@ from typing import Any
 
 from tacit.families.queries.datalog.read import read_datalog
 from tacit.families.queries.logic.chase import key_places
-from tacit.families.queries.logic.homomorphism import Clock
 from tacit.families.queries.logic.numbered import Body, Numbering, Symbols
 from tacit.families.queries.logic.prepare import normalised
 from tacit.families.queries.query import (
@@ -42,7 +41,7 @@ def body(text: str, known: Relations = R2) -> tuple[Body, Symbols]:
     numbering = Numbering(known, Symbols())
     numbered = numbering.body(read(text, known).parts[0], 0)
     assert numbered is not None
-    chased = normalised(numbered, numbering, key_places(known), Clock())
+    chased = normalised(numbered, numbering, key_places(known))
     assert chased is not None
     return chased, numbering.symbols
 

@@ -13,7 +13,6 @@ from tacit.families.queries.facts import Fact
 from tacit.families.queries.logic.canonical import canonical, canonical_query
 from tacit.families.queries.logic.chase import key_places
 from tacit.families.queries.logic.core import core, embedding, kept_only
-from tacit.families.queries.logic.homomorphism import Clock
 from tacit.families.queries.logic.numbered import Body, Numbering, Symbols
 from tacit.families.queries.logic.prepare import prepare
 from tacit.families.queries.query import (
@@ -85,7 +84,7 @@ def test_a_core_has_the_same_answers() -> None:
         }
         query = replace(query, parts=(replace(part, known=few | compared),))
         numbering = Numbering(known, Symbols())
-        ready = prepare(query, numbering, key_places(known), 0, Clock())
+        ready = prepare(query, numbering, key_places(known), 0)
         cut = Query("S", tuple(written(one, numbering) for one in ready.parts))
         shorter += sum(len(one.atoms) for one in cut.parts) < len(part.atoms)
         for _ in range(6):
@@ -104,9 +103,9 @@ def test_what_a_cut_subgoal_said_of_others_is_kept() -> None:
 def test_parts_that_another_contains_are_cut() -> None:
     numbering = Numbering(R2, Symbols())
     query = read("S(x) :- R(x, 'a'); S(x) :- R(x, y); S(z) :- R(z, w)")
-    ready = prepare(query, numbering, {}, 0, Clock())
+    ready = prepare(query, numbering, {}, 0)
     assert len(ready.parts) == 1 and len(ready.folded) == 2
-    assert len(prepare(replace(query, bag=True), numbering, {}, 0, Clock()).parts) == 3
+    assert len(prepare(replace(query, bag=True), numbering, {}, 0).parts) == 3
 
 
 def test_containment_is_an_embedding() -> None:

@@ -9,7 +9,6 @@ from tacit.families.worlds.counting import Part, Tally, _enumerated, plausible, 
 from tacit.families.worlds.formula import Condition, Count, Impossible, Propagation
 from tacit.families.worlds.solving import find
 from tacit.families.worlds.states import by_states
-from tacit.model.deadline import Deadline
 
 Numbers = dict[frozenset[tuple[int, ...]], tuple[int, int]]
 
@@ -153,7 +152,7 @@ def test_the_solver_finds_a_world_where_there_is_one() -> None:
             if all(one.holds(world) for one in conditions)
             and not all(one.holds(world) for one in broken)
         }
-        found = find(conditions, broken, deadline=Deadline(20))
+        found = find(conditions, broken)
         assert (found is None) == (not truth)
         if found is not None:
             assert found in truth

@@ -19,7 +19,6 @@ from tacit.families.worlds.ranking import Diagram, Enumerated, _codes, space
 from tacit.families.worlds.setting import Seen, Setting
 from tacit.families.worlds.states import TooManyStates
 from tacit.families.worlds.worlds import Worlds, answer
-from tacit.model.deadline import Deadline
 
 
 def random_conditions(rng: Random, size: int) -> list[Condition]:
@@ -192,7 +191,7 @@ def test_all_worlds_are_listed_with_their_fate(
     texts: tuple[str | None, str, str], with_data: bool
 ) -> None:
     asked = setting(*texts, instance=DATA if with_data else None)
-    shown = listing(Worlds(asked), sample=300, rng=Random(1), deadline=Deadline(30))
+    shown = listing(Worlds(asked), sample=300, rng=Random(1))
     mentioned = set(asked.mentioned())
     # A relation that nothing speaks of is not looked at.
     possible = {
@@ -219,9 +218,9 @@ def test_all_worlds_are_listed_with_their_fate(
 
 def test_of_many_worlds_a_few_different_ones_are_drawn() -> None:
     found = Worlds(setting(*CASES[0]))
-    shown = listing(found, sample=5, rng=Random(1), deadline=Deadline(30), listed=3)
+    shown = listing(found, sample=5, rng=Random(1), listed=3)
     assert len({one.facts for one in shown.worlds}) == 5 and not shown.complete and shown.uniform
-    again = listing(found, sample=5, rng=Random(1), deadline=Deadline(30), listed=3)
+    again = listing(found, sample=5, rng=Random(1), listed=3)
     assert shown == again
 
 
@@ -231,7 +230,7 @@ def test_what_cannot_be_counted_is_solved_for_and_is_no_sample(
     monkeypatch.setattr(module, "_space", lambda *_: None)
     monkeypatch.setattr(module, "tally", lambda *_, **__: None)
     found = Worlds(setting(*CASES[0]))
-    shown = listing(found, sample=6, rng=Random(1), deadline=Deadline(30))
+    shown = listing(found, sample=6, rng=Random(1))
     assert (shown.before, shown.after, shown.uniform, shown.complete) == (None, None, False, False)
     assert len({one.facts for one in shown.worlds}) == 6 and shown.worlds[0].is_data
     assert not all(one.after for one in shown.worlds)
@@ -242,5 +241,5 @@ def test_the_data_is_among_the_secrets_however_many_there_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "MOST_SECRETS", 1)
-    shown = listing(Worlds(setting(*CASES[2])), sample=1, rng=Random(1), deadline=Deadline(30))
+    shown = listing(Worlds(setting(*CASES[2])), sample=1, rng=Random(1))
     assert any(one.is_data for one in shown.secrets) and len(shown.secrets) <= 2

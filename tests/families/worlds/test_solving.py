@@ -12,8 +12,8 @@ pytest.importorskip("ortools")
 AFTER = """
 import os, signal, time
 from tacit.families.worlds.formula import Condition
-from tacit.families.worlds.solving import Deadline, find
-find([Condition(((1,), (2,)))], deadline=Deadline(9))
+from tacit.families.worlds.solving import find
+find([Condition(((1,), (2,)))])
 try:
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(9)

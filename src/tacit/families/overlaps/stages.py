@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.overlaps.clock import look, until
 from tacit.families.overlaps.counting.beliefs import (
     A_SECOND,
     Beliefs,
@@ -23,7 +22,7 @@ from tacit.families.overlaps.counting.expected import Expected
 from tacit.families.overlaps.question import Key, OverlapQuestion
 from tacit.families.overlaps.setting import Integers, Overlap, merged
 from tacit.families.overlaps.system import NoTable, Part, system_of
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, left, look, until
 from tacit.model.jobs import Job
 
 SECONDS, BRIEFLY = 20.0, 2.0  # for all stages together: on a page, and in the terminal
@@ -111,12 +110,12 @@ def stages(
     What was not counted by then, or is too large to be, is left out, and the stage says so.
     The last stage comes first: it is the one that a verdict speaks of.
     """
-    deadline, job = Deadline(seconds), job or Job()
+    job = job or Job()
     numbers = range(1, len(question.releases) + 1)
     found: dict[int, tuple[Stage, Beliefs | None, Integers]] = {}
-    for many in sorted(numbers, key=lambda one: one != len(numbers)):
-        with until(deadline, job):
-            found[many] = _stage(question, many, job, deadline)
+    with until(seconds):
+        for many in sorted(numbers, key=lambda one: one != len(numbers)):
+            found[many] = _stage(question, many, job)
     last, beliefs, number = found[len(numbers)]
     shown = ranked(last)[:SHOWN]
     wide = range(len(question.overlap.values))
@@ -144,7 +143,7 @@ def ranked(stage: Stage) -> list[int]:
 
 
 def _stage(
-    question: OverlapQuestion, many: int, job: Job, deadline: Deadline
+    question: OverlapQuestion, many: int, job: Job
 ) -> tuple[Stage, Beliefs | None, Integers]:
     """The beliefs after the first of the releases;
     with them the number that each class has there.
@@ -159,7 +158,7 @@ def _stage(
     try:
         job.step(f"beliefs after {name}", 0.0)
         look()
-        beliefs = _beliefs(seen, job, deadline)
+        beliefs = _beliefs(seen, job)
         known = dict(_largest(beliefs, _meanings(question)))
         tables = beliefs.tables_told
     except (OutOfTime, NoTable):
@@ -189,11 +188,11 @@ def _alike(overlap: Overlap) -> tuple[Overlap, Integers]:
     return kept, number
 
 
-def _beliefs(overlap: Overlap, job: Job, deadline: Deadline) -> Beliefs:
+def _beliefs(overlap: Overlap, job: Job) -> Beliefs:
     def count(part: Part) -> Expected | None:
         return (
             None
-            if least_cost(part).steps > A_SECOND * deadline.left()
+            if least_cost(part).steps > A_SECOND * left()
             else averaged(part, job, exact_steps=EXACT_STEPS)
         )
 

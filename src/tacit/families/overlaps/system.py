@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.overlaps.clock import look
 from tacit.families.overlaps.counting.factorials import bits, quotient
 from tacit.families.overlaps.setting import NOTHING, Integers, Overlap
+from tacit.model.deadline import look
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 Cells = frozenset[int]

@@ -6,7 +6,7 @@ It knows nothing of the machinery that finds witnesses, so that a witness can be
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tacit.families.queries.facts import Fact
@@ -20,15 +20,13 @@ from tacit.families.queries.query import (
     Term,
     Variable,
 )
+from tacit.model.deadline import look
 
 Row = tuple[Any, ...]
 
 
-def answers(
-    query: Query, facts: Iterable[Fact], tick: Callable[[], None] = lambda: None
-) -> Counter[Row] | set[Row]:
+def answers(query: Query, facts: Iterable[Fact]) -> Counter[Row] | set[Row]:
     """The rows of the answer: a set, or a Counter where the query is read as a bag.
-    `tick` is called at every step: there may be very many.
 
     >>> from tacit.families.queries.query import Atom
     >>> x, y = Variable("x"), Variable("y")
@@ -41,23 +39,21 @@ def answers(
     tables: dict[str, list[tuple[Constant, ...]]] = {}
     for fact in dict.fromkeys(facts):
         tables.setdefault(fact.relation, []).append(tuple(map(Constant, fact.values)))
-    rows = (row for part in query.parts for row in _rows(part, tables, tick))
+    rows = (row for part in query.parts for row in _rows(part, tables))
     return Counter(rows) if query.bag else set(rows)
 
 
 def _rows(
     part: Conjunctive,
     tables: Mapping[str, Sequence[tuple[Constant, ...]]],
-    tick: Callable[[], None],
 ) -> Iterator[Row]:
-    for values in _valuations(part, tables, tick, 0, {}):
+    for values in _valuations(part, tables, 0, {}):
         yield tuple(_value(term, values).value for term in part.head)
 
 
 def _valuations(
     part: Conjunctive,
     tables: Mapping[str, Sequence[tuple[Constant, ...]]],
-    tick: Callable[[], None],
     position: int,
     values: dict[Variable, Constant],
 ) -> Iterator[dict[Variable, Constant]]:
@@ -65,12 +61,12 @@ def _valuations(
         if all(holds(one, values) for one in part.comparisons):
             yield values
         return
-    tick()
+    look()  # there may be very many steps
     atom = part.atoms[position]
     for row in tables.get(atom.relation, ()):
         extended = _matched(atom.terms, row, values, part)
         if extended is not None:
-            yield from _valuations(part, tables, tick, position + 1, extended)
+            yield from _valuations(part, tables, position + 1, extended)
 
 
 def _matched(

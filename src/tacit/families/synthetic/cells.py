@@ -77,11 +77,6 @@ class Cells:
         """The least chance of an empty cell to be kept."""
         return min(kind.keep for kind in self.kinds)
 
-    @cached_property
-    def most_keep(self) -> Fraction:
-        """The greatest chance of an empty cell to be kept."""
-        return max(kind.keep for kind in self.kinds)
-
 
 @dataclass(frozen=True)
 class Domain:

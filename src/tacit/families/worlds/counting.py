@@ -7,7 +7,7 @@ states that have the same future are one. Integers only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from tacit.families.worlds.formula import Condition, Term, parts
 from tacit.families.worlds.matching import Tuple
 from tacit.families.worlds.states import TooManyStates, by_states
+from tacit.model.deadline import look
 
 ENUMERATED = 22  # tuples in a part that is enumerated
 CHUNK = 18  # of 2**CHUNK worlds at a time
@@ -117,20 +118,14 @@ def split(
     ]
 
 
-def tally(
-    part: Part, *, most_states: int, tick: Callable[[], object] = lambda: None
-) -> Tally | None:
-    """The worlds of a part by secret, or None where they are too many to count.
-    `tick` is called now and then, and may stop it.
-    """
+def tally(part: Part, *, most_states: int) -> Tally | None:
+    """The worlds of a part by secret, or None where they are too many to count."""
     if len(part.tuples) <= ENUMERATED:
         return Tally(part, _enumerated(part))
     try:
         return Tally(
             part,
-            by_states(
-                part.tuples, part.before, part.after, part.secret, most=most_states, tick=tick
-            ),
+            by_states(part.tuples, part.before, part.after, part.secret, most=most_states),
         )
     except TooManyStates:
         return None
@@ -155,6 +150,7 @@ def plausible(tallies: Iterable[Tally]) -> tuple[int, int]:
 def _enumerated(part: Part) -> dict[frozenset[Tuple], tuple[int, int]]:
     found: dict[bytes, list[int]] = {}
     for chunk in chunks(part.tuples):
+        look()
         before = held(chunk, part.before)
         if not before.any():
             continue

@@ -15,7 +15,7 @@ from tacit.families.worlds.formula import Condition
 from tacit.families.worlds.matching import Tuple
 from tacit.families.worlds.ranking import Space, space
 from tacit.families.worlds.worlds import Worlds
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, look
 
 LISTED = 30  # up to so many worlds all are shown
 MOST_NODES = 60_000  # of a diagram; a few seconds
@@ -68,19 +68,17 @@ class Listing:
     secrets_after: int | None = None
 
 
-def listing(
-    found: Worlds, *, sample: int, rng: Random, deadline: Deadline, listed: int = LISTED
-) -> Listing:
+def listing(found: Worlds, *, sample: int, rng: Random, listed: int = LISTED) -> Listing:
     """List the worlds where there are few, else draw `sample` of them, all with the same chance.
 
     Where they cannot be counted, the data and a few others are found by the solver: no fair sample.
     """
     before = _space(found, found.before)
     after = _space(found, [*found.before, *found.after]) if found.after else before
-    deadline.left()
-    tallies = _tallies(found, deadline)
+    look()
+    tallies = _tallies(found)
     if before is None:
-        numbers, worlds = None, _solved(found, sample, deadline)
+        numbers, worlds = None, _solved(found, sample)
     else:
         numbers = (
             list(range(before.count))
@@ -143,21 +141,21 @@ def _order(one: ListedWorld, found: Worlds) -> tuple[object, ...]:
     )
 
 
-def _solved(found: Worlds, number: int, deadline: Deadline) -> list[frozenset[int]]:
+def _solved(found: Worlds, number: int) -> list[frozenset[int]]:
     """Worlds as the solver finds them, each different from those before."""
     worlds = [found.actual] if found.actual is not None else []
     open_ = [
         one for one in range(1, len(found.store.facts) + 1) if one not in found.base.known.fixed
     ]
     try:
-        if (out := found.ruled_out(deadline)) is not None:
+        if (out := found.ruled_out()) is not None:
             worlds.append(out)
         while len(worlds) < number:
             others = [
                 Condition(tuple((-one,) if one in world else (one,) for one in open_))
                 for world in worlds
             ]
-            world = found.some(others, deadline)
+            world = found.some(others)
             if world is None:
                 break
             worlds.append(world)
@@ -169,11 +167,11 @@ def _solved(found: Worlds, number: int, deadline: Deadline) -> list[frozenset[in
 # -- secrets ---------------------------------------------------------------------------------------
 
 
-def _tallies(found: Worlds, deadline: Deadline) -> list[Tally] | None:
+def _tallies(found: Worlds) -> list[Tally] | None:
     """All parts by secret; None where one of them could not be counted."""
     tallies = []
     for part in found.parts:
-        deadline.left()
+        look()
         one = tally(part, most_states=MOST_STATES)
         if one is None:
             return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from tacit.families.queries.query import Atom, Comparison, Constant, Term, Variable
 from tacit.families.worlds.universe import MISSING, Numbering
+from tacit.model.deadline import look
 
 Tuple = tuple[int, ...]
 Match = tuple[Tuple, Tuple]  # the values of the variables, the tuples that were used
@@ -191,6 +192,7 @@ def _extended(found: Matches, atom: Atom, known: frozenset[Variable], store: Sto
     ends = _ends(index, same, never_null, list(new.values()))
     rows: list[Match] = []
     for values, used in found.rows:
+        look()
         key = fixed + tuple([values[place] for place in places])
         rows += [(values + more, (*used, number)) for more, number in ends.get(key, ())]
         if len(rows) > MOST_MATCHES:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from tacit.families.worlds.formula import Condition, Term
 from tacit.families.worlds.solving import find
-from tacit.model.deadline import Deadline
+from tacit.model.deadline import look
 
 ROUNDS = 40  # then everything that is known is taken in
 AROUND = 4000  # conditions that one round may take in
@@ -61,39 +61,39 @@ class Nearby:
     index: Index
     world: frozenset[int]
 
-    def breaking(self, broken: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
+    def breaking(self, broken: Sequence[Condition]) -> frozenset[int] | None:
         """A world that satisfies everything but one of `broken`; None where there is none.
 
         >>> known = Nearby(Index.of([Condition(((1,), (2,)))]), frozenset({1}))
-        >>> sorted(known.breaking([Condition(((1,),))], Deadline(9)))
+        >>> sorted(known.breaking([Condition(((1,),))]))
         [2]
-        >>> known.breaking([Condition(((1,), (2,), (3,)))], Deadline(9)) is None
+        >>> known.breaking([Condition(((1,), (2,), (3,)))]) is None
         True
         """
-        deadline.left()
-        if (close := self._closest(broken[:EASY], deadline)) is not None:
+        look()
+        if (close := self._closest(broken[:EASY])) is not None:
             return close
         left = [one for one in broken if not follows(one, self.index)]
         for one in left[:AT_ONCE]:
-            deadline.left()
-            if (found := self._outwards(one, deadline)) is not None:
+            look()
+            if (found := self._outwards(one)) is not None:
                 return found
-        return self._everywhere(left[AT_ONCE:], deadline) if len(left) > AT_ONCE else None
+        return self._everywhere(left[AT_ONCE:]) if len(left) > AT_ONCE else None
 
-    def _everywhere(self, broken: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
+    def _everywhere(self, broken: Sequence[Condition]) -> frozenset[int] | None:
         """The same by one question about all conditions."""
-        found = find(self.index.conditions, broken, deadline=deadline, like=self.world)
+        found = find(self.index.conditions, broken, like=self.world)
         spoken = {one for each in (*self.index.conditions, *broken) for one in each.tuples()}
         return None if found is None else self.world - spoken | found
 
-    def _closest(self, broken: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
+    def _closest(self, broken: Sequence[Condition]) -> frozenset[int] | None:
         """Of the worlds that are easily found the one with the fewest changes:
         it is easier to follow.
         """
         best: frozenset[int] | None = None
         tried = 0
         for one in broken:
-            deadline.left()
+            look()
             found = self._mended(one)
             if found is None:
                 continue
@@ -142,12 +142,12 @@ class Nearby:
                     if not self.index.conditions[number].holds(other):
                         yield number
 
-    def _outwards(self, condition: Condition, deadline: Deadline) -> frozenset[int] | None:
+    def _outwards(self, condition: Condition) -> frozenset[int] | None:
         taken: dict[int, None] = {}
         conditions = self.index.conditions
         for _ in range(ROUNDS):
             known = [conditions[number] for number in taken]
-            found = find(known, [condition], deadline=deadline, like=self.world)
+            found = find(known, [condition], like=self.world)
             if found is None:
                 return None
             spoken = {one for each in (*known, condition) for one in each.tuples()}
@@ -157,7 +157,7 @@ class Nearby:
                 return other
             taken.update(dict.fromkeys(violated))
             taken.update(dict.fromkeys(self._around(violated, taken)))
-        return self._everywhere([condition], deadline)
+        return self._everywhere([condition])
 
     def _around(self, numbers: Iterable[int], taken: dict[int, None]) -> Iterator[int]:
         """What a tuple may hurt that would help one of some conditions:

@@ -26,7 +26,6 @@ from tacit.families.worlds.possible import possible
 from tacit.families.worlds.setting import Setting
 from tacit.families.worlds.solving import Model, NoWorld, find
 from tacit.families.worlds.universe import Place, Universe, universe_of
-from tacit.model.deadline import Deadline
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +91,9 @@ class Databases:
             not one.terms and not one.counts for one in self.new_conditions
         )
 
-    def check(self, deadline: Deadline) -> None:
+    def check(self) -> None:
         """Raise NoWorld where no database satisfies the constraints."""
-        if (
-            self.is_empty
-            or find([*self.known.conditions, *self.new_conditions], deadline=deadline) is None
-        ):
+        if self.is_empty or find([*self.known.conditions, *self.new_conditions]) is None:
             raise NoWorld
 
     @property
@@ -121,7 +117,7 @@ class Databases:
 
     # -- g-safety ----------------------------------------------------------------------------------
 
-    def pair(self, deadline: Deadline, excluded: Sequence[frozenset[int]] = ()) -> Pair | None:
+    def pair(self, excluded: Sequence[frozenset[int]] = ()) -> Pair | None:
         """Two databases that look the same before, and differ in what is new and in the secret;
         None if there are none.
         """
@@ -148,7 +144,7 @@ class Databases:
                 [*(model.literal(-number) for number in one), *map(model.literal, others)]
             )
         self._sorted(model)
-        found = model.solved(deadline)
+        found = model.solved()
         if found is None:
             return None
         return Pair(

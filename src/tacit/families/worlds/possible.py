@@ -18,6 +18,7 @@ from tacit.families.worlds.grounding import answers, grounded
 from tacit.families.worlds.matching import Matches, Store, TooMany, Tuple, seen_together
 from tacit.families.worlds.setting import Seen, Setting
 from tacit.families.worlds.universe import Universe, any_row
+from tacit.model.deadline import look
 
 MOST_TUPLES = 200_000
 Bound = tuple[tuple[int, ...], set[Tuple]]  # positions, and what may stand there together
@@ -157,6 +158,7 @@ class _Generator:
         back = [order.index(at) for at in range(len(order))]
         free = list(product(*(self.universe.columns[name, at] for at in rest)))
         for values in found:
+            look()
             for more in free:
                 both = values + more
                 yield tuple([both[at] for at in back])
@@ -192,6 +194,7 @@ def _filtered(generator: _Generator) -> Possible:
     # first.
     store = _without(generator.store, set(_alone(generator, generator.store)))
     while True:
+        look()
         found = {one: list(grounded(one, store, setting.relations)) for one in single}
         gone = {
             -condition.terms[0][0]

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from tacit.families.worlds.formula import Condition, Propagation, Term, negated
 from tacit.families.worlds.matching import Tuple
 from tacit.families.worlds.nearby import Index, Nearby
-from tacit.model.deadline import Deadline
 
 Rows = Mapping[Tuple, tuple[Term, ...]]
 
@@ -25,14 +24,10 @@ class Settled:
     avoidable: Mapping[Tuple, frozenset[int]]
 
 
-def settled(
-    conditions: Sequence[Condition], rows: Rows, deadline: Deadline, world: frozenset[int]
-) -> Settled:
+def settled(conditions: Sequence[Condition], rows: Rows, world: frozenset[int]) -> Settled:
     """What can be of each row, where all conditions hold; `world` is one where they do.
 
-    >>> found = settled(
-    ...     [Condition(((1,),))], {(0,): ((1,),), (1,): ((2,),)}, Deadline(9), frozenset({1})
-    ... )
+    >>> found = settled([Condition(((1,),))], {(0,): ((1,),), (1,): ((2,),)}, frozenset({1}))
     >>> sorted(found.possible), sorted(found.avoidable)
     ([(0,), (1,)], [(1,)])
     """
@@ -47,7 +42,7 @@ def settled(
         if is_sure or not left:
             continue
         against = [Condition(left)] if is_there else [Condition(negated(way)) for way in left]
-        other = around.breaking(against, deadline)
+        other = around.breaking(against)
         if other is not None:
             (avoidable if is_there else possible)[row] = other
     return Settled(possible, avoidable)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.families.solving import module, solve
 from tacit.families.worlds.formula import Condition, Count, Term
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, left
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -27,7 +27,6 @@ def find(
     conditions: Iterable[Condition],
     broken: Sequence[Condition] | None = None,
     *,
-    deadline: Deadline,
     like: frozenset[int] = frozenset(),
     assume: Iterable[int] = (),
 ) -> frozenset[int] | None:
@@ -37,7 +36,7 @@ def find(
     Tuples that no condition speaks of are left out.
     `like` is a world to stay close to, `assume` are literals that must be true.
 
-    >>> found = find([Condition(((1,), (2,)))], [Condition(((1,),))], deadline=Deadline(9))
+    >>> found = find([Condition(((1,), (2,)))], [Condition(((1,),))])
     >>> sorted(found)
     [2]
     """
@@ -48,7 +47,7 @@ def find(
         model.break_one(broken)
     for literal in assume:
         model.require(Condition(((literal,),)))
-    return model.solved(deadline, like)
+    return model.solved(like)
 
 
 class Model:
@@ -139,15 +138,13 @@ class Model:
         self.model.add(total >= count.high + 1).only_enforce_if(many)
         self.model.add_bool_or([few, many]).only_enforce_if(way)
 
-    def solved(
-        self, deadline: Deadline, like: frozenset[int] = frozenset()
-    ) -> frozenset[Any] | None:
+    def solved(self, like: frozenset[int] = frozenset()) -> frozenset[Any] | None:
         """The tuples of a solution, close to another world where that is cheap;
         None if there is no solution.
         """
         for one, variable in self.tuples.items():
             self.model.add_hint(variable, one in like)
-        found = self._solve(deadline.left())
+        found = self._solve(left())
         if found is None or len(self.tuples) > NEAR:
             return found
         away = sum(
@@ -158,17 +155,9 @@ class Model:
         for one, variable in self.tuples.items():
             self.model.add_hint(variable, one in found)
         try:
-            return self._solve(min(NEAR_SECONDS, deadline.left())) or found
+            return self._solve(min(NEAR_SECONDS, left())) or found
         except OutOfTime:
             return found
-
-    def solved_soon(self, deadline: Deadline) -> frozenset[Any] | None:
-        """The tuples of a solution that need not be the best one; None if there is no solution."""
-        try:
-            return self._solve(min(NEAR_SECONDS, deadline.left()))
-        except OutOfTime:
-            self.model.clear_objective()  # type: ignore[no-untyped-call]
-            return self._solve(deadline.left())
 
     def _solve(self, seconds: float) -> frozenset[Any] | None:
         solver = self._module.CpSolver()

@@ -7,12 +7,13 @@ at a time where tuples hang together loosely, and then parts of hundreds of tupl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from tacit.families.worlds.formula import Condition, Count, Term
 from tacit.families.worlds.matching import Tuple
+from tacit.model.deadline import look
 
 # what is open of a condition: nothing, it holds; 0: it can no more hold;
 # else the terms that are left, as bits
@@ -133,7 +134,6 @@ def by_states(
     secret: Sequence[tuple[Tuple, tuple[Term, ...]]],
     *,
     most: int,
-    tick: Callable[[], object] = lambda: None,
 ) -> dict[frozenset[Tuple], tuple[int, int]]:
     """The number of worlds before and after by secret;
     TooManyStates where more than `most` states are met.
@@ -161,7 +161,7 @@ def by_states(
         new = begins.get(at, [])
         active += new
         start = tuple(one_new.begin() for one_new in new)
-        tick()
+        look()
         states = _stepped(states, _Step.of(active, one, at), start, most)
         active = [still for still in active if still.last > at]
     rows = [row for row, _ in secret]

@@ -46,6 +46,7 @@ from tacit.families.queries.query import (
     Term,
     Variable,
 )
+from tacit.model.deadline import look
 
 Row = tuple[Any, ...]
 LIMIT = 5000  # tableaux of the chase
@@ -216,6 +217,7 @@ class _Search:
         seen = {start}
         missing = False
         while waiting and len(seen) <= limit:
+            look()
             tableau = heappop(waiting)[-1]
             if any(_embeds(one, tableau) for one in self.found):
                 continue

@@ -24,6 +24,7 @@ from tacit.families.queries.query import (
     Variable,
 )
 from tacit.families.worlds.setting import Seen, Setting
+from tacit.model.deadline import look
 
 Place = tuple[str, int]  # a relation and the position of a column
 UNSEEN = "_fresh"
@@ -279,6 +280,7 @@ def unbounded(setting: Setting) -> frozenset[Place]:
     }
     grown = True
     while grown:
+        look()
         more = {
             place for one in setting.dependencies for place in _included(one, bounded, setting)
         } - bounded

@@ -20,7 +20,6 @@ from tacit.families.worlds.possible import possible
 from tacit.families.worlds.setting import Row, Seen, Setting
 from tacit.families.worlds.solving import NoWorld, find
 from tacit.families.worlds.universe import Universe, universe_of
-from tacit.model.deadline import Deadline
 
 KEPT_ANSWERS = 8  # of a grounding
 
@@ -198,33 +197,31 @@ class Worlds:
     def _true(way: Term, world: frozenset[int]) -> bool:
         return all(literal in world if literal > 0 else -literal not in world for literal in way)
 
-    def stays(self, deadline: Deadline) -> frozenset[int]:
+    def stays(self) -> frozenset[int]:
         """A world after: the data, or any where there are none.
         Raises NoWorld where there is none.
         """
         if self.actual is not None:
             return self.actual
-        found = self.some(self.after, deadline)
+        found = self.some(self.after)
         if found is None:
             raise NoWorld
         return found
 
     # -- questions ---------------------------------------------------------------------------------
 
-    def ruled_out(self, deadline: Deadline) -> frozenset[int] | None:
+    def ruled_out(self) -> frozenset[int] | None:
         """A world before that is none after, or None where all stay.
         It is the same for every secret.
         """
         if self._new not in self.base.ruled_out:
-            self.base.ruled_out[self._new] = (
-                self.breaking(self.after, deadline) if self.after else None
-            )
+            self.base.ruled_out[self._new] = self.breaking(self.after) if self.after else None
         return self.base.ruled_out[self._new]
 
-    def other_secret(self, than: frozenset[Tuple], deadline: Deadline) -> frozenset[int] | None:
+    def other_secret(self, than: frozenset[Tuple]) -> frozenset[int] | None:
         """A world before in which the secret is another one, or None."""
         broken = self.having(than)
-        return self.breaking(broken, deadline) if broken else None
+        return self.breaking(broken) if broken else None
 
     def having(self, secret: frozenset[Tuple]) -> list[Condition]:
         """Conditions that hold where the secret is this one (beside the sure rows)."""
@@ -236,29 +233,27 @@ class Worlds:
             for way in ways
         ]
 
-    def breaking(self, broken: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
+    def breaking(self, broken: Sequence[Condition]) -> frozenset[int] | None:
         """A world before in which one of some conditions is broken;
         only what hangs together with them is solved for.
         """
-        return self._around(deadline).breaking(broken, deadline)
+        return self._around().breaking(broken)
 
-    def _around(self, deadline: Deadline) -> Nearby:
+    def _around(self) -> Nearby:
         if self._nearby is None:
             known = self.actual
             if known is None:
-                known = self.some((), deadline)
+                known = self.some(())
                 if known is None:
                     raise NoWorld
             self._nearby = Nearby(self.base.index, known)
         return self._nearby
 
-    def some(self, conditions: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
+    def some(self, conditions: Sequence[Condition]) -> frozenset[int] | None:
         """A world before that satisfies more conditions, or None;
         tuples that nothing speaks of are not there.
         """
-        found = find(
-            [*self.before, *conditions], deadline=deadline, like=self.actual or frozenset()
-        )
+        found = find([*self.before, *conditions], like=self.actual or frozenset())
         if found is None:
             return None
         return found | {one for one, there in self._propagation.fixed.items() if there}

@@ -8,7 +8,6 @@ were not judged, does it follow from what the role is allowed.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -29,6 +28,7 @@ from tacit.gateway.policy.ordering import orders_by_result
 from tacit.gateway.policy.policy import Policy, RolePolicy
 from tacit.gateway.policy.statement import Statement, statement_of
 from tacit.gateway.policy.values import Parameters
+from tacit.model.deadline import Deadline
 from tacit.model.verdict import Verdict
 
 EXPLAIN_SECONDS = (
@@ -103,15 +103,14 @@ class Explainer:
         self, role: RolePolicy, statement: Statement, reading: Reading, decision: Decision
     ) -> Iterator[About]:
         """The evidence about each secret, that of the refusal first."""
-        begun = time.monotonic()
+        deadline = Deadline(EXPLAIN_SECONDS)
         runnable = self._with_values(statement, reading)
         for name in sorted(role.denied, key=lambda one: one != decision.secret):
             secret = role.denied[name]
-            late = time.monotonic() - begun > EXPLAIN_SECONDS
             yield About(
                 name,
                 self._explained(secret),
-                None if late else self._verdict(secret, runnable, reading),
+                None if deadline.is_past() else self._verdict(secret, runnable, reading),
             )
 
     def _verdict(self, secret: Reading, runnable: Reading, reading: Reading) -> Verdict | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import yaml
 
@@ -33,6 +33,23 @@ GET_A_PLAN = (
     "Run `tacit demo` for an example, `tacit init DATA` to get one for your table, or give "
     "the path of yours."
 )
+
+
+class Written(Protocol):
+    """Where a plan stands: in a file, or in the arguments of a Python function."""
+
+    @property
+    def file(self) -> str:
+        """What it is called."""
+
+    def mark(self, *path: str | int, key: bool = False) -> Mark:
+        """The place of the value at a path of keys and positions."""
+
+    def has(self, *path: str | int) -> bool:
+        """Whether the path leads somewhere."""
+
+    def values(self, faults: Faults) -> dict[Any, Any]:
+        """The whole as dicts, lists and scalars; what cannot stand in a plan is noted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +94,10 @@ class Document:
             node = child[1]
         return True
 
+    def values(self, faults: Faults) -> dict[Any, Any]:
+        """The whole as `plain_values` has it."""
+        return plain_values(self, faults)
+
     def place(self, mark: Any) -> Mark:
         """A place as PyYAML gives it, counted from 1 and with its line."""
         return place_in(self.file, self.lines, mark.line, mark.column)
@@ -94,7 +115,7 @@ class Faults:
            ^
     """
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Written) -> None:
         self.document = document
         self.found: list[TacitError] = []
 
@@ -109,8 +130,9 @@ class Faults:
         self.take(PlanError(redact(message), hint=hint or None, mark=mark))
 
     def take(self, error: TacitError) -> None:
-        """Note an error that knows its place."""
-        self.found.append(error)
+        """Note an error that knows its place, once: an argument may stand for several values."""
+        if all((one.message, one.mark) != (error.message, error.mark) for one in self.found):
+            self.found.append(error)
 
     def unfit(self, error: UnfitError, *path: str | int) -> None:
         """Note a value that does not belong where it stands, under the key that holds it."""

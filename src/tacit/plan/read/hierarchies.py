@@ -41,6 +41,8 @@ def read_hierarchy(value: object, path: KeyPath, faults: Faults) -> HierarchySpe
         age: {ranges: [5, 12]}
                           ^
     """  # noqa: E501
+    if isinstance(value, HierarchySpec):
+        return value
     if isinstance(value, str) and value.strip():
         return FlatHierarchy() if value == "*" else CsvHierarchy(value)
     named = (

@@ -13,7 +13,7 @@ from tacit.model.release import Release, Synthetic
 from tacit.model.schema import Table
 from tacit.plan.plan import Check, Plan, Role
 from tacit.plan.read.checks import read_check
-from tacit.plan.read.document import Document, Faults, plain_values, read_document
+from tacit.plan.read.document import Faults, Written, read_document
 from tacit.plan.read.keys import PlanKeys, Read, read_keys
 from tacit.plan.read.references import LEDGER, References, check_names
 from tacit.plan.read.releases import Section, read_query, read_release, releases_from
@@ -37,10 +37,10 @@ def load_plan(path: str | Path = "tacit.yaml", *, need_checks: bool = False) -> 
     return read_plan(read_document(path), Path(path).parent, need_checks=need_checks)
 
 
-def read_plan(document: Document, folder: Path, *, need_checks: bool = False) -> Plan:
+def read_plan(document: Written, folder: Path, *, need_checks: bool = False) -> Plan:
     """A plan from its document, wherever that came from; paths in it are relative to the folder."""
     faults = Faults(document)
-    read = read_keys(plain_values(document, faults), faults)
+    read = read_keys(document.values(faults), faults)
     keys = read.keys
 
     tables = _section(
@@ -136,7 +136,7 @@ def _check_references(references: References, keys: PlanKeys, checks: Iterable[C
     references.roles(keys.roles)
 
 
-def _asks_nothing(document: Document, releases: Section[Release]) -> PlanError:
+def _asks_nothing(document: Written, releases: Section[Release]) -> PlanError:
     """A plan without checks, with one that it could have."""
     name = next(iter(releases.entries), "april")
     asks = (

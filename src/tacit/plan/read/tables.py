@@ -246,6 +246,8 @@ class _Table:
     def distance(self, column: str) -> Any:
         """How unlike two values of a column are."""
         entry, path = self.keys.distances[column], (*self.path, "distances", column)
+        if callable(entry):
+            return entry
         if isinstance(entry, str):
             return self.faults.fit(
                 path, values.choice, entry, ("numeric", "discrete", "variational")

@@ -188,19 +188,8 @@ def test_nothing_is_drawn_for_nobody():
     assert [
         len(source.below(9, 0)),
         len(source.chances(np.zeros(0, np.int64))),
-        len(source.shuffled(0)),
-    ] == [0, 0, 0]
+    ] == [0, 0]
     assert len(source.geometric(HALF, 0)) == 0
-
-
-def test_all_orders_are_equally_likely():
-    source = Randomness.seeded(8)
-    found = Counter(tuple(source.shuffled(4).tolist()) for _ in range(12_000))
-    assert fits(found, dict.fromkeys(itertools.permutations(range(4)), 1 / 24), 12_000)
-
-
-def test_keys_that_tie_are_drawn_again():
-    assert scripted(words(9, 9, 1), words(5, 7, 6)).shuffled(3).tolist() == [0, 2, 1]
 
 
 # -- coins -----------------------------------------------------------------------------------------

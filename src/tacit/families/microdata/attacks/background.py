@@ -18,6 +18,7 @@ from tacit.families.microdata.attacks.stories import Step, Story
 from tacit.families.microdata.counts import run_starts
 from tacit.families.microdata.microdata import Person
 from tacit.families.words import again, known_facts, name_of, plural, saying, spoken
+from tacit.model.deadline import look
 from tacit.model.numbers import percent, percents
 
 NAME = "background knowledge"
@@ -146,6 +147,7 @@ def negations(
     )
     found = []
     while others := {one for having in left if value not in having for one in having} - having_it:
+        look()
         best = max(sorted(others, key=str), key=lambda other: belief(struck(left, other), value))
         left = struck(left, best)
         found.append((best, belief(left, value)))

@@ -50,6 +50,7 @@ from tacit.families.microdata.definitions.c_k_safety import ways_to_avoid
 from tacit.families.microdata.groups import Groups
 from tacit.families.microdata.microdata import Person
 from tacit.families.words import saying
+from tacit.model.deadline import look
 
 if TYPE_CHECKING:
     from tacit.families.microdata.definitions.beliefs.implications import Floats
@@ -269,6 +270,7 @@ class Inside:
         atoms = 1 + self._negations + implications
         found = []
         for size in range(atoms, self._negations, -1):
+            look()
             share = Fraction(1)
             for people in range(1, atoms // size + 1):
                 share *= self._avoiding(self._whole[size - 1], people - 1)

@@ -15,6 +15,7 @@ from tacit.families.microdata.attacks.stories import Step, Story
 from tacit.families.microdata.groups import Groups, group
 from tacit.families.microdata.microdata import MicrodataQuestion, Person
 from tacit.families.words import again, known_facts, listed, name_of, people, saying, spoken
+from tacit.model.deadline import look
 from tacit.model.numbers import percent, percents
 
 NAME = "linking"
@@ -255,6 +256,7 @@ def beliefs_by_group(scene: Scene, groups: Groups) -> dict[int, tuple[Any, Fract
     there.__dict__["groups"] = groups  # the groups by the columns that the outside table has
     found = {}
     for number in range(len(groups)):
+        look()
         value, count = next(iter(there.shares(number).items()), (None, 0))
         if count:
             found[number] = (

@@ -32,6 +32,7 @@ from tacit.families.microdata.groups import group
 from tacit.families.microdata.hierarchy import Level, hierarchy
 from tacit.families.microdata.microdata import MicrodataQuestion, Person
 from tacit.families.words import again, known_facts, name_of, people, saying, spoken
+from tacit.model.deadline import look
 from tacit.model.numbers import percents
 
 NAME = "minimality"
@@ -316,6 +317,7 @@ def posterior(
     total = before[-1].get(every, 0)
     found = []
     for number, (crowd, own) in enumerate(zip(crowds, tallies, strict=True)):
+        look()
         others = either(before[number], after[number + 1])
         beliefs: dict[tuple[int, int], Fraction] = {}
         for failed, having in own.having.items():
@@ -335,6 +337,7 @@ def either(one: Shares, other: Shares) -> Shares:
     """
     found: Shares = {}
     for left, ways in one.items():
+        look()
         for right, more in other.items():
             found[left | right] = found.get(left | right, 0) + ways * more
     return found
@@ -346,6 +349,7 @@ def tally(crowd: Crowd, nodes: int, judge: Judge, budget: list[int]) -> Tally:
         raise TooMany
     found = Tally()
     for world, ways in worlds(crowd.sizes, crowd.values):
+        look()
         budget[0] -= max(1, nodes)
         if budget[0] < 0:
             raise TooMany

@@ -4,6 +4,7 @@ downwards, as far as time allows.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from heapq import heappop, heappush
 from typing import Any
 
@@ -11,26 +12,26 @@ import numpy as np
 
 from tacit.families.microdata.lattice import Node, undominated
 from tacit.families.microdata.repair.judging import Judge
-from tacit.families.microdata.repair.search import Clock, Cost, Found
+from tacit.families.microdata.repair.search import Cost, Found
+from tacit.model.deadline import OutOfTime, left, until
 from tacit.model.jobs import Job
 
 SECONDS = 60.0  # where nobody says how long
 
 
-def best_first(judge: Judge, cost: Cost, clock: Clock, job: Job) -> Found:
+def best_first(judge: Judge, cost: Cost, seconds: float, job: Job) -> Found:
     """Go down from the cheapest node that passes, again and again.
 
     Whatever is found passes; that nothing is cheaper is proved only where the whole lattice below
     the top was seen before the time was over.
     """
-    seconds = clock.seconds = clock.seconds or SECONDS
     lattice = judge.lattice
     passing: dict[Node, float] = {}
     failed = Failed(len(lattice.columns), judge.is_monotone)
     seen = {lattice.top}
     queue: list[tuple[float, Node]] = []
 
-    def look(node: Node) -> None:
+    def visit(node: Node) -> None:
         outcome = judge.outcome(node)
         if outcome.holds:
             passing[node] = cost.of(outcome)
@@ -40,27 +41,26 @@ def best_first(judge: Judge, cost: Cost, clock: Clock, job: Job) -> Found:
             if not judge.is_monotone:
                 heappush(queue, (float("inf"), node))
 
-    look(lattice.top)
-    while queue and not clock.is_over:
-        _, node = heappop(queue)
-        for lower in lattice.below(node):
-            if clock.is_over:
-                heappush(queue, (0.0, node))
-                break
-            job.step(
-                f"going down the lattice ({judge.asked:,} nodes asked)",
-                min(1.0, clock.spent / seconds),
-            )
-            if lower not in seen and not failed.covers(lower):
-                seen.add(lower)
-                look(lower)
+    visit(lattice.top)
+    is_whole = False
+    with suppress(OutOfTime), until(seconds):
+        while queue:
+            _, node = heappop(queue)
+            for lower in lattice.below(node):
+                job.step(
+                    f"going down the lattice ({judge.asked:,} nodes asked)", 1 - left() / seconds
+                )
+                if lower not in seen and not failed.covers(lower):
+                    seen.add(lower)
+                    visit(lower)
+        is_whole = True
     best = min(passing, key=lambda node: (passing[node], sum(node), node), default=None)
     return Found(
         best,
         passing.get(best) if best is not None else None,
-        not queue,
+        is_whole,
         tuple(undominated(list(passing))),
-        not queue,
+        is_whole,
         judge.asked,
     )
 

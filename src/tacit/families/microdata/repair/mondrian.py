@@ -28,6 +28,7 @@ from tacit.families.microdata.repair.partition import (
 )
 from tacit.families.microdata.repair.proximity import crowded, rules
 from tacit.families.microdata.repair.required import NotOneByOne, Required
+from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
 if TYPE_CHECKING:
@@ -165,6 +166,7 @@ class Together:
         sizes = proposal.parts().sizes
         accepted[:] = False
         for group in range(len(accepted)):
+            look()
             accepted[group] = True
             if not self._holds(proposal, closed, accepted):
                 accepted[group] = False
@@ -444,6 +446,7 @@ def order_by_splits(laid: Ground) -> Integers:
     turned = np.zeros(len(groups), dtype=bool)
     place = np.empty(len(laid.raw.base), dtype=np.int64)
     while len(groups):
+        look()
         state = opened(laid, groups, turned)
         column, finished = splitter.columns(state)
         inside = finished[groups.owner]

@@ -21,6 +21,7 @@ from tacit.families.microdata.recoded import Recoded
 from tacit.families.microdata.repair.boxes import Axis, axes_of, places_of
 from tacit.families.microdata.repair.hilbert import hilbert_order
 from tacit.families.microdata.repair.required import Required, all_hold, failing_groups
+from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
 if TYPE_CHECKING:
@@ -333,6 +334,7 @@ def neighbours_joined(laid: Ground, groups: Partition, failing: Mask) -> tuple[P
     failing = failing.copy()
     taken = np.zeros(len(groups), dtype=bool)
     for step in STEPS:
+        look()
         pairs = matched(order, zone, failing, taken, step)
         if not len(pairs):
             continue
@@ -383,6 +385,7 @@ def scattered(laid: Ground, groups: Partition, failing: Mask) -> tuple[Partition
     owner = names[kept.owner]
     there = home.copy()
     for host in hosts:
+        look()
         asking = np.flatnonzero((there == home) & (host >= 0))
         target, first = np.unique(host[asking], return_index=True)  # each host takes one at a time
         if not len(target):
@@ -418,6 +421,7 @@ def near_hosts(
     nth = np.arange(len(home)) - np.repeat(starts, np.diff(np.append(starts, len(home))))
     begin = np.searchsorted(passing, place[home])
     for step in range(SCATTER):
+        look()
         shift = nth + step
         at = begin + np.where(shift % 2 == 1, -(shift + 1) // 2, shift // 2)
         inside = (at >= 0) & (at < len(passing))
@@ -433,6 +437,7 @@ def forced(laid: Ground, groups: Partition, failing: Mask, reach: int) -> Partit
     bad = failing[order]
     glued = np.zeros(len(order), dtype=bool)  # is the one at this place joined with the one before?
     for place in np.flatnonzero(bad).tolist():
+        look()
         stop = min(place + reach, len(order) - 1)
         if zone[stop] != zone[place]:
             stop = int(np.searchsorted(zone[place : stop + 1] != zone[place], True)) + place - 1

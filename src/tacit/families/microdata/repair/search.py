@@ -7,7 +7,6 @@ that cost less than the best so far matter: if the highest of these fail, all of
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -26,6 +25,7 @@ from tacit.families.microdata.lattice import (
     undominated,
 )
 from tacit.families.microdata.repair.judging import Judge, Outcome
+from tacit.model.deadline import OutOfTime, look, until
 from tacit.model.jobs import Job
 
 LARGEST = 2_000_000  # lattices with more nodes are not searched as a whole
@@ -60,31 +60,6 @@ class Found:
     asked: int
 
 
-@dataclass(slots=True)
-class Clock:
-    """How much time a search has; `None` means as long as it takes."""
-
-    seconds: float | None = None
-    begun: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.begun = time.monotonic()
-
-    @property
-    def spent(self) -> float:
-        """How many seconds have passed."""
-        return time.monotonic() - self.begun
-
-    @property
-    def is_over(self) -> bool:
-        """Has the time passed?"""
-        return self.seconds is not None and self.spent > self.seconds
-
-
-class OutOfTime(Exception):
-    """The search was stopped by its clock."""
-
-
 def search(
     judge: Judge,
     cost: Cost,
@@ -99,20 +74,21 @@ def search(
     Without `seconds` the search for the least cost takes as long as it needs, unless the lattice is
     too large for that; `patience` limits the search for the other minimal nodes.
     """
-    job, clock = job or Job(), Clock(seconds)
+    job = job or Job()
     if len(judge.lattice) > LARGEST:
-        from tacit.families.microdata.repair.best_first import best_first
+        from tacit.families.microdata.repair.best_first import SECONDS, best_first
 
-        return best_first(judge, cost, clock, job)
-    hunt = Hunt(judge, cost, clock, job)
+        return best_first(judge, cost, seconds or SECONDS, job)
+    hunt = Hunt(judge, cost, job)
     try:
-        best = hunt.optimum()
+        with until(seconds):
+            best = hunt.optimum()
     except OutOfTime:
         return hunt.found(proved=False, all_minimal=False)
     try:
         if every and best is not None:
-            hunt.clock = Clock(patience)
-            hunt.all_minimal()
+            with until(patience):
+                hunt.all_minimal()
     except OutOfTime:
         return hunt.found(proved=True, all_minimal=False)
     return hunt.found(proved=True, all_minimal=every or best is None)
@@ -121,8 +97,8 @@ def search(
 class Hunt:
     """One search: what is known of the nodes, and the best so far."""
 
-    def __init__(self, judge: Judge, cost: Cost, clock: Clock, job: Job) -> None:
-        self.judge, self.cost, self.clock, self.job = judge, cost, clock, job
+    def __init__(self, judge: Judge, cost: Cost, job: Job) -> None:
+        self.judge, self.cost, self.job = judge, cost, job
         self.lattice = judge.lattice
         self.tags = Tags(self.lattice)
         self.passing: list[Node] = []
@@ -198,6 +174,7 @@ class Hunt:
             )
             met = np.zeros([self.lattice.shape[place] for place in chosen], dtype=bool)
             while True:
+                look()
                 open_ = np.asarray(self.tags.unknown.any(axis=others)) & ~met
                 if not open_.any():
                     break
@@ -222,6 +199,7 @@ class Hunt:
             chain = list(climb(node_at(unknown.argmax(), self.lattice), unknown))
             low, high = 0, len(chain)
             while low < high:
+                look()
                 middle = (low + high) // 2
                 if passes(chain[middle]):
                     self.tags.passes(chain[middle])
@@ -269,8 +247,7 @@ class Hunt:
 
     def _step(self, words: str, share: float) -> None:
         self.job.step(f"{words} ({self.judge.asked:,} nodes asked)", share)
-        if self.clock.is_over:
-            raise OutOfTime
+        look()
 
 
 def order(costs: Any) -> Any:

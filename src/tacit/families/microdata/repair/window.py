@@ -30,6 +30,7 @@ from tacit.families.microdata.repair.partition import (
 )
 from tacit.families.microdata.repair.proximity import Rule, crowded, least_size, rules
 from tacit.families.microdata.repair.required import NotOneByOne, Required
+from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
 if TYPE_CHECKING:
@@ -266,6 +267,7 @@ class Window:
         oldest: dict[int, int] = {}
         unknown = self.unknown[self.units[begin:end]].tolist()
         for unit in range(begin, end):
+            look()
             if not unit & 0x3FFF:
                 job.step("filling groups", share)
             if unknown[unit - begin]:
@@ -334,6 +336,7 @@ def filled(laid: Ground, found: Sequence[Rule], units: Integers, size: int) -> P
         zones.append(full)
         full.take(scan, small)
     for _ in range(ROUNDS):
+        look()
         whole = gathered(scan, zones)
         looking_alike = doubles(laid, whole)
         if not len(looking_alike):
@@ -404,6 +407,7 @@ class Full:
     def take(self, scan: Window, over: list[int]) -> None:
         """Who is left over joins the nearest group that stays valid, or is alone."""
         for unit in sorted(over):
+            look()
             if not self._take(scan, unit):
                 self.alone.append(unit)
 

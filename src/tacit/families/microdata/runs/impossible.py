@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
 from tacit.families.microdata.repair.judging import Judge
-from tacit.families.microdata.repair.search import Clock, Found
+from tacit.families.microdata.repair.search import Found
 from tacit.families.microdata.runs.ladders import ladder
 from tacit.families.microdata.runs.results import NotRepaired
 from tacit.families.microdata.runs.task import Task
 from tacit.families.words import plural
+from tacit.model.deadline import OutOfTime, look, until
 from tacit.model.jobs import Job
 from tacit.model.numbers import percent, plain
 
@@ -93,13 +95,13 @@ def least_suppression(task: Task, judge: Judge) -> str | None:
     rows = task.raw.base.rows
     if len(lattice) > LARGEST:
         return None
-    free, clock = Judge(task.raw, task.required, lattice, suppress=rows - 1), Clock(SECONDS)
+    free = Judge(task.raw, task.required, lattice, suppress=rows - 1)
     gone = []
-    for node in sorted(lattice, key=sum, reverse=True):
-        if clock.is_over:
-            break
-        if (outcome := free.outcome(node)).holds:
-            gone.append(outcome.suppressed)
+    with suppress(OutOfTime), until(SECONDS):
+        for node in sorted(lattice, key=sum, reverse=True):
+            look()
+            if (outcome := free.outcome(node)).holds:
+                gone.append(outcome.suppressed)
     if not gone or not 0 < min(gone) < rows:
         return None
     least = min(gone)

@@ -22,9 +22,7 @@ import numpy as np
 from tacit.families.microdata.counts import pack_codes, tally
 from tacit.families.microdata.utility.cover import (
     Shown,
-    leaves_by_label,
     leaves_of,
-    rows_by_leaf,
     shown_columns,
 )
 
@@ -58,8 +56,7 @@ def divergence_of_cells(
     With n rows it is (sum of c log c - sum of m log m + sum over the rows of log area) / n, c
     running over the combinations of the table and m over the `cells` of the release (group and
     sensitive values). `own` is `log_counts(raw)` and `domain` is `log_domain(raw)`, the same for
-    all nodes; `area` is the sum over the released rows of the logarithm of their area (for a whole
-    release, the `level_areas` of its levels added up).
+    all nodes; `area` is the sum over the released rows of the logarithm of their area.
     """
     if not rows:
         return 0.0
@@ -86,20 +83,6 @@ def log_area(columns: Mapping[str, Shown]) -> float:
     """
     return sum(
         float((one.rows * np.log(np.maximum(one.cover.sizes, 1))).sum()) for one in columns.values()
-    )
-
-
-def level_areas(raw: MicrodataQuestion, column: str) -> tuple[float, ...]:
-    """What each level of a column adds to `area` when all rows are released."""
-    leaves, rows = leaves_of(raw, column), rows_by_leaf(raw, column)
-    return tuple(
-        float(
-            (
-                rows
-                * np.log(np.maximum(leaves_by_label(raw, column, height), 1))[level.codes[:leaves]]
-            ).sum()
-        )
-        for height, level in enumerate(raw.hierarchies[column].levels)
     )
 
 

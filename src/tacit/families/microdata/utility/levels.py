@@ -8,11 +8,9 @@ ties.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
-from math import lcm, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from tacit.families.microdata.utility.cover import Floats
 
 Node = tuple[int, ...]  # a level for each quasi-identifier, in the order of the question
-NEAR = 1e-9
 
 
 def level_shares(raw: MicrodataQuestion, column: str) -> tuple[Fraction, ...]:
@@ -87,56 +84,8 @@ class NodeCosts:
             )
         return loss_product(self._at(node), [int(weight) for weight in self.weights])
 
-    def cheapest(self, nodes: Iterable[Node]) -> Node:
-        """The node that costs least, exactly; of equal ones the first by its levels."""
-        grid, found, rank = self.grid(), list(nodes), self.rank()
-        costs = np.array([grid[node] for node in found])
-        near = np.flatnonzero(costs <= costs.min() + NEAR * (1 + costs.min()))
-        return min((found[number] for number in near.tolist()), key=lambda node: (rank(node), node))
-
-    def order(self) -> list[Node]:
-        """All nodes from cheap to dear, exactly; of equal ones the first by its levels."""
-        grid, rank = self.grid(), self.rank()
-        flat = np.argsort(grid, axis=None, kind="stable")
-        nodes = list(
-            zip(*(axis.tolist() for axis in np.unravel_index(flat, grid.shape)), strict=True)
-        )
-        costs = grid.ravel()[flat]
-        apart = np.flatnonzero(np.diff(costs) > NEAR * (1 + costs[:-1])) + 1
-        found: list[Node] = []
-        for low, high in pairwise([0, *apart.tolist(), len(nodes)]):
-            same = nodes[low:high]
-            found += same if high - low == 1 else sorted(same, key=lambda node: (rank(node), node))
-        return found
-
-    def rank(self) -> Callable[[Node], int]:
-        """A whole number in the order of the keys:
-        each column's numbers are brought to one denominator.
-        """
-        height = self.utility == "height"
-        costs = [
-            [w * share if height else 1 + share for share in shares]
-            for shares, w in zip(self.shares, self.weights, strict=True)
-        ]
-        if height:
-            scale = lcm(*(cost.denominator for column in costs for cost in column))
-            return chosen([[int(cost * scale) for cost in column] for column in costs], sum)
-        scales = [lcm(*(cost.denominator for cost in column)) for column in costs]
-        whole = [
-            [int(cost * scale) ** int(weight) for cost in column]
-            for column, scale, weight in zip(costs, scales, self.weights, strict=True)
-        ]
-        return chosen(whole, prod)
-
     def _at(self, node: Sequence[int]) -> list[Fraction]:
         return [shares[level] for shares, level in zip(self.shares, node, strict=True)]
-
-
-def chosen(
-    whole: list[list[int]], combine: Callable[[Iterable[int]], int]
-) -> Callable[[Node], int]:
-    """A function of a node that combines the number of each column at the node's level."""
-    return lambda node: combine(map(list.__getitem__, whole, node))
 
 
 def lattice_costs(
@@ -184,24 +133,3 @@ def read_limits(raw: MicrodataQuestion, at_most: Mapping[str, int]) -> dict[str,
                 hint=f"Its hierarchy has levels 0 (as it is) to {height}.",
             )
     return {column: at_most.get(column, raw.hierarchies[column].height) for column in raw.quasi}
-
-
-def node_costs(
-    raw: MicrodataQuestion,
-    at_most: Mapping[str, int] | None = None,
-    weights: Mapping[str, Any] | None = None,
-    utility: str = "loss",
-) -> Floats:
-    """The costs of `lattice_costs` as one array over the lattice;
-    axis c is the level of quasi-identifier c.
-    """
-    return lattice_costs(raw, at_most, weights, utility).grid()
-
-
-def loss_key(
-    raw: MicrodataQuestion, levels: Mapping[str, int], weights: Mapping[str, Any] | None = None
-) -> Fraction:
-    """The exact number by which the loss of one choice of levels
-    is compared with that of others.
-    """
-    return lattice_costs(raw, weights=weights).key([levels.get(column, 0) for column in raw.quasi])

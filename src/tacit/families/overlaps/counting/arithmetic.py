@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tacit.families.overlaps.clock import look
 from tacit.families.overlaps.counting.shared import Factor
 from tacit.families.overlaps.setting import Integers
+from tacit.model.deadline import look
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 AT_ONCE = 2e9  # multiplications between two looks at the clock

@@ -11,13 +11,12 @@ from functools import cached_property
 from math import log2, log10
 from types import ModuleType
 
-from tacit.families.overlaps.clock import begin, look
 from tacit.families.overlaps.counting import chain, layers, products
 from tacit.families.overlaps.counting.expected import MOST_STEPS, Cost, Expected
 from tacit.families.overlaps.counting.layers import TooManyStates
 from tacit.families.overlaps.setting import Overlap
 from tacit.families.overlaps.system import Part, System, system_of
-from tacit.model.deadline import OutOfTime
+from tacit.model.deadline import OutOfTime, begin, look
 from tacit.model.jobs import Job
 
 WAYS: tuple[ModuleType, ...] = (layers, products, chain)

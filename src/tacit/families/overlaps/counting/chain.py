@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
 
-from tacit.families.overlaps.clock import look
 from tacit.families.overlaps.cores import CORES, one_core_each
 from tacit.families.overlaps.counting.arithmetic import Arithmetic, Marginal, Numbers
 from tacit.families.overlaps.counting.enclosing import Rounded, averages, following
@@ -43,6 +42,7 @@ from tacit.families.overlaps.counting.shared import (
 )
 from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import NoTable, Part
+from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
 MOST_PIECES = 6

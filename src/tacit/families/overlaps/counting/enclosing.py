@@ -12,12 +12,12 @@ from math import frexp, ldexp
 
 import numpy as np
 
-from tacit.families.overlaps.clock import look
 from tacit.families.overlaps.counting.arithmetic import Array, Marginal, Numbers, multiplied
 from tacit.families.overlaps.counting.expected import Expected
 from tacit.families.overlaps.counting.shared import Factor, Shared
 from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import Part, Sum
+from tacit.model.deadline import look
 
 SWEEPS = 60  # a tilt need not be good: bounds are right with any
 TILT_BITS = 12  # short, so that a product of tilts is exact

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tacit.families.overlaps.clock import look
+from tacit.model.deadline import look
 
 MOST_BYTES = 2 << 30  # what a count may hold in memory
 MOST_STEPS = 4e11  # multiplications after which a count is not begun

@@ -9,8 +9,8 @@ from math import lgamma, log
 
 import numpy as np
 
-from tacit.families.overlaps.clock import look
 from tacit.families.overlaps.setting import Integers
+from tacit.model.deadline import look
 
 
 def quotient(above: Sequence[int], below: Sequence[int]) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from tacit.families.overlaps.counting.linear import Program, certainly_empty, pr
 from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import Flags, Part
 from tacit.families.solving import module, solve
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, left, look, until
 from tacit.model.jobs import Job
 
 EXCHANGE_SECONDS = 1.0  # for one exchange of two values: nearly all take some milliseconds
@@ -43,7 +43,7 @@ def new_model() -> type[Any]:
 
 
 def solution(
-    part: Part, deadline: Deadline, *, some: Flags | None = None, like: Integers | None = None
+    part: Part, *, some: Flags | None = None, like: Integers | None = None
 ) -> Integers | None:
     """A table of a part in which one of some cells has somebody; None if there is none.
     Raises OutOfTime.
@@ -51,9 +51,7 @@ def solution(
     >>> from tacit.families.overlaps.setting import overlap_of
     >>> from tacit.families.overlaps.system import system_of
     >>> (part,) = system_of(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])).parts
-    >>> solution(
-    ...     part, Deadline(9), some=np.array([False, False, True, False, False, False])
-    ... ).tolist()
+    >>> solution(part, some=np.array([False, False, True, False, False, False])).tolist()
     [0, 1, 1, 0, 0, 1]
     """
     cp = module()
@@ -74,7 +72,7 @@ def solution(
     solver.parameters.random_seed = 1
     # A table to stay close to helps at once or leads astray: it is taken and left by turns.
     for turn in range(MOST_TURNS):
-        solver.parameters.max_time_in_seconds = min(deadline.left(), TURN_SECONDS * 2**turn)
+        solver.parameters.max_time_in_seconds = min(left(), TURN_SECONDS * 2**turn)
         status = solve(solver, model)
         if status == cp.INFEASIBLE:
             return None
@@ -142,7 +140,7 @@ class Filling:
     >>> from tacit.families.overlaps.system import system_of
     >>> (part,) = system_of(overlap_of("xy", ["xy"], [[0], [0]])).parts
     >>> filling = Filling(part, np.array([1, 0, 0, 1]))
-    >>> filling.more(np.array([False, True, True, False]), Deadline(9)).tolist()
+    >>> filling.more(np.array([False, True, True, False])).tolist()
     [0, 1, 1, 0]
     """
 
@@ -167,30 +165,30 @@ class Filling:
         self._program: Program | None = None
         self._rng = random.Random(1)
 
-    def more(self, wanted: Flags, deadline: Deadline, job: Job | None = None) -> Integers | None:
+    def more(self, wanted: Flags, job: Job | None = None) -> Integers | None:
         """A table in which some of these cells have somebody; None where there is none.
         Raises OutOfTime.
         """
         wanted = wanted & ~self.empty
         while wanted.any():
             tries = None if self._is_proved else self._tries_before_proof
-            found = self.exchanged(wanted, deadline, job, tries)
+            found = self.exchanged(wanted, job, tries)
             if found is not None:
                 return found
             if not self._is_proved:
-                self.empty |= certainly_empty(self.part, wanted, max(deadline.left() / 3, 1.0))
+                self.empty |= certainly_empty(self.part, wanted, max(left() / 3, 1.0))
                 self._is_proved = True
             elif (wanted & ~self._is_bounded).any():
-                self._bound(int(np.argmax(wanted & ~self._is_bounded)), deadline)
-            elif self._near(wanted, deadline):
+                self._bound(int(np.argmax(wanted & ~self._is_bounded)))
+            elif self._near(wanted):
                 return self.table
             else:
-                return self._search(wanted, deadline)
+                return self._search(wanted)
             wanted &= ~self.empty
         return None
 
     def exchanged(
-        self, wanted: Flags, deadline: Deadline, job: Job | None = None, tries: int | None = None
+        self, wanted: Flags, job: Job | None = None, tries: int | None = None
     ) -> Integers | None:
         """A table in which some of these cells have somebody, if
         exchanges of two values lead to one.
@@ -204,13 +202,13 @@ class Filling:
         if (wanted & (self.table > 0)).any():
             return self.table
         while tries is None or self._tries <= tries:
-            deadline.left()
+            look()
             if job is not None:
                 job.step("looking for tables", 0.5)
             pair = self._best_pair(wanted)
             if pair is None:
                 return None
-            if self._exchange(pair, wanted, min(EXCHANGE_SECONDS, deadline.left())):
+            if self._exchange(pair, wanted, min(EXCHANGE_SECONDS, left())):
                 return self.table
         return None
 
@@ -264,14 +262,14 @@ class Filling:
             self._exchanges[pair] = found
         return found
 
-    def _bound(self, cell: int, deadline: Deadline) -> None:
+    def _bound(self, cell: int) -> None:
         """Prove by the most people that a cell can have in real numbers that it has none, or
         find a table that way.
         """
         self._is_bounded[cell] = True
         if self._program is None:
             self._program = Program(self.part)
-        found = self._program.most(cell, deadline.left())
+        found = self._program.most(cell, left())
         if found is None:
             return
         people, multipliers = found
@@ -283,7 +281,7 @@ class Filling:
         if rounded[cell] > 0 and self._sums.fit(rounded):
             self._move_to(rounded)
 
-    def _near(self, wanted: Flags, deadline: Deadline) -> bool:
+    def _near(self, wanted: Flags) -> bool:
         """Look for a table that differs from the one at hand in a few values, and by a few
         people in each cell.
         """
@@ -294,12 +292,12 @@ class Filling:
             low = np.where(free, np.maximum(self.part.low, self.table - NEAR), self.table)
             high = np.where(free, np.minimum(self.part.high, self.table + NEAR), self.table)
             try:
-                found = solution(
-                    replace(self.part, low=low, high=high),
-                    Deadline(min(deadline.left(), NEAR_SECONDS * (1 + turn // 3))),
-                    some=wanted & free,
-                    like=self.table,
-                )
+                with until(NEAR_SECONDS * (1 + turn // 3)):
+                    found = solution(
+                        replace(self.part, low=low, high=high),
+                        some=wanted & free,
+                        like=self.table,
+                    )
             except OutOfTime:
                 continue
             if found is not None:
@@ -320,9 +318,9 @@ class Filling:
             chosen.append(one)
         return chosen
 
-    def _search(self, wanted: Flags, deadline: Deadline) -> Integers | None:
+    def _search(self, wanted: Flags) -> Integers | None:
         """Ask CP-SAT about the whole part."""
-        found = solution(self.part, deadline, some=wanted, like=self.table)
+        found = solution(self.part, some=wanted, like=self.table)
         if found is None:
             self.empty |= wanted
             return None

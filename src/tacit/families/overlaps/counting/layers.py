@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.overlaps.clock import begin, look
 from tacit.families.overlaps.counting.expected import MOST_BYTES, Cost, Expected, exactly
 from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import NoTable, Part, Sum
+from tacit.model.deadline import begin, look
 from tacit.model.jobs import Job
 
 Array = np.ndarray[Any, np.dtype[Any]]

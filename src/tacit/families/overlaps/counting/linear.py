@@ -13,6 +13,9 @@ from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import Flags, Part
 
 CERTIFICATE = 1 << 32  # the multipliers of a proof are whole numbers of this part of one
+A_DAY = (
+    86_400.0  # seconds that a program has where nobody set a limit: the solver takes no infinity
+)
 
 Reals = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -48,7 +51,7 @@ def _support(part: Part, wanted: Flags, seconds: float) -> tuple[Reals, Reals] |
     from ortools.linear_solver import pywraplp
 
     solver = pywraplp.Solver.CreateSolver("GLOP")
-    solver.SetTimeLimit(int(seconds * 1000) + 1)
+    solver.SetTimeLimit(int(min(seconds, A_DAY) * 1000) + 1)
     far = solver.infinity()
     people = [solver.NumVar(0.0, far, "") for _ in part.place]
     scale = solver.NumVar(1.0, far, "")
@@ -95,7 +98,7 @@ class Program:
         """A solution with as many people in a cell as can be, and a multiplier for each sum;
         in floating point.
         """
-        self._solver.SetTimeLimit(int(seconds * 1000) + 1)
+        self._solver.SetTimeLimit(int(min(seconds, A_DAY) * 1000) + 1)
         objective = self._solver.Objective()
         objective.Clear()
         objective.SetMaximization()

@@ -20,11 +20,11 @@ from math import prod
 
 import numpy as np
 
-from tacit.families.overlaps.clock import look
 from tacit.families.overlaps.cores import CORES, each
 from tacit.families.overlaps.counting.arithmetic import Arithmetic, Array, Numbers
 from tacit.families.overlaps.counting.expected import Cost
 from tacit.families.overlaps.setting import Integers
+from tacit.model.deadline import look
 
 # What takes as long as so many multiplications of a matrix product:
 # an entry of a matrix, a number moved, a state, a call.

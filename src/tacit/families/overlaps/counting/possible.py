@@ -15,7 +15,7 @@ import numpy as np
 from tacit.families.overlaps.counting.filling import Filling, solution
 from tacit.families.overlaps.setting import NOTHING, Integers, Overlap, merged
 from tacit.families.overlaps.system import Flags, NoTable, Part, Sum, System, system_of
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime
 from tacit.model.jobs import Job
 
 TOGETHER = 1500  # small parts are searched together, up to so many cells
@@ -84,9 +84,7 @@ class Possible:
             self.tables_with(class_, value), self._whole([piece.tables[0] for piece in self.pieces])
         )
 
-    def together(
-        self, class_: int, value: int, others: Flags, deadline: Deadline, job: Job | None = None
-    ) -> Flags:
+    def together(self, class_: int, value: int, others: Flags, job: Job | None = None) -> Flags:
         """Which of some cells can have somebody in a table in which
         somebody of the class has the value.
 
@@ -101,7 +99,7 @@ class Possible:
         if is_open.any():
             for table in self.tables_with(class_, value):
                 is_open &= table == 0
-        for table in self.searched(class_, value, still, deadline, job):
+        for table in self.searched(class_, value, still, job):
             is_open &= table == 0
         return found & ~is_open
 
@@ -126,7 +124,6 @@ class Possible:
         class_: int,
         value: int,
         wanted: Callable[[], Flags],
-        deadline: Deadline,
         job: Job | None = None,
     ) -> Iterator[Integers]:
         """New tables in which somebody of a class has a value, and
@@ -145,7 +142,7 @@ class Possible:
         assert start is not None
         filling = Filling(with_people(piece.part, spot, 1), start.astype(np.int64))
         while (cells := wanted().reshape(-1)[piece.part.place]).any():
-            table = filling.more(cells, deadline, job)
+            table = filling.more(cells, job)
             if table is None:
                 return
             piece.keep(table)
@@ -157,7 +154,7 @@ class Possible:
             [table if at == number else piece.tables[0] for at, piece in enumerate(self.pieces)]
         )
 
-    def jointly(self, one: Cell, other: Cell, deadline: Deadline, job: Job | None = None) -> bool:
+    def jointly(self, one: Cell, other: Cell, job: Job | None = None) -> bool:
         """Is there a table where somebody of a class has a value, and
         somebody else of a class a value?
 
@@ -166,16 +163,14 @@ class Possible:
         if one != other:
             asked = np.zeros_like(self.can)
             asked[other] = True
-            return bool(self.together(*one, asked, deadline, job)[other])
+            return bool(self.together(*one, asked, job)[other])
         cell = self.system.cell(*one)
         if self.system.low[cell] >= 2 or self.system.high[cell] < 2:
             return bool(self.system.low[cell] >= 2)
         piece, spot = self.pieces[int(self._piece[cell])], int(self._spot[cell])
         if any(table[spot] >= 2 for table in piece.tables):
             return True
-        found = solution(
-            with_people(piece.part, spot, 2), deadline, like=piece.tables[0].astype(np.int64)
-        )
+        found = solution(with_people(piece.part, spot, 2), like=piece.tables[0].astype(np.int64))
         if found is not None:
             piece.keep(found)
         return found is not None
@@ -211,7 +206,6 @@ class Possible:
 
 def possible(
     overlap: Overlap,
-    deadline: Deadline,
     job: Job | None = None,
     *,
     asked: Flags | None = None,
@@ -226,7 +220,7 @@ def possible(
     table has shown it. Raises NoTable where no table fits, OutOfTime at the deadline.
 
     >>> from tacit.families.overlaps.setting import overlap_of
-    >>> found = possible(overlap_of("xyz", ["xy", "xy"], [[0], [0, 1], [1]]), Deadline(9))
+    >>> found = possible(overlap_of("xyz", ["xy", "xy"], [[0], [0, 1], [1]]))
     >>> found.can.tolist()
     [[True, True, False], [True, True, False], [True, True, False]]
     >>> found.instance_with(1, 0).tolist()
@@ -243,7 +237,7 @@ def possible(
     for part in pieces_of(system.parts):
         job.step("which values are possible", done / wide)
         piece = Piece(part, [])
-        for table in [one.reshape(-1)[part.place] for one in tables] or [_first(part, deadline)]:
+        for table in [one.reshape(-1)[part.place] for one in tables] or [_first(part)]:
             piece.keep(table)
             can[part.place] |= table > 0
         filling = Filling(part, piece.tables[-1].astype(np.int64), is_explored=len(tables) > 1)
@@ -251,7 +245,7 @@ def possible(
             True if asked is None else asked.reshape(-1)[part.place]
         )
         while (wanted & ~can[part.place]).any():
-            found = filling.more(wanted & ~can[part.place], deadline, job)
+            found = filling.more(wanted & ~can[part.place], job)
             if found is None:
                 break
             piece.keep(found)
@@ -261,28 +255,28 @@ def possible(
     return Possible(system, can.reshape(len(overlap.sizes), len(overlap.values)), tuple(pieces))
 
 
-def jointly(overlap: Overlap, one: Cell, other: Cell, deadline: Deadline) -> bool:
+def jointly(overlap: Overlap, one: Cell, other: Cell) -> bool:
     """Is there a table where somebody of class one[0] has value one[1], and somebody else of
     other[0] has other[1]?
 
     >>> from tacit.families.overlaps.setting import overlap_of
     >>> chain = overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])
-    >>> jointly(chain, (0, 0), (2, 0), Deadline(9)), jointly(chain, (0, 0), (2, 1), Deadline(9))
+    >>> jointly(chain, (0, 0), (2, 0)), jointly(chain, (0, 0), (2, 1))
     (True, False)
     """
     asked = np.zeros((len(overlap.sizes), len(overlap.values)), dtype=bool)
     asked[one] = asked[other] = True
-    return possible(overlap, deadline, asked=asked).jointly(one, other, deadline)
+    return possible(overlap, asked=asked).jointly(one, other)
 
 
-def first_table(overlap: Overlap, deadline: Deadline) -> Integers | None:
+def first_table(overlap: Overlap) -> Integers | None:
     """A table that fits the views, the people of each class with each value; None if there is none.
     Raises OutOfTime.
 
     >>> from tacit.families.overlaps.setting import overlap_of
-    >>> first_table(overlap_of("xyz", ["xy", "yz"], [[0], [0, 1], [1]]), Deadline(9)).tolist()
+    >>> first_table(overlap_of("xyz", ["xy", "yz"], [[0], [0, 1], [1]])).tolist()
     [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    >>> first_table(overlap_of("xy", ["xy", "xy", "xy"], [[0, 2], [0, 1], [1, 2]]), Deadline(9))
+    >>> first_table(overlap_of("xy", ["xy", "xy", "xy"], [[0, 2], [0, 1], [1, 2]]))
     """
     if overlap.current is not None and fits(overlap, overlap.current):
         return overlap.current
@@ -290,7 +284,7 @@ def first_table(overlap: Overlap, deadline: Deadline) -> Integers | None:
         system = system_of(overlap)
         found = system.low.copy()
         for part in pieces_of(system.parts):
-            found[part.place] = _first(part, deadline)
+            found[part.place] = _first(part)
     except NoTable:
         return None
     return found.reshape(len(overlap.sizes), len(overlap.values))
@@ -314,9 +308,7 @@ def fits(overlap: Overlap, table: Integers) -> bool:
     )
 
 
-def contradiction(
-    overlap: Overlap, deadline: Deadline, first: Sequence[int] | None = None
-) -> tuple[str, ...]:
+def contradiction(overlap: Overlap, first: Sequence[int] | None = None) -> tuple[str, ...]:
     """Views whose answers contradict each other, where no table fits them all.
 
     One view if there is such a one, else two, else a set of which none can be left out. Empty where
@@ -325,9 +317,7 @@ def contradiction(
     to follow those of its view.
 
     >>> from tacit.families.overlaps.setting import overlap_of
-    >>> contradiction(
-    ...     overlap_of("xyz", ["xy", "zz", "xx"], [[0], [0, 1], [1], [2], [2]]), Deadline(9)
-    ... )
+    >>> contradiction(overlap_of("xyz", ["xy", "zz", "xx"], [[0], [0, 1], [1], [2], [2]]))
     ('view 1', 'view 2')
     """
     everything = tuple(range(len(overlap.views)))
@@ -338,7 +328,7 @@ def contradiction(
     )
 
     def fails(chosen: tuple[int, ...]) -> bool:
-        return first_table(_only(overlap, owners, chosen), deadline) is None
+        return first_table(_only(overlap, owners, chosen)) is None
 
     if not fails(everything):
         return ()
@@ -378,9 +368,9 @@ def _only(overlap: Overlap, owners: Integers, chosen: tuple[int, ...]) -> Overla
     )
 
 
-def _first(part: Part, deadline: Deadline) -> Integers:
+def _first(part: Part) -> Integers:
     """A table of a part; raises NoTable."""
-    table = solution(part, deadline)
+    table = solution(part)
     if table is None:
         raise NoTable
     return table

@@ -16,7 +16,6 @@ from math import prod
 
 import numpy as np
 
-from tacit.families.overlaps.clock import look
 from tacit.families.overlaps.cores import CORES, each, one_core_each
 from tacit.families.overlaps.counting.arithmetic import Arithmetic, Array, Marginal, Numbers
 from tacit.families.overlaps.counting.enclosing import Rounded, averages
@@ -26,6 +25,7 @@ from tacit.families.overlaps.counting.residues import counted, needed
 from tacit.families.overlaps.counting.shared import Shared, smallest, whole
 from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import NoTable, Part
+from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
 MOST_AXES = 12

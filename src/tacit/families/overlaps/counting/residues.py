@@ -12,7 +12,6 @@ from math import ceil, log2, prod
 
 import numpy as np
 
-from tacit.families.overlaps.clock import look
 from tacit.families.overlaps.cores import each
 from tacit.families.overlaps.counting.arithmetic import Array, Marginal, Numbers, multiplied
 from tacit.families.overlaps.counting.enclosing import cell_tilts, tilts
@@ -20,6 +19,7 @@ from tacit.families.overlaps.counting.expected import Expected
 from tacit.families.overlaps.counting.factorials import bits, quotient
 from tacit.families.overlaps.counting.shared import Column, Factor, Shared
 from tacit.families.overlaps.system import NoTable, Part
+from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
 BITS = 22  # of a prime

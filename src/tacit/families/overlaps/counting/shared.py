@@ -11,9 +11,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from tacit.families.overlaps.clock import look
 from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import Flags, NoTable, Part
+from tacit.model.deadline import look
 
 MOST_WORK = 2e7  # classes * classes * cells: what looking for axes may take
 TOTAL = -1  # where an equation keeps its right side; other keys are cells

@@ -16,7 +16,6 @@ import numpy as np
 from tacit.errors import ParameterError
 from tacit.families.definition import MISSING_UNKNOWN, Place, check_seconds
 from tacit.families.microdata.hierarchy import value_text
-from tacit.families.overlaps.clock import until
 from tacit.families.overlaps.counting.beliefs import Beliefs, beliefs, counted, least_cost
 from tacit.families.overlaps.counting.expected import MOST_STEPS
 from tacit.families.overlaps.definitions.overlapping import (
@@ -38,8 +37,7 @@ from tacit.families.overlaps.sampling.certified import forecast, statistical
 from tacit.families.overlaps.sampling.columns import CannotSample
 from tacit.families.overlaps.system import NoTable, System
 from tacit.families.words import listed, people
-from tacit.model.deadline import Deadline, OutOfTime
-from tacit.model.jobs import Job
+from tacit.model.deadline import Deadline, OutOfTime, until
 from tacit.model.numbers import exact, plain
 from tacit.model.text import folded
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
@@ -160,10 +158,10 @@ class GammaPrivacy(OverlapDefinition):
             return replace(
                 base, because="the views show nobody", measured={"gamma": Fraction(0)}, vacuous=True
             )
-        deadline = Deadline(float(self.seconds))
-        counting = deadline if self.epsilon is None else Deadline(float(self.seconds) / 2)
+        deadline = Deadline(self.seconds)
+        counting = deadline if self.epsilon is None else Deadline(self.seconds / 2)
         try:
-            with until(counting, question.job):
+            with until(counting):
                 found = self._sharpened(beliefs(question.overlap, question.job), question)
             return self._judged(base, question, found, deadline)
         except NoTable:
@@ -237,10 +235,10 @@ class GammaPrivacy(OverlapDefinition):
             return unsettled(
                 base,
                 "too-many",
-                f"{self._too_large(found)} {self._forecast(found, deadline, question.job)}",
+                f"{self._too_large(found)} {self._forecast(found, deadline)}",
             )
         try:
-            with until(deadline, question.job):
+            with until(deadline):
                 drawn = statistical(
                     found.system,
                     found.found,
@@ -248,7 +246,6 @@ class GammaPrivacy(OverlapDefinition):
                     epsilon=self.epsilon,
                     theta=self.theta,
                     job=question.job,
-                    deadline=deadline,
                     meanings=question.meanings,
                 )
         except CannotSample as error:
@@ -307,17 +304,16 @@ class GammaPrivacy(OverlapDefinition):
             "fewer views."
         )
 
-    def _forecast(self, found: Beliefs, deadline: Deadline, job: Job) -> str:
+    def _forecast(self, found: Beliefs, deadline: Deadline) -> str:
         """What sampling would give, and about how long it would take."""
         ask = "epsilon: 0.02, theta: 0.95"
         try:
-            with until(deadline, job):
+            with until(deadline):
                 many, seconds = forecast(
                     found.system,
                     found.found,
                     epsilon=Fraction(1, 50),
                     theta=Fraction(19, 20),
-                    deadline=deadline,
                 )
         except CannotSample as error:
             return f"Nor can tables be drawn: {error}. Ask about fewer views."

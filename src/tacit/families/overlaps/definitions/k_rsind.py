@@ -28,7 +28,7 @@ from tacit.families.overlaps.swapping.rsind import RestrictedCrowds, Variant, rs
 from tacit.families.overlaps.system import NoTable
 from tacit.families.parameters import whole
 from tacit.families.words import listed, people
-from tacit.model.deadline import Deadline
+from tacit.model.deadline import until
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
 
 
@@ -98,13 +98,8 @@ class KRsind(OverlapDefinition):
         base = replace(base, warnings=(*base.warnings, *known_for_certain(question)))
         try:
             meant = surely(question.overlap.values, question.meanings)
-            found = rsind_level(
-                question.overlap,
-                self.variant,
-                Deadline(float(self.seconds)),
-                question.job,
-                meant=meant,
-            )
+            with until(self.seconds):
+                found = rsind_level(question.overlap, self.variant, question.job, meant=meant)
         except NoTable:
             raise no_table(question) from None
         return self._judged(base, question, found)

@@ -26,7 +26,7 @@ from tacit.families.overlaps.swapping.sind import conservative_partition, sind_p
 from tacit.families.overlaps.system import NoTable
 from tacit.families.parameters import whole
 from tacit.families.words import people
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, until
 from tacit.model.verdict import Certainty, Certificate, Verdict, Witness
 
 
@@ -98,7 +98,8 @@ class KSind(OverlapDefinition):
                 base, because=because, evidence=Certificate("crowds", {"smallest": sizes[at]})
             )
         because = f"the smallest crowd has {people(sizes[at])}, {self.k} required"
-        shown, story = crowd_story(question, sets[at], sizes[at], Deadline(float(self.seconds)))
+        with until(self.seconds):
+            shown, story = crowd_story(question, sets[at], sizes[at])
         return replace(
             base,
             status="breached",
@@ -113,11 +114,8 @@ class KSind(OverlapDefinition):
         """The crowds as sets of classes: all of them, or those who look the same in every view."""
         alike = conservative_partition(question.overlap)
         try:
-            return (
-                sind_partition(question.overlap, Deadline(float(self.seconds)), question.job).sets,
-                "exact",
-                (),
-            )
+            with until(self.seconds):
+                return sind_partition(question.overlap, question.job).sets, "exact", ()
         except NoTable:
             raise no_table(question) from None
         except OutOfTime:

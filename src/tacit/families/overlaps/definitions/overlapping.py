@@ -17,7 +17,7 @@ from tacit.families.microdata.hierarchy import value_text
 from tacit.families.overlaps.question import OverlapQuestion
 from tacit.families.overlaps.system import NoTable, system_of
 from tacit.families.words import listed, people, saying, spoken
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, until
 from tacit.model.numbers import percent, percent_exactly
 
 SECONDS = 60
@@ -158,7 +158,7 @@ def known_for_certain(question: OverlapQuestion) -> list[str]:
 
 
 def crowd_story(
-    question: OverlapQuestion, crowd: Sequence[int], size: int, deadline: Deadline
+    question: OverlapQuestion, crowd: Sequence[int], size: int
 ) -> tuple[dict[str, Any], str]:
     """A crowd that is too small: who is in it and what they may have, as evidence and in words."""
     members = [key for class_ in crowd for key in question.members(class_, MOST_NAMED)][:MOST_NAMED]
@@ -173,18 +173,18 @@ def crowd_story(
         )
     return {
         "people": [key_json(key) for key in members],
-        **may_have(question, crowd[0], deadline),
+        **may_have(question, crowd[0]),
     }, story
 
 
-def may_have(question: OverlapQuestion, class_: int, deadline: Deadline) -> dict[str, Any]:
+def may_have(question: OverlapQuestion, class_: int) -> dict[str, Any]:
     """The values that people of a class have in some table, where that is found in time."""
     from tacit.families.overlaps.counting.possible import possible
 
     asked = np.zeros((len(question.overlap.sizes), len(question.overlap.values)), dtype=bool)
     asked[class_] = True
     try:
-        can = possible(question.overlap, deadline, question.job, asked=asked).can[class_]
+        can = possible(question.overlap, question.job, asked=asked).can[class_]
     except (OutOfTime, MissingExtra):
         return {}
     return {
@@ -201,9 +201,8 @@ def no_table(question: OverlapQuestion) -> DataError:
     from tacit.families.overlaps.counting.possible import contradiction
 
     try:
-        names = contradiction(
-            question.overlap, Deadline(SECONDS), [one.first for one in question.answers] or None
-        )
+        with until(SECONDS):
+            names = contradiction(question.overlap, [one.first for one in question.answers] or None)
     except (OutOfTime, MissingExtra):
         names = question.releases
     if len(names) == 1:

@@ -6,12 +6,11 @@ the same views.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from math import ceil, inf, log, sqrt
+from math import ceil, log, sqrt
 from typing import Literal
 
 import numpy as np
@@ -23,6 +22,7 @@ from tacit.families.overlaps.restore.restorations import DEFAULT, Limits, Restor
 from tacit.families.overlaps.restore.restore import restored
 from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import system_of
+from tacit.model.deadline import OutOfTime, look, until
 from tacit.model.jobs import Job
 
 MOST_TABLES = 2_000  # tables for each of which the search is run
@@ -84,31 +84,36 @@ def aware(
             "undecided",
             because="there are too many tables to go through, and none can be drawn evenly",
         )
-    until = inf if seconds is None else time.monotonic() + seconds
     same: list[Integers] = []
-    for number, table in enumerate(tables):
-        if time.monotonic() > until:
-            return Aware(
-                "undecided",
-                asked=number,
-                same=len(same),
-                because=f"the time was up after {number:,} of {len(tables):,} tables",
-            )
-        job.step(
-            f"the same search on {number:,} of {len(tables):,} other tables", number / len(tables)
+    number = 0
+    try:
+        with until(seconds):
+            for number, table in enumerate(tables):
+                look()
+                job.step(
+                    f"the same search on {number:,} of {len(tables):,} other tables",
+                    number / len(tables),
+                )
+                other = replace(out, value=table)
+                ended = restored(
+                    other,
+                    members,
+                    limits=replace(limits, seconds=None),
+                    with_classes=with_classes,
+                    lists=lists,
+                )
+                if (ended.views, ended.classes) == (found.views, found.classes) and (
+                    only is None or only(other)
+                ):
+                    same.append(table)
+            look()  # a search that was cut short has another end
+    except OutOfTime:
+        return Aware(
+            "undecided",
+            asked=number,
+            same=len(same),
+            because=f"the time was up after {number:,} of {len(tables):,} tables",
         )
-        other = replace(out, value=table)
-        ended = restored(
-            other,
-            members,
-            limits=replace(limits, seconds=None),
-            with_classes=with_classes,
-            lists=lists,
-        )
-        if (ended.views, ended.classes) == (found.views, found.classes) and (
-            only is None or only(other)
-        ):
-            same.append(table)
     covered = out.is_covered | np.logical_or.reduce(views)
     return believed(
         out,
@@ -174,6 +179,7 @@ def all_tables(
         return None
     found = []
     for table in listing.tables:
+        look()
         for guess in product(values.tolist(), repeat=len(open_)):
             one = out.value.copy()
             one[listing.people], one[open_] = table, guess
@@ -197,6 +203,7 @@ def drawn_tables(
     open_ = np.setdiff1d(np.flatnonzero(members.any(axis=0)), there.people)
     found = []
     for row in cells.reshape(draws, len(there.overlap.sizes), -1):
+        look()
         one = out.value.copy()
         for class_, counts in enumerate(row):
             one[there.people[there.class_of == class_]] = rng.permutation(

@@ -17,6 +17,7 @@ import numpy as np
 
 from tacit.families.overlaps.restore.disclosed import Flags
 from tacit.families.overlaps.setting import Integers
+from tacit.model.deadline import look
 
 MOST_CONDITIONS = 20_000
 MOST_CELLS = 100_000_000  # conditions times people
@@ -261,5 +262,6 @@ def pairs(
     """Two conditions on different columns."""
     for some, others in combinations(conditions, 2):
         for one, selected in some:
+            look()
             for other, too in others:
                 yield one + other, selected & too

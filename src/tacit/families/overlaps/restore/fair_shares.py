@@ -16,6 +16,7 @@ import numpy as np
 
 from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import Part, System
+from tacit.model.deadline import look
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 STEPS = 60
@@ -107,6 +108,7 @@ def _climbed(matrix: Floats, totals: Floats, low: Floats, high: Floats) -> Float
 
     now = height(at)
     for _ in range(STEPS):
+        look()
         cells = at @ matrix
         if at @ totals - cells @ low - wide @ np.maximum(cells, 0.0) > 1e-7 * np.abs(at).max(
             initial=0.0

@@ -29,6 +29,7 @@ from tacit.families.overlaps.restore.listed import (
 )
 from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import Part, System, system_of
+from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
 Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
@@ -189,6 +190,7 @@ class Judge:
         for at, one in enumerate(last.tolist()):
             groups.setdefault(self.pieces[one] - node.pieces, []).append(at)
         for pieces, places in groups.items():
+            look()
             listing = self.lists.joined(node, pieces)
             if listing is None:
                 continue
@@ -225,10 +227,12 @@ class Judge:
             if not self.adds[list(views)].any():
                 groups.setdefault(self.touched(views), []).append(at)
         for pieces, places in groups.items():
+            look()
             listing, masks = self._masked(pieces, {view for at in places for view in sets[at]})
             if listing is None:
                 continue
             for start in range(0, len(places), LOT):
+                look()
                 some = places[start : start + LOT]
                 kept = np.logical_and.reduce(
                     [

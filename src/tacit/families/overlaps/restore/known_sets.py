@@ -11,6 +11,7 @@ import numpy as np
 
 from tacit.families.overlaps.restore.disclosed import Disclosed, Flags
 from tacit.families.overlaps.setting import NOTHING, Integers
+from tacit.model.deadline import look
 
 MOST_SETS = 400
 
@@ -88,6 +89,7 @@ def closed(known: dict[frozenset[int], int], most: int = MOST_SETS) -> dict[froz
     found = dict(known)
     waiting = list(found)
     while waiting and len(found) < most:
+        look()
         one = waiting.pop()
         for other in list(found):
             small, large = (one, other) if one < other else (other, one)

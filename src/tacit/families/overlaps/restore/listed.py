@@ -16,6 +16,7 @@ import numpy as np
 
 from tacit.families.overlaps.restore.disclosed import Disclosed, Flags
 from tacit.families.overlaps.setting import NOTHING, Integers
+from tacit.model.deadline import look
 
 Tables = np.ndarray[Any, np.dtype[np.int8]]
 Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
@@ -80,6 +81,7 @@ class Lists:
             return None
         tables, people = listing.tables, [listing.people]
         for piece in sorted(pieces - listing.pieces):
+            look()
             more = self.of_piece(piece)
             if more is None or len(tables) * len(more) > self.most:
                 return None
@@ -113,6 +115,7 @@ def listed_piece(out: Disclosed, piece: int, most: int) -> Tables | None:
     tables = np.zeros((1, len(people)), dtype=np.int8)
     # Those in most views come first: what they have rules out the most.
     for person in np.argsort(-(outputs != NOTHING).any(axis=2).sum(axis=1), kind="stable").tolist():
+        look()
         grown, rest = [], []
         for value in range(wide):
             mine = numbers[person, outputs[person, :, value] != NOTHING, value]
@@ -184,6 +187,7 @@ def is_exact(added: int) -> bool:
 def _batches(many: int, tables: int) -> Iterator[slice]:
     step = max(1, AT_ONCE // max(tables, 1))
     for at in range(0, max(many, 1), step):
+        look()
         yield slice(at, at + step)
 
 

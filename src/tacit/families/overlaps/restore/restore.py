@@ -10,11 +10,10 @@ restores.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
-from math import comb, prod
+from math import comb, inf, prod
 from typing import Any
 
 import numpy as np
@@ -42,6 +41,7 @@ from tacit.families.overlaps.restore.restorations import (
     Tally,
 )
 from tacit.families.overlaps.setting import Integers
+from tacit.model.deadline import Deadline, look
 from tacit.model.jobs import Job
 
 LEFTOVERS = 60  # known sets from which what a view leaves over is looked at
@@ -137,7 +137,7 @@ class Search:
         self.pruned = pruned
         self.with_classes = with_classes
         self.job = job
-        self.begun = time.monotonic()
+        self.deadline = Deadline(inf if limits.seconds is None else limits.seconds)
         self.until = 1.0  # share of the time after which the sets at hand are left
         self.judge = Judge(out, members, lists, job, facts=pruned)
         self.above = self.judge.above
@@ -154,10 +154,7 @@ class Search:
 
     def is_late(self, share: float | None = None) -> bool:
         """Is such a share of the time up, or that of the sets at hand?"""
-        return (
-            self.limits.seconds is not None
-            and time.monotonic() > self.begun + (share or self.until) * self.limits.seconds
-        )
+        return self.deadline.is_past(share or self.until)
 
     # -- the whole -------------------------------------------------------------------------------
 
@@ -451,6 +448,7 @@ class Search:
         hopeless, gathered, block = 0, 0, list[Sets]()
         level.ruled_out["hopeless pair"] = 0
         for first in combinations(range(many), size - 1):
+            look()
             if self.is_late():
                 break
             if any(dead[pair] for pair in combinations(first, 2)):
@@ -506,6 +504,7 @@ class Search:
         people = np.zeros(self.out.people, dtype=bool)
         waiting = set(views)
         while waiting:
+            look()
             near = [
                 one
                 for one in waiting

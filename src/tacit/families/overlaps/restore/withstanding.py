@@ -21,6 +21,7 @@ import numpy as np
 from tacit.families.overlaps.restore.disclosed import Disclosed, Flags
 from tacit.families.overlaps.restore.listed import Listing, Lists
 from tacit.families.overlaps.setting import Integers
+from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
@@ -107,6 +108,7 @@ class _Procedure:
             if comb(len(self.views), size) * len(self.free) > MOST_WORK:
                 return None
             for places in self._ordered(size):
+                look()
                 code = self._code(places)
                 taken = self._restored(code, self.free)
                 # The tables that it takes must be safe for those too who do not know the procedure.
@@ -122,6 +124,7 @@ class _Procedure:
         """
         found = []
         for number, places in enumerate(combinations(range(len(self.views)), size)):
+            look()
             if number % 500 == 0:
                 self.job.step(
                     f"sets of {size} views: {number:,} of {comb(len(self.views), size):,}", 0.5

@@ -19,7 +19,7 @@ from tacit.families.overlaps.sampling.bets import Bets, Counts, no_counts, upper
 from tacit.families.overlaps.sampling.tilted import Sampler, sampler_of
 from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import Flags, System
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, look
 from tacit.model.jobs import Job
 
 SEED = 7  # verdicts are the same on every run
@@ -75,13 +75,11 @@ class _Drawn:
     its cells and of cells together.
     """
 
-    def __init__(self, study: _Study, number: int, deadline: Deadline | None) -> None:
+    def __init__(self, study: _Study, number: int) -> None:
         self.number = number
         self.part = study.system.parts[number]
         self.together = list(study.together(number))
-        self.sampler: Sampler = sampler_of(
-            self.part, np.random.default_rng([study.seed, number]), deadline=deadline
-        )
+        self.sampler: Sampler = sampler_of(self.part, np.random.default_rng([study.seed, number]))
         self.counts = no_counts(*self._ends(study))
         alone = np.array(
             [(value,) in study.meanings for value in self.part.value.tolist()], dtype=bool
@@ -262,10 +260,10 @@ class _Study:
                 found[class_, meaning] = low / size, min(high / size, Fraction(1))
         return found
 
-    def begin(self, deadline: Deadline | None) -> None:
+    def begin(self) -> None:
         """Make the samplers, and draw some tables to see how long it takes."""
         for number in self.open:
-            self.drawn.append(_Drawn(self, number, deadline))
+            self.drawn.append(_Drawn(self, number))
 
     def forecast(self) -> float:
         """About how many seconds the tables take that may still be needed."""
@@ -273,13 +271,12 @@ class _Study:
             one.sampler.forecast(max(self.most - one.sampler.found, 0)) for one in self.drawn
         )
 
-    def count(self, one: _Drawn, wanted: int, job: Job | None, deadline: Deadline | None) -> bool:
+    def count(self, one: _Drawn, wanted: int, job: Job | None) -> bool:
         """Count tables of a part until there are so many, no more;
         false where rounding errors could be too many.
         """
         while (missing := wanted - one.counts.draws) > 0:
-            if deadline is not None:
-                deadline.left()
+            look()
             if sum(Fraction(other.sampler.error) for other in self.drawn) > self.rounding:
                 return False
             tables = one.waiting.pop(0) if one.waiting else one.sampler.batch(missing)
@@ -400,7 +397,6 @@ def statistical(
     meanings: Sequence[Sequence[int]] | None = None,
     seed: int = SEED,
     job: Job | None = None,
-    deadline: Deadline | None = None,
 ) -> Statistical:
     """Is every belief at most gamma + epsilon, or is one above gamma, with confidence theta?
 
@@ -432,14 +428,14 @@ def statistical(
     if any(low > gamma for low, _ in study.beliefs(study.certain()).values()):
         return study.result("breached", "a belief that was counted is above gamma")
     try:
-        study.begin(deadline)
+        study.begin()
         if study.drawn and job is not None:
             job.step(f"sampling would take about {_seconds(study.forecast())} at most", 0.0)
         for one in study.drawn:
             wanted = FIRST_LOOK
             while not one.is_low.all():
                 wanted = min(wanted, study.most)
-                if not study.count(one, wanted, job, deadline):
+                if not study.count(one, wanted, job):
                     return study.result(
                         "undecided",
                         "so many proposals were needed that rounding errors could matter",
@@ -466,13 +462,12 @@ def forecast(
     *,
     epsilon: Fraction,
     theta: Fraction,
-    deadline: Deadline | None = None,
 ) -> tuple[int, float]:
     """How many tables of each part a statistical answer needs at most, and about how many
     seconds that takes; some are drawn to see.
     """
     study = _Study(system, found, None, Fraction(0), epsilon, theta, SEED)
-    study.begin(deadline)
+    study.begin()
     return study.most, study.forecast()
 
 

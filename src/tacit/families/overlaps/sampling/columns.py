@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.overlaps.clock import begin, look
 from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import Flags, NoTable, Part
-from tacit.model.deadline import Deadline
+from tacit.model.deadline import begin, look
 
 MOST_STEPS = (
     200_000,
@@ -136,7 +135,6 @@ def lattice_of(
     *,
     like: Sequence[int] | None = None,
     most: Sequence[int] = MOST_STEPS,
-    deadline: Deadline | None = None,
 ) -> Lattice:
     """The points of a column; raises NoTable where there is none, and CannotSample where its states
     are too many.
@@ -156,15 +154,13 @@ def lattice_of(
     order = order_of(column, like)
     for limit in most:
         for direction in (order, order[::-1]):
-            layers = _built(column, direction, limit, deadline)
+            layers = _built(column, direction, limit)
             if layers is not None:
                 return Lattice(column, _on_whole_paths(layers))
     raise CannotSample(f"a column of {len(column.cells)} cells has too many states")
 
 
-def _built(
-    column: Column, order: Sequence[int], most: int, deadline: Deadline | None
-) -> list[tuple[Layer, int]] | None:
+def _built(column: Column, order: Sequence[int], most: int) -> list[tuple[Layer, int]] | None:
     """The layers in an order, each with the number of its states;
     None where there are too many steps.
     """
@@ -172,8 +168,7 @@ def _built(
     layers: list[tuple[Layer, int]] = []
     for cell in order:
         look()
-        if deadline is not None:
-            deadline.left()
+        look()
         before = len(building.states)
         layer = building.layer(cell, most)
         if layer is None:

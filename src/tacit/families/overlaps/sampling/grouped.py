@@ -10,12 +10,12 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.families.overlaps.clock import look
 from tacit.families.overlaps.counting.digits import Digits
 from tacit.families.overlaps.sampling.urns import UNIT, Floats, Urn, Urns
 from tacit.families.overlaps.sampling.walks import Law, points_of
 from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import NoTable
+from tacit.model.deadline import look
 
 MOST_BOX = (
     1 << 24

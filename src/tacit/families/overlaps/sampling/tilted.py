@@ -18,7 +18,7 @@ from tacit.families.overlaps.sampling.urns import UNIT, Floats, Urn
 from tacit.families.overlaps.sampling.walks import Law, Walk
 from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import Flags, NoTable, Part
-from tacit.model.deadline import Deadline
+from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
 MOST_LISTED = (
@@ -337,11 +337,6 @@ class Sampler:
     seconds: float = 0.0
 
     @property
-    def acceptance(self) -> float:
-        """The share of proposals that were tables; 0 before the first."""
-        return self.found / max(self.proposed, 1)
-
-    @property
     def error(self) -> float:
         """The probability, at most, that rounding changed any of the tables drawn so far.
 
@@ -372,16 +367,13 @@ class Sampler:
         """About how many seconds it takes to draw so many tables, judged by those drawn so far."""
         return self.seconds * wanted / max(self.found, 0.5) if self.proposed else float("inf")
 
-    def draw(
-        self, wanted: int, *, job: Job | None = None, deadline: Deadline | None = None
-    ) -> Iterator[Integers]:
+    def draw(self, wanted: int, *, job: Job | None = None) -> Iterator[Integers]:
         """Tables in batches until there are as many as wanted, or a few more;
         raises OutOfTime at the deadline.
         """
         found = 0
         while found < wanted:
-            if deadline is not None:
-                deadline.left()
+            look()
             tables = self.batch(wanted - found)
             found += len(tables)
             if job is not None:
@@ -395,7 +387,6 @@ def sampler_of(
     part: Part,
     rng: np.random.Generator,
     *,
-    deadline: Deadline | None = None,
     listed: int = MOST_LISTED,
 ) -> Sampler:
     """A sampler of the tables of a part;
@@ -418,7 +409,7 @@ def sampler_of(
     >>> np.unique(tables, axis=0).shape
     (10, 15)
     """
-    laws = tilted(part, columns_of(part), deadline)
+    laws = tilted(part, columns_of(part))
     points = [law.lattice.points for law in laws]
     if (
         max(points) <= listed

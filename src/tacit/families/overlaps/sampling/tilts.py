@@ -14,7 +14,6 @@ from tacit.families.overlaps.sampling.urns import Floats
 from tacit.families.overlaps.sampling.walks import Law
 from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import Part
-from tacit.model.deadline import Deadline
 
 ROUNDS = 12  # in which the tilt is improved
 CLOSE = 1e-3  # how far, in squared standard deviations, the sizes may be off
@@ -22,9 +21,7 @@ LARGEST = 60.0  # what a tilt's logarithm may be
 MOST_POWER = 500  # of two, in the mean of a cell
 
 
-def tilted(
-    part: Part, columns: Sequence[Column], deadline: Deadline | None = None
-) -> tuple[Law, ...]:
+def tilted(part: Part, columns: Sequence[Column]) -> tuple[Law, ...]:
     """The laws of the columns of a part, tilted so that all classes have the right size on average.
 
     With any tilt the accepted tables are uniform. With this one their share is largest: the
@@ -36,7 +33,7 @@ def tilted(
     for all points of a column and change nothing but the size of numbers; and because they are
     powers of two, nothing is rounded.
     """
-    lattices = _lattices(part, columns, deadline)
+    lattices = _lattices(part, columns)
     sizes = np.array([one.total for one in part.classes], dtype=np.float64)
     classes = members_of(part)
     rows = np.zeros((len(part.rows), len(part.place)))
@@ -70,7 +67,7 @@ def tilted(
     return best[1]
 
 
-def _lattices(part: Part, columns: Sequence[Column], deadline: Deadline | None) -> list[Lattice]:
+def _lattices(part: Part, columns: Sequence[Column]) -> list[Lattice]:
     """The points of all columns; the classes are taken in about the same order in each."""
     found: list[Lattice] = []
     rank: Integers | None = None
@@ -81,7 +78,7 @@ def _lattices(part: Part, columns: Sequence[Column], deadline: Deadline | None) 
             if rank is not None and is_simple(part, column)
             else None
         )
-        found.append(lattice_of(column, like=like, deadline=deadline))
+        found.append(lattice_of(column, like=like))
         if rank is None and is_simple(part, column):
             rank = np.zeros(len(part.classes), dtype=np.int64)
             rank[classes[[layer.cell for layer in found[-1].layers]]] = np.arange(len(classes))

@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import Flags
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, look
 
 Mask = int  # a set of kinds, or of types, as the bits of a number
 Type = tuple[int, int]  # a kind of people, and the value that they have
@@ -50,7 +50,7 @@ class Exchanges:
         return bool(self.with_whom[one][other][kinds[0]] >> kinds[1] & 1)
 
 
-def bound(exchanges: Exchanges, counts: Integers, deadline: Deadline, *, diverse: bool) -> int:
+def bound(exchanges: Exchanges, counts: Integers, *, diverse: bool) -> int:
     """A level that no division into allowed sets exceeds:
     the least, over all types, of the most who fit with the type.
 
@@ -62,8 +62,8 @@ def bound(exchanges: Exchanges, counts: Integers, deadline: Deadline, *, diverse
     >>> may.set(0, 1, np.full((2, 2), False))
     >>> counts = np.array([[1, 1], [2, 1]])
     >>> (
-    ...     bound(may, counts, Deadline(9), diverse=True),
-    ...     bound(may, counts, Deadline(9), diverse=False),
+    ...     bound(may, counts, diverse=True),
+    ...     bound(may, counts, diverse=False),
     ... )
     (2, 2)
     """
@@ -75,7 +75,7 @@ def bound(exchanges: Exchanges, counts: Integers, deadline: Deadline, *, diverse
             for other in exchanges.values
             if other != value
         }
-        deadline.left()
+        look()
         people = np.tile(counts[:, value], (int(there.sum()), 1))
         for other, flags in near.items():
             people += flags * counts[:, other]
@@ -92,7 +92,7 @@ def bound(exchanges: Exchanges, counts: Integers, deadline: Deadline, *, diverse
 
 
 def allowed_sets(
-    exchanges: Exchanges, counts: Integers, deadline: Deadline, *, diverse: bool, most: int
+    exchanges: Exchanges, counts: Integers, *, diverse: bool, most: int
 ) -> tuple[list[tuple[Type, ...]], bool]:
     """The maximal allowed sets, as types (kind, value) that somebody
     has, and whether these are all.
@@ -106,9 +106,7 @@ def allowed_sets(
     >>> may = Exchanges(2, (0, 1, 2))
     >>> for pair, both in (((0, 1), True), ((0, 2), False), ((1, 2), False)):
     ...     may.set(*pair, np.full((2, 2), both))
-    >>> for one in allowed_sets(
-    ...     may, np.array([[1, 1, 0], [1, 0, 2]]), Deadline(9), diverse=True, most=9
-    ... )[0]:
+    >>> for one in allowed_sets(may, np.array([[1, 1, 0], [1, 0, 2]]), diverse=True, most=9)[0]:
     ...     print(one)
     ((1, 0), (1, 2))
     ((0, 0), (0, 1), (1, 0))
@@ -124,7 +122,7 @@ def allowed_sets(
     found: dict[Mask, None] = {}
     is_all = False
     try:
-        for kinds, values in _kinds_and_values(exchanges, deadline, diverse):
+        for kinds, values in _kinds_and_values(exchanges, diverse):
             people = [(value, kinds & by_value[value]) for value in values]
             if diverse and sum(1 for _, who in people if who) < 2:
                 continue
@@ -141,9 +139,7 @@ def allowed_sets(
     return [tuple(types[at] for at in bits(one)) for one in _largest(list(found))], is_all
 
 
-def _kinds_and_values(
-    exchanges: Exchanges, deadline: Deadline, diverse: bool
-) -> Iterator[tuple[Mask, Sequence[int]]]:
+def _kinds_and_values(exchanges: Exchanges, diverse: bool) -> Iterator[tuple[Mask, Sequence[int]]]:
     """Sets of kinds and values such that none can be added to either; some are found twice."""
     everybody = (1 << exchanges.kinds) - 1
     for kind in range(exchanges.kinds):
@@ -155,7 +151,7 @@ def _kinds_and_values(
     start = dict.fromkeys(range(exchanges.kinds), everybody)
     firsts = tuple(twins)
     for at, value in enumerate(firsts):
-        for kinds, values in _with_more(exchanges, firsts, (value,), at + 1, start, deadline):
+        for kinds, values in _with_more(exchanges, firsts, (value,), at + 1, start):
             yield kinds, [one for first in values for one in twins[first]]
 
 
@@ -187,24 +183,23 @@ def _with_more(
     chosen: tuple[int, ...],
     start: int,
     near: dict[int, Mask],
-    deadline: Deadline,
 ) -> Iterator[tuple[Mask, tuple[int, ...]]]:
     """Those with the chosen values and some of the later ones.
     `near` is with whom each kind may exchange so far.
     """
     for at in range(start, len(values)):
-        deadline.left()
+        look()
         more = values[at]
         closer = _narrowed(near, [exchanges.with_whom[value][more] for value in chosen])
         if not closer:
             continue
         longer = (*chosen, more)
-        for kinds in cliques(closer, deadline):
+        for kinds in cliques(closer):
             if not any(
                 _may_all(exchanges, kinds, longer, other) for other in values if other not in longer
             ):
                 yield kinds, longer
-        yield from _with_more(exchanges, values, longer, at + 1, closer, deadline)
+        yield from _with_more(exchanges, values, longer, at + 1, closer)
 
 
 def _narrowed(near: dict[int, Mask], rules: Sequence[list[Mask]]) -> dict[int, Mask]:
@@ -227,13 +222,13 @@ def _may_all(exchanges: Exchanges, kinds: Mask, values: Sequence[int], more: int
     return all(rules[value][kind] & kinds == kinds for kind in bits(kinds) for value in values)
 
 
-def cliques(near: dict[int, Mask], deadline: Deadline) -> Iterator[Mask]:
+def cliques(near: dict[int, Mask]) -> Iterator[Mask]:
     """The maximal sets whose members are all near each other; everybody is near themselves.
 
     Those that are near to the same others are always together, and are taken as one (Bron and
     Kerbosch, with a pivot).
 
-    >>> sorted(cliques({0: 0b011, 1: 0b111, 2: 0b110}, Deadline(9)))
+    >>> sorted(cliques({0: 0b011, 1: 0b111, 2: 0b110}))
     [3, 6]
     """
     there = sum(1 << one for one in near)
@@ -245,22 +240,20 @@ def cliques(near: dict[int, Mask], deadline: Deadline) -> Iterator[Mask]:
     firsts = sum(1 << one for one in first)
     members = dict(zip(first, groups, strict=True))
     links = {one: near[one] & firsts & ~(1 << one) for one in first}
-    for clique in _maximal(links, 0, firsts, 0, deadline):
+    for clique in _maximal(links, 0, firsts, 0):
         yield sum(members[one] for one in bits(clique))
 
 
-def _maximal(
-    links: dict[int, Mask], chosen: Mask, open_: Mask, closed: Mask, deadline: Deadline
-) -> Iterator[Mask]:
+def _maximal(links: dict[int, Mask], chosen: Mask, open_: Mask, closed: Mask) -> Iterator[Mask]:
     if not open_:
         if not closed:
             yield chosen
         return
-    deadline.left()
+    look()
     pivot = max(bits(open_ | closed), key=lambda one: (open_ & links[one]).bit_count())
     for one in bits(open_ & ~links[pivot]):
         bit = 1 << one
-        yield from _maximal(links, chosen | bit, open_ & links[one], closed & links[one], deadline)
+        yield from _maximal(links, chosen | bit, open_ & links[one], closed & links[one])
         open_ &= ~bit
         closed |= bit
 

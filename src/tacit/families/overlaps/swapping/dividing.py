@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tacit.families.overlaps.counting.filling import SMALL, WORKERS, new_model
 from tacit.families.overlaps.swapping.allowed import Type
 from tacit.families.solving import module, solve
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, left
 
 Crowd = dict[Type, int]  # how many people of each type
 
@@ -31,7 +31,6 @@ class Division:
 def largest(
     sets: Sequence[Sequence[Type]],
     people: dict[Type, int],
-    deadline: Deadline,
     *,
     diverse: bool,
     meant: Sequence[int | None] | None = None,
@@ -50,14 +49,11 @@ def largest(
     >>> found = largest(
     ...     [[(0, 0), (0, 1)], [(0, 1), (1, 1)]],
     ...     {(0, 0): 2, (0, 1): 3, (1, 1): 2},
-    ...     Deadline(9),
     ...     diverse=False,
     ... )
     >>> found.level, found.most
     (3, 3)
-    >>> largest(
-    ...     [[(0, 0), (0, 1)]], {(0, 0): 2, (0, 1): 3}, Deadline(9), diverse=True, meant=[0, 0]
-    ... ).level
+    >>> largest([[(0, 0), (0, 1)]], {(0, 0): 2, (0, 1): 3}, diverse=True, meant=[0, 0]).level
     0
     """
     if not people:
@@ -69,7 +65,7 @@ def largest(
     aim = most if at_least is None else max(min(at_least, most), 1)
     try:
         while level < most:
-            found = program.divided(aim, deadline)
+            found = program.divided(aim)
             if found is None:
                 most = aim - 1
             else:
@@ -125,7 +121,7 @@ class _Program:
     def _meanings(self, groups: Sequence[int]) -> set[int]:
         return {meant for group in groups if (meant := self.meant[group]) is not None}
 
-    def divided(self, level: int, deadline: Deadline) -> tuple[Crowd, ...] | None:
+    def divided(self, level: int) -> tuple[Crowd, ...] | None:
         """A division into parts of at least so many people; None if there is none.
         Raises OutOfTime.
         """
@@ -165,7 +161,7 @@ class _Program:
                     ]
                     model.add(cp.LinearExpr.sum(others) >= is_used)
         solver = cp.CpSolver()
-        solver.parameters.max_time_in_seconds = deadline.left()
+        solver.parameters.max_time_in_seconds = left()
         solver.parameters.num_workers = 1 if len(put) < SMALL else WORKERS
         solver.parameters.random_seed = 1
         status = solve(solver, model)

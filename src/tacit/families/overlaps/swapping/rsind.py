@@ -18,7 +18,7 @@ from tacit.families.overlaps.swapping.allowed import Exchanges, Type, allowed_se
 from tacit.families.overlaps.swapping.dividing import Crowd, Division, largest
 from tacit.families.overlaps.swapping.swaps import Swaps
 from tacit.families.overlaps.system import Flags, NoTable
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, left, look, until
 from tacit.model.jobs import Job
 
 Variant = Literal["diverse", "literal"]
@@ -51,7 +51,6 @@ class RestrictedCrowds:
 def rsind_level(
     overlap: Overlap,
     variant: Variant,
-    deadline: Deadline,
     job: Job | None = None,
     at_least: int | None = None,
     meant: Sequence[int | None] | None = None,
@@ -74,14 +73,14 @@ def rsind_level(
     ...     overlap_of("xy", ["xyy", "xy"], [[0], [0], [0, 1], [1]]),
     ...     current=np.array([[1, 0], [0, 1], [0, 1], [1, 0]]),
     ... )
-    >>> rsind_level(views, "literal", Deadline(9)).sets
+    >>> rsind_level(views, "literal").sets
     (((0, 0, 1), (3, 0, 1)), ((1, 1, 1), (2, 1, 1)))
-    >>> rsind_level(views, "diverse", Deadline(9)).level
+    >>> rsind_level(views, "diverse").level
     0
     """
     if overlap.current is None or not fits(overlap, overlap.current):
         raise NoTable
-    search = _Search(overlap, variant == "diverse", deadline, job or Job(), at_least, meant)
+    search = _Search(overlap, variant == "diverse", job or Job(), at_least, meant)
     if len(search.classes) <= MOST_KINDS:
         with suppress(OutOfTime):
             search.run()
@@ -101,17 +100,15 @@ class _Search:
         self,
         overlap: Overlap,
         diverse: bool,
-        deadline: Deadline,
         job: Job,
         at_least: int | None,
         meant: Sequence[int | None] | None,
     ) -> None:
         assert overlap.current is not None
         self.meant = range(len(overlap.values)) if meant is None else meant
-        self.overlap, self.diverse, self.deadline, self.job, self.at_least = (
+        self.overlap, self.diverse, self.job, self.at_least = (
             overlap,
             diverse,
-            deadline,
             job,
             at_least,
         )
@@ -175,16 +172,16 @@ class _Search:
         if not self._is_done:
             self._below()
         if not self._is_done:
-            with suppress(OutOfTime):
-                self._above(FEW_SETS, Deadline(min(QUICK_SECONDS, self.deadline.left())))
+            with suppress(OutOfTime), until(QUICK_SECONDS):
+                self._above(FEW_SETS)
         if self._is_done:
             return
-        known = possible(self.overlap, self.deadline, self.job, asked=self._asked())
+        known = possible(self.overlap, self.job, asked=self._asked())
         while True:
             self._set_exchanges(known)
             if not self._is_done:
                 self._below()
-            better = None if self._is_done else self._above(MOST_SETS, self.deadline)
+            better = None if self._is_done else self._above(MOST_SETS)
             if better is not None and self._holds(better, known):
                 self.best = better
             if self._is_done:
@@ -202,7 +199,7 @@ class _Search:
             shown.any(axis=1).T if known is None else self._by_kind(known.can.astype(np.int64)) > 0
         )
         for one, other in combinations(self.values, 2):
-            self.deadline.left()
+            look()
             self.job.step("who can exchange which values", 0.5)
             same = self.swaps.equation(self.classes[:, None], one, self.classes[None, :], other)
             meet = (shown[one].T.astype(np.float32) @ shown[other].astype(np.float32)) > 0
@@ -219,7 +216,7 @@ class _Search:
             self.maybe.decide(*values, kinds, may)
         self.most = min(
             self.most,
-            max(bound(self.maybe, self.now, self.deadline, diverse=self.diverse), self.best.level),
+            max(bound(self.maybe, self.now, diverse=self.diverse), self.best.level),
         )
 
     def _are_apart(self, known: Possible, one: int, other: int) -> Flags:
@@ -244,30 +241,27 @@ class _Search:
 
     def _below(self) -> None:
         """A better division that is certain, if there is one."""
-        found, is_all = self._division(self.sure, MOST_SETS, self.deadline)
+        found, is_all = self._division(self.sure, MOST_SETS)
         if found.level > self.best.level:
             self.best = found
         if is_all and self.sure.with_whom == self.maybe.with_whom:
             self.most = min(self.most, max(found.most, self.best.level))
 
-    def _above(self, sets: int, deadline: Deadline) -> Division | None:
+    def _above(self, sets: int) -> Division | None:
         """How good a division is not excluded, and one that is better than what is certain."""
-        found, is_all = self._division(self.maybe, sets, deadline)
+        found, is_all = self._division(self.maybe, sets)
         if is_all:
             self.most = min(self.most, max(found.most, self.best.level))
         return found if found.level > self.best.level else None
 
-    def _division(
-        self, exchanges: Exchanges, most: int, deadline: Deadline
-    ) -> tuple[Division, bool]:
+    def _division(self, exchanges: Exchanges, most: int) -> tuple[Division, bool]:
         """The best division into allowed sets, and whether all of them were looked at."""
         self.job.step("dividing people into crowds", 0.7)
-        soon = Deadline(deadline.left() / 3)
-        sets, is_all = allowed_sets(exchanges, self.now, soon, diverse=self.diverse, most=most)
+        with until(left() / 3):
+            sets, is_all = allowed_sets(exchanges, self.now, diverse=self.diverse, most=most)
         found = largest(
             sets,
             self.people,
-            deadline,
             diverse=self.diverse,
             meant=self.meant,
             least=self.best.level,
@@ -316,10 +310,7 @@ class _Search:
         """Can people of two kinds have two values at once, either way?"""
         one, other = (int(self.classes[kind]) for kind in kinds)
         ways = (values, values[::-1])
-        return any(
-            known.jointly((one, first), (other, second), self.deadline, self.job)
-            for first, second in ways
-        )
+        return any(known.jointly((one, first), (other, second), self.job) for first, second in ways)
 
     def sets(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:
         """The best division by classes instead of kinds."""

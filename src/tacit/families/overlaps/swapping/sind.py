@@ -14,7 +14,7 @@ from tacit.families.overlaps.counting.possible import Possible, first_table, pie
 from tacit.families.overlaps.setting import Integers, Overlap
 from tacit.families.overlaps.swapping.swaps import Swaps
 from tacit.families.overlaps.system import Flags, NoTable, System, system_of
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, look
 from tacit.model.jobs import Job
 
 # if one table leaves more pairs open, some more tables are looked for before the pairs are listed
@@ -51,7 +51,7 @@ def conservative_partition(overlap: Overlap) -> Crowds:
     return _crowds(overlap, alike.reshape(-1))
 
 
-def sind_partition(overlap: Overlap, deadline: Deadline, job: Job | None = None) -> Crowds:
+def sind_partition(overlap: Overlap, job: Job | None = None) -> Crowds:
     """The sets of people who can exchange their values in every table that fits the views.
 
     Two people are SIND if every two values that they have in some table satisfy the swap equation
@@ -61,17 +61,17 @@ def sind_partition(overlap: Overlap, deadline: Deadline, job: Job | None = None)
     OutOfTime at the deadline.
 
     >>> from tacit.families.overlaps.setting import overlap_of
-    >>> sind_partition(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]]), Deadline(9)).sets
+    >>> sind_partition(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])).sets
     ((0, 2), (1,))
     """
     swaps = Swaps(overlap)
     kinds = swaps.kinds()
-    table = first_table(overlap, deadline)
+    table = first_table(overlap)
     if table is None:
         raise NoTable
     if kinds.max(initial=0) == 0:
         return _crowds(overlap, kinds)
-    return _crowds(overlap, _joined(overlap, swaps, kinds, table, deadline, job or Job()))
+    return _crowds(overlap, _joined(overlap, swaps, kinds, table, job or Job()))
 
 
 def _crowds(overlap: Overlap, alike: Integers) -> Crowds:
@@ -86,21 +86,19 @@ def _crowds(overlap: Overlap, alike: Integers) -> Crowds:
     )
 
 
-def _joined(
-    overlap: Overlap, swaps: Swaps, kinds: Integers, table: Integers, deadline: Deadline, job: Job
-) -> Integers:
+def _joined(overlap: Overlap, swaps: Swaps, kinds: Integers, table: Integers, job: Job) -> Integers:
     """A number for each class, the same for those that are SIND, from one
     that is the same for some of them.
 
     It begins with a table that fits.
     """
-    told = _Told(overlap, swaps, kinds, deadline, job)
+    told = _Told(overlap, swaps, kinds, job)
     pairs = told.pairs([table], FEW)
     if pairs == []:
         return kinds
     # Those who all have the same value for certain are SIND, and may be very many pairs.
     system = system_of(overlap)
-    told = _Told(overlap, swaps, _with_settled(kinds, system), deadline, job)
+    told = _Told(overlap, swaps, _with_settled(kinds, system), job)
     tables = [table]
     pairs = told.pairs(tables, FEW)
     if pairs is None:
@@ -109,10 +107,10 @@ def _joined(
     open_ = _Open(told, pairs or [])
     tables += told.telling(system, open_, tables[-1])
     if open_:
-        known = possible(overlap, deadline, job, asked=open_.cells(), tables=tables, system=system)
+        known = possible(overlap, job, asked=open_.cells(), tables=tables, system=system)
         for instance in known.instances:
             open_.hear(instance)
-        _search(open_, known, deadline, job)
+        _search(open_, known, job)
     return open_.joined()[told.kinds]
 
 
@@ -132,10 +130,8 @@ class _Told:
     A kind is represented by its class with the most people.
     """
 
-    def __init__(
-        self, overlap: Overlap, swaps: Swaps, kinds: Integers, deadline: Deadline, job: Job
-    ) -> None:
-        self.overlap, self.swaps, self.deadline, self.job = overlap, swaps, deadline, job
+    def __init__(self, overlap: Overlap, swaps: Swaps, kinds: Integers, job: Job) -> None:
+        self.overlap, self.swaps, self.job = overlap, swaps, job
         self.kinds = kinds
         order = np.lexsort((-overlap.sizes, kinds))
         _, first = np.unique(kinds[order], return_index=True)
@@ -147,7 +143,7 @@ class _Told:
         shown = [table[self.classes] > 0 for table in tables]
         cells = [np.nonzero(one) for one in shown]
         for kind in range(len(self.classes) - 1):
-            self.deadline.left()
+            look()
             self.job.step("comparing classes", kind / len(self.classes))
             is_open = np.arange(len(self.classes)) > kind
             for one, (kinds, values) in zip(shown, cells, strict=True):
@@ -184,7 +180,7 @@ class _Told:
         found: list[Integers] = []
         for _ in range(MORE_TABLES):
             new &= walk.table == 0
-            if walk.step(new & _half(rng, len(table)), self.deadline, self.job):
+            if walk.step(new & _half(rng, len(table)), self.job):
                 found.append(walk.table)
         return found
 
@@ -196,9 +192,7 @@ class _Told:
         in_vain = 0
         while open_ and in_vain < IN_VAIN:
             many = len(open_)
-            if walk.step(
-                open_.helpful(walk.table) & _half(rng, len(table)), self.deadline, self.job
-            ):
+            if walk.step(open_.helpful(walk.table) & _half(rng, len(table)), self.job):
                 open_.hear(walk.table)
                 found.append(walk.table)
             in_vain = in_vain + 1 if len(open_) == many else 0
@@ -220,7 +214,7 @@ class _Walk:
         flat = table.reshape(-1)
         self._fillings = [Filling(part, flat[part.place]) for part in pieces_of(system.parts)]
 
-    def step(self, wanted: Flags, deadline: Deadline, job: Job) -> bool:
+    def step(self, wanted: Flags, job: Job) -> bool:
         """Go to a table in which some of these cells, where nobody is now, have somebody.
         False: no exchange does it.
         """
@@ -229,7 +223,7 @@ class _Walk:
         for filling in self._fillings:
             place = filling.part.place
             if wanted.reshape(-1)[place].any():
-                found = filling.exchanged(wanted.reshape(-1)[place], deadline, job)
+                found = filling.exchanged(wanted.reshape(-1)[place], job)
                 if found is not None:
                     table[place] = found
                     is_new = True
@@ -329,7 +323,7 @@ class _Open:
         return numbers
 
 
-def _search(open_: _Open, known: Possible, deadline: Deadline, job: Job) -> None:
+def _search(open_: _Open, known: Possible, job: Job) -> None:
     """Tell apart all open pairs that can be: those that are left are SIND."""
     open_.apart(known)
     for kind in np.unique(open_.pairs).tolist():
@@ -339,5 +333,5 @@ def _search(open_: _Open, known: Possible, deadline: Deadline, job: Job) -> None
             def wanted(kind: int = kind, value: int = value) -> Flags:
                 return open_.against(kind, value) & known.can
 
-            for table in known.searched(class_, value, wanted, deadline, job):
+            for table in known.searched(class_, value, wanted, job):
                 open_.hear(table)

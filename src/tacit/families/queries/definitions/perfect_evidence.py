@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, count
@@ -22,10 +23,10 @@ from tacit.engines.sql import shapes_bench
 from tacit.errors import EngineError
 from tacit.families.queries.evaluate import answers
 from tacit.families.queries.facts import Fact
-from tacit.families.queries.logic.homomorphism import Clock
 from tacit.families.queries.query import Query, Relation, Relations
 from tacit.families.queries.sql.to_sql import to_sql
 from tacit.families.queries.understanding import Reading
+from tacit.model.deadline import is_over, look
 
 MOST_ROWS = 12  # possible rows of which each may be there or not
 MOST_ROWS_BY_TEXT = 7  # the same where every set of rows is put to the engine
@@ -55,16 +56,11 @@ class Executed:
         """Does the tuple change the answer?"""
         return self.without != self.with_
 
-    @property
-    def gained(self) -> Rows:
-        """Rows that appear with the tuple."""
-        return tuple((Counter(self.with_) - Counter(self.without)).elements())
-
 
 class Bench:
     """An empty database with the tables of the schema, in which queries are executed on a few rows.
 
-    Whatever runs when the time of `clock` is up is ended with an EngineError:
+    Whatever runs when the time is up is ended with an EngineError:
     thirty tables of two rows have a billion rows side by side.
     """
 
@@ -73,18 +69,16 @@ class Bench:
         relations: Relations,
         dialect: str,
         views: Mapping[str, str] | None = None,
-        clock: Clock | None = None,
     ) -> None:
         self.relations = relations
         self.dialect = dialect
-        self.clock = clock or Clock()
         self.engine = DuckDB()
         self._written: dict[
             str, str
         ] = {}  # queries in DuckDB's words: to write a long one takes a while
         self._closed = threading.Event()
         self._run(shapes_bench.settings(MEMORY, spill=""))
-        threading.Thread(target=self._stop_late, daemon=True).start()
+        threading.Thread(target=copy_context().run, args=(self._stop_late,), daemon=True).start()
         for relation in relations.values():
             schema = relation.name.rpartition(".")[0]
             if schema:
@@ -115,7 +109,7 @@ class Bench:
         try:
             return self.engine.connection.execute(sql, list(values))
         except (duckdb.Error, RuntimeError) as error:
-            if self.clock.is_over():
+            if is_over():
                 raise EngineError("The time was up before their answers were there.") from None
             if isinstance(error, duckdb.OutOfMemoryException):
                 raise EngineError("Their answers need more memory than is set aside.") from None
@@ -145,9 +139,9 @@ class Bench:
         """End what runs when the time is up, again and again:
         an engine between two statements does not hear it.
         """
-        self._closed.wait(self.clock.left())
         while not self._closed.wait(STOP_EVERY):
-            self.engine.connection.interrupt()
+            if is_over():
+                self.engine.connection.interrupt()
 
     def answer(self, sql: str, facts: Iterable[Fact]) -> Rows:
         """The answer of a query on some facts, its rows in order."""
@@ -327,6 +321,7 @@ def instances(rows: Sequence[Fact], relations: Relations) -> Iterator[tuple[Fact
     """All sets of some rows that satisfy the keys."""
     for size in range(len(rows) + 1):
         for world in combinations(rows, size):
+            look()
             if satisfies_keys(world, relations):
                 yield world
 
@@ -348,11 +343,11 @@ def satisfies_keys(facts: Iterable[Fact], relations: Relations) -> bool:
     return True
 
 
-def by_logic(query: Query, clock: Clock) -> Answer:
-    """The answer of a query that is read exactly; TimeUp where it takes too long."""
+def by_logic(query: Query) -> Answer:
+    """The answer of a query that is read exactly; OutOfTime where it takes too long."""
 
     def answer(facts: Iterable[Fact]) -> Any:
-        found = answers(query, facts, clock.check)
+        found = answers(query, facts)
         return Frozen(found) if isinstance(found, Counter) else frozenset(found)
 
     return answer

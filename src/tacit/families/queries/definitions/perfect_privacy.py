@@ -4,7 +4,6 @@ to anyone? (dissertation, chapter 2)
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
@@ -43,12 +42,12 @@ from tacit.families.queries.logic.critical import (
     is_empty,
     judge,
 )
-from tacit.families.queries.logic.homomorphism import Clock, TimeUp
 from tacit.families.queries.query import Query, Relations
 from tacit.families.queries.question import QueryQuestion
 from tacit.families.queries.sql.public_order import order_beyond_rows
 from tacit.families.queries.understanding import Reading
 from tacit.families.words import listed, plural
+from tacit.model.deadline import Deadline, OutOfTime, is_over, until
 from tacit.model.numbers import percents
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
 
@@ -133,7 +132,7 @@ class PerfectPrivacy(Definition):
 
     def check(self, question: QueryQuestion, *, sensitive: str | None = None) -> Verdict:
         """Look for a tuple on which both the secret and a view depend."""
-        clock = Clock.of(float(self.seconds))
+        deadline = Deadline(self.seconds)
         said = self._said(question)
         ruling = self.decide(question)
         if isinstance(ruling.found, NotDecided):
@@ -143,23 +142,23 @@ class PerfectPrivacy(Definition):
         if isinstance(ruling.found, Disclosed):
             assert ruling.secret is not None and ruling.view is not None
             relations = self._queries(question.secret, question.relations, "secret")[1]
-            return self._disclosed(
-                question,
-                ruling.secret,
-                ruling.view,
-                question.views[ruling.place],
-                ruling.found,
-                relations,
-                said,
-                clock,
-            )
+            with until(deadline):
+                return self._disclosed(
+                    question,
+                    ruling.secret,
+                    ruling.view,
+                    question.views[ruling.place],
+                    ruling.found,
+                    relations,
+                    said,
+                )
         return self._holds(question, ruling, said)
 
     def decide(self, question: QueryQuestion, judge: Judge | None = None) -> Ruling:
         """The decision by itself: no witness is executed and nothing is told.
         `judge` remembers queries that it saw before.
         """
-        begun = time.monotonic()
+        deadline = Deadline(self.seconds)
         secrets, relations = self._queries(question.secret, question.relations, "secret")
         views = [
             (place, query)
@@ -180,8 +179,8 @@ class PerfectPrivacy(Definition):
         judge = judge or Judge(relations)
         pairs: tuple[SettledPair, ...] = ()
         for secret in secrets:
-            left = float(self.seconds) - (time.monotonic() - begun)
-            found = judge.judge(secret, shown, seconds=max(left, 0.001))
+            with until(deadline):
+                found = judge.judge(secret, shown, seconds=float(self.seconds))
             if isinstance(found, Disclosed) and bound_by(question.tied, [secret, *shown]):
                 return Ruling(NotDecided("constraints", BOUND))
             if not isinstance(found, Private):
@@ -314,12 +313,11 @@ class PerfectPrivacy(Definition):
         found: Disclosed,
         relations: Relations,
         said: dict[str, Any],
-        clock: Clock,
     ) -> Verdict:
         exact = question.secret.is_exact and reading.is_exact
         by_text, reason = None, "With independent attributes there is no single row to try."
         if self.model == "tuple-independent":
-            by_text, reason = self._tried(question, secret, view, reading, found, clock)
+            by_text, reason = self._tried(question, secret, view, reading, found)
         if by_text is not None and all(one.differs for one in by_text.executed):
             return self._breached(
                 question,
@@ -330,18 +328,15 @@ class PerfectPrivacy(Definition):
                 relations,
                 by_text,
                 {**said, "certainty": "exact"},
-                clock,
             )
         # With semantics or a model that are not those of the text, the
         # text's own answer proves nothing.
         if exact and (self.semantics is not None or by_text is None):
-            return self._breached(
-                question, secret, view, reading, found, relations, None, said, clock
-            )
+            return self._breached(question, secret, view, reading, found, relations, None, said)
         fragments = [*question.secret.approximations, *reading.approximations]
         code = (
             "time-limit"
-            if by_text is None and clock.is_over()
+            if by_text is None and is_over()
             else fragments[0].code
             if fragments
             else "witness-not-confirmed"
@@ -365,12 +360,11 @@ class PerfectPrivacy(Definition):
         view: Query,
         reading: Reading,
         found: Disclosed,
-        clock: Clock,
     ) -> tuple[Tried | None, str]:
         """Both queries executed on the rows that were found; or why they could not be."""
         made = concrete(rows_at(found), question.relations)
         try:
-            with Bench(question.relations, question.dialect, question.others, clock) as bench:
+            with Bench(question.relations, question.dialect, question.others) as bench:
                 executed = (
                     bench.executed(
                         question.secret, secret, found.instance_secret, found.secret_tuple, made
@@ -383,11 +377,9 @@ class PerfectPrivacy(Definition):
                     ), "On the rows that were found the queries' own answers do not change."
                 exact = question.secret.is_exact and reading.is_exact
                 of_secret = (
-                    by_logic(secret, clock)
-                    if exact
-                    else bench.by_text(question.secret, secret, made)
+                    by_logic(secret) if exact else bench.by_text(question.secret, secret, made)
                 )
-                of_view = by_logic(view, clock) if exact else bench.by_text(reading, view, made)
+                of_view = by_logic(view) if exact else bench.by_text(reading, view, made)
                 most = MOST_ROWS if exact else MOST_ROWS_BY_TEXT
                 belief = believed(found, question.relations, of_secret, of_view, most)
         except EngineError as error:
@@ -404,15 +396,12 @@ class PerfectPrivacy(Definition):
         relations: Relations,
         tried: Tried | None,
         said: dict[str, Any],
-        clock: Clock,
     ) -> Verdict:
         executed = tried.executed if tried is not None else None
         belief = (
             tried.belief
             if tried is not None
-            else believed(
-                found, relations, by_logic(secret, clock), by_logic(view, clock), MOST_ROWS
-            )
+            else believed(found, relations, by_logic(secret), by_logic(view), MOST_ROWS)
         )
         keyed = bool(relations[found.secret_tuple.relation].keys)
         facts: dict[str, Any] = {
@@ -442,9 +431,7 @@ class PerfectPrivacy(Definition):
                 "before": belief.before,
                 "after": belief.after,
             }
-        proposed = (
-            self._changes(question, view, reading, relations, clock) if reading.is_exact else []
-        )
+        proposed = self._changes(question, view, reading, relations) if reading.is_exact else []
         if proposed:
             facts["changes"] = proposed
         return Verdict(
@@ -461,7 +448,6 @@ class PerfectPrivacy(Definition):
         view: Query,
         reading: Reading,
         relations: Relations,
-        clock: Clock,
     ) -> list[str]:
         """Small changes of one view after which the whole question would be answered with holds;
         those that are found in time.
@@ -476,7 +462,7 @@ class PerfectPrivacy(Definition):
 
         def is_private(changed: Query) -> bool:
             asked = [changed, *others]
-            return not clock.is_over() and all(
+            return all(
                 isinstance(judge(secret, asked, relations, seconds=1.0), Private)
                 for secret in secrets
             )
@@ -539,7 +525,7 @@ def believed(
         claims = rows_of(secret([*found.instance_secret, found.secret_tuple]))
         return moved(rows_at(found), relations, secret, view, claims)
     except (
-        TimeUp,
+        OutOfTime,
         EngineError,
     ):  # a belief tells the breach better; the rows themselves are what proves it
         return None

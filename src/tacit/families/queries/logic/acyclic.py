@@ -14,6 +14,8 @@ from itertools import compress
 from operator import and_, itemgetter
 from typing import Any
 
+from tacit.model.deadline import look
+
 Check = Callable[[int, int, int], bool]
 Row = tuple[int, ...]
 WIDTH = 4  # bags with more variables than this are searched instead of listed,
@@ -101,7 +103,6 @@ def solve(
     tables: Sequence[Table],
     pairs: Sequence[tuple[int, int]],
     check: Check,
-    pulse: Callable[[], None],
 ) -> list[int] | None:
     """For each table the fact of one row, so that rows agree on
     variables and each pair passes its check.
@@ -114,18 +115,14 @@ def solve(
         tree = join_tree([table.scope for table in tables])
         if tree is not None:
             return semijoin(tables, tree)
-    domains = _propagated(tables, pairs, check, None, pulse)
+    domains = _propagated(tables, pairs, check, None)
     if domains is None:
         return None
     small = _restricted(tables, domains)
     bags = tree_decomposition([*(table.scope for table in small), *pairs])
-    joined = (
-        _joined(small, pairs, check, bags, pulse)
-        if max(map(len, bags), default=0) <= WIDTH
-        else None
-    )
+    joined = _joined(small, pairs, check, bags) if max(map(len, bags), default=0) <= WIDTH else None
     if joined is None:
-        return _searched(small, pairs, check, domains, pulse)
+        return _searched(small, pairs, check, domains)
     return _by_bags(small, joined)
 
 
@@ -162,7 +159,7 @@ def reduced(tables: Sequence[Table]) -> list[Table]:
     """
     tree = join_tree([table.scope for table in tables])
     if tree is None:
-        domains = _propagated(tables, (), lambda *_: True, None, lambda: None)
+        domains = _propagated(tables, (), lambda *_: True, None)
         return (
             [Table(table.scope, {}) for table in tables]
             if domains is None
@@ -278,7 +275,6 @@ def _propagated(
     pairs: Sequence[tuple[int, int]],
     check: Check,
     start: Domains | None,
-    pulse: Callable[[], None],
     changed: Sequence[int] = (),
 ) -> Domains | None:
     """The values each variable can still have when every table and pair is looked at alone;
@@ -299,7 +295,7 @@ def _propagated(
     )
     queued = set(waiting)
     while waiting:
-        pulse()
+        look()
         number = waiting.pop()
         queued.discard(number)
         smaller = _revised(tables[number], domains)
@@ -380,13 +376,12 @@ def _joined(
     pairs: Sequence[tuple[int, int]],
     check: Check,
     bags: Sequence[frozenset[int]],
-    pulse: Callable[[], None],
 ) -> list[Table] | None:
     """The join of the tables inside each bag; None where one has too many rows."""
     joined: list[Table] = []
     for bag in bags:
         rows = _bag_rows(tables, pairs, check, bag)
-        pulse()
+        look()
         if rows is None:
             return None
         joined.append(rows)
@@ -459,7 +454,6 @@ def _searched(
     pairs: Sequence[tuple[int, int]],
     check: Check,
     domains: Domains,
-    pulse: Callable[[], None],
 ) -> list[int] | None:
     """Choose a value for the variable with the fewest, propagate, go on;
     undo where nothing is left.
@@ -472,7 +466,7 @@ def _searched(
     current: Domains | None = domains
     stack: list[tuple[Domains, Iterator[tuple[int, int]]]] = []
     while True:
-        pulse()
+        look()
         if current is not None:
             choices = _choices(current, place)
             if choices is None:
@@ -489,7 +483,7 @@ def _searched(
         assert choice is not None
         changed = dict(stack[-1][0])
         changed[choice[0]] = {choice[1]}
-        current = _propagated(tables, pairs, check, changed, pulse, (choice[0],))
+        current = _propagated(tables, pairs, check, changed, (choice[0],))
 
 
 def _choices(domains: Domains, place: Mapping[int, int]) -> Iterator[tuple[int, int]] | None:

@@ -14,7 +14,6 @@ from itertools import pairwise
 
 from tacit.families.queries.logic.comparisons import paths
 from tacit.families.queries.logic.homomorphism import (
-    Clock,
     Compare,
     Facts,
     Pattern,
@@ -26,7 +25,7 @@ from tacit.families.queries.logic.numbered import NUMBERED_NULL, Body, NumberedC
 Mapped = dict[int, int]  # variable to term
 
 
-def core(body: Body, symbols: Symbols, clock: Clock | None = None) -> tuple[Body, Mapped]:
+def core(body: Body, symbols: Symbols) -> tuple[Body, Mapped]:
     """An equivalent query that is as short as can be shown, and where
     the variables of the first one went.
 
@@ -46,7 +45,7 @@ def core(body: Body, symbols: Symbols, clock: Clock | None = None) -> tuple[Body
     open_ = _movable(body)
     while open_:
         place = open_.pop(0)
-        mapped = _avoiding(body, place, compare, clock)
+        mapped = _avoiding(body, place, compare)
         if mapped is None:
             continue
         kept = _image(body, mapped)
@@ -121,9 +120,7 @@ def _covered(terms: tuple[int, ...], others: tuple[int, ...], own: set[int]) -> 
     return mapped
 
 
-def embedding(
-    source: Body, target: Body, symbols: Symbols, clock: Clock | None = None
-) -> Mapped | None:
+def embedding(source: Body, target: Body, symbols: Symbols) -> Mapped | None:
     """A homomorphism between two queries with heads that agree:
     then the target is contained in the source.
 
@@ -133,7 +130,7 @@ def embedding(
     ({-1: 7}, None)
     """
     return _homomorphism(
-        source, target, list(target.atoms), implied(target, symbols, source.constants()), clock
+        source, target, list(target.atoms), implied(target, symbols, source.constants())
     )
 
 
@@ -230,10 +227,10 @@ def _pattern(source: Body, target: Body) -> Pattern:
     return Pattern(source.atoms, source.comparisons, source.known, target.maybe | {NUMBERED_NULL})
 
 
-def _avoiding(body: Body, place: int, compare: Compare, clock: Clock | None) -> Mapped | None:
+def _avoiding(body: Body, place: int, compare: Compare) -> Mapped | None:
     """A homomorphism of the query to itself that does not use one atom."""
     rest = [*body.atoms[:place], *body.atoms[place + 1 :]]
-    return _homomorphism(body, body, rest, compare, clock)
+    return _homomorphism(body, body, rest, compare)
 
 
 def _homomorphism(
@@ -241,15 +238,12 @@ def _homomorphism(
     target: Body,
     facts: list[tuple[str, tuple[int, ...]]],
     compare: Compare,
-    clock: Clock | None,
 ) -> Mapped | None:
     fixed: Mapped = {}
     for term, wanted in zip(source.head, target.head, strict=True):
         if (term if term >= 0 else fixed.setdefault(term, wanted)) != wanted:
             return None
-    images = homomorphism(
-        _pattern(source, target), Facts(facts), fixed, compare=compare, clock=clock
-    )
+    images = homomorphism(_pattern(source, target), Facts(facts), fixed, compare=compare)
     return None if images is None else _read(source, facts, images, fixed)
 
 

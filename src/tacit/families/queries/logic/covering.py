@@ -23,6 +23,7 @@ from tacit.families.queries.query import (
     Term,
     Variable,
 )
+from tacit.model.deadline import look
 
 MOST_STEPS = 20_000
 Mapped = dict[Variable, Term]
@@ -129,6 +130,7 @@ def _embeddings(
     """Each subgoal of the view on a subgoal of the query of its own."""
     pending: list[tuple[int, Mapped, tuple[int, ...]]] = [(0, {}, ())]
     while pending:
+        look()
         at, mapped, places = pending.pop()
         steps[0] -= 1
         if steps[0] < 0:

@@ -18,7 +18,6 @@ from typing import Literal
 from tacit.families.queries.facts import Fact
 from tacit.families.queries.logic.chase import anchor, key_places, path
 from tacit.families.queries.logic.constraints import Side, State
-from tacit.families.queries.logic.homomorphism import Clock, TimeUp
 from tacit.families.queries.logic.numbered import Body, Numbering, Symbols
 from tacit.families.queries.logic.prepare import Folded, Prepared, normalised, prepare
 from tacit.families.queries.logic.realise import realised
@@ -26,6 +25,7 @@ from tacit.families.queries.logic.unify import Unifier, may_unify
 from tacit.families.queries.logic.valuations import Absorption, Question, Valuation
 from tacit.families.queries.logic.witness import Instance, collapsed
 from tacit.families.queries.query import Atom, Query, Relations
+from tacit.model.deadline import OutOfTime, look, until
 
 __all__ = [
     "Disclosed",
@@ -147,9 +147,7 @@ def is_empty(query: Query, relations: Relations) -> bool:
     """
     numbering, keys = Numbering(relations, Symbols()), key_places(relations)
     bodies = (numbering.body(part, 0) for part in query.parts)
-    return all(
-        body is None or normalised(body, numbering, keys, Clock()) is None for body in bodies
-    )
+    return all(body is None or normalised(body, numbering, keys) is None for body in bodies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,48 +181,48 @@ class Judge:
         The tuples that are critical for several views together are those critical for one of them,
         so views are asked about one by one.
         """
-        clock = Clock.of(seconds)
         settled: list[SettledPair] = []
         try:
-            hidden = self.prepared(secret, 0, clock)
-            for number, view in enumerate(views):
-                shown = self.prepared(view, 1, clock)
-                answer = self.between(hidden, shown, number, clock)
-                if not isinstance(answer, list):
-                    return answer
-                settled += answer
-        except TimeUp:
+            with until(seconds):
+                look()
+                hidden = self.prepared(secret, 0)
+                for number, view in enumerate(views):
+                    answer = self.between(hidden, self.prepared(view, 1), number)
+                    if not isinstance(answer, list):
+                        return answer
+                    settled += answer
+        except OutOfTime:
             return NotDecided(
                 "time-limit",
                 f"not decided within {seconds:g} seconds" if seconds is not None else "",
             )
         return Private(tuple(settled), not settled)
 
-    def prepared(self, query: Query, parity: int, clock: Clock | None = None) -> Prepared:
+    def prepared(self, query: Query, parity: int) -> Prepared:
         """The query made ready, from memory if it was asked about before."""
         place = query, parity
         found = self._prepared.get(place)
         if found is None:
-            found = prepare(query, self.numbering, self.keys, parity, clock or Clock())
+            found = prepare(query, self.numbering, self.keys, parity)
             self._prepared[place] = found
         return found
 
     # --- one secret and one view ----------------------------------------------------------------
 
     def between(
-        self, secret: Prepared, view: Prepared, number: int, clock: Clock
+        self, secret: Prepared, view: Prepared, number: int
     ) -> list[SettledPair] | Disclosed | NotDecided:
         """The pairs that were settled, or what is disclosed."""
         settled: list[SettledPair] = []
         for pair in self.pairs(secret.parts, view.parts):
-            question, state = self.asked(pair, secret, view, clock)
+            question, state = self.asked(pair, secret, view)
             if state is None:
                 continue
             solution = question.solve(state)
             if solution is not None:
                 return self._disclosed(question, *solution, secret, view, number)
             settled += self._settled(pair, question.absorptions, number)
-        return settled + self._folded(secret, view, number, clock)
+        return settled + self._folded(secret, view, number)
 
     def pairs(self, secrets: Sequence[Body], views: Sequence[Body]) -> Iterator[Pair]:
         """The pairs of subgoals that may unify as far as constants say;
@@ -244,17 +242,13 @@ class Judge:
                         ):
                             yield Pair(secret_part, place, view_part, other)
 
-    def asked(
-        self, pair: Pair, secret: Prepared, view: Prepared, clock: Clock
-    ) -> tuple[Question, State | None]:
+    def asked(self, pair: Pair, secret: Prepared, view: Prepared) -> tuple[Question, State | None]:
         """The question whether a pair is critical for both; no state where the two cannot meet."""
         sides = (
             Side(pair.secret_part, pair.secret_atom, secret.rivals, secret.minimal),
             Side(pair.view_part, pair.view_atom, view.rivals, view.minimal),
         )
-        return self._met(
-            pair, Question(sides, self.keys, self.symbols, clock, (*secret.raw, *view.raw))
-        )
+        return self._met(pair, Question(sides, self.keys, self.symbols, (*secret.raw, *view.raw)))
 
     def _met(self, pair: Pair, question: Question) -> tuple[Question, State | None]:
         state = question.start()
@@ -288,9 +282,7 @@ class Judge:
                     )
         return tuple(found.items())
 
-    def _folded(
-        self, secret: Prepared, view: Prepared, number: int, clock: Clock
-    ) -> list[SettledPair]:
+    def _folded(self, secret: Prepared, view: Prepared, number: int) -> list[SettledPair]:
         """The pairs with subgoals that were cut off: the rest of the query says the same."""
         settled: list[SettledPair] = []
         for side, (one, two) in enumerate(((secret, view), (view, secret))):
@@ -300,11 +292,11 @@ class Judge:
                     if side == 0
                     else list(two.parts)
                 )
-                settled += self._folded_pairs(folded, others, side, number, clock)
+                settled += self._folded_pairs(folded, others, side, number)
         return settled
 
     def _folded_pairs(
-        self, folded: Folded, others: Sequence[Body], side: int, number: int, clock: Clock
+        self, folded: Folded, others: Sequence[Body], side: int, number: int
     ) -> Iterator[SettledPair]:
         mapped = tuple(
             (
@@ -319,12 +311,12 @@ class Judge:
             atom = pair.secret_atom if side == 0 else pair.view_atom
             if folded.whole.origins[atom] in folded.kept:
                 continue
-            if self.meets(pair, clock):
+            if self.meets(pair):
                 secret = self.numbering.words(pair.secret_part, pair.secret_atom)
                 view = self.numbering.words(pair.view_part, pair.view_atom)
                 yield SettledPair(secret, view, number, _side(side), mapped)
 
-    def meets(self, pair: Pair, clock: Clock) -> bool:
+    def meets(self, pair: Pair) -> bool:
         """Can the two subgoals meet at all?"""
         if not self.keys and not any(
             _says_more(body) for body in (pair.secret_part, pair.view_part)
@@ -335,7 +327,7 @@ class Judge:
             )
             return Unifier().join_all(terms, wanted)  # nothing else can keep them apart
         bare = Side(pair.secret_part, pair.secret_atom), Side(pair.view_part, pair.view_atom)
-        return self._met(pair, Question(bare, self.keys, self.symbols, clock))[1] is not None
+        return self._met(pair, Question(bare, self.keys, self.symbols))[1] is not None
 
     def _disclosed(
         self,
@@ -364,7 +356,7 @@ class Judge:
                 values[value] if value in values else self.symbols.constant(value).value
                 for value in found.row(question.sides[side].body.head)
             )
-            instance = Instance(prepared, self.numbering, question.clock)
+            instance = Instance(prepared, self.numbering)
             smallest = instance.smallest(facts, fact, row)
             assert instance.depends(smallest, fact, row), "a witness must change the answer"
             tuples.append(fact)

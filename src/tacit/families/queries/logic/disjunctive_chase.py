@@ -25,6 +25,7 @@ from itertools import count, islice
 from tacit.families.queries.dependency import Alternative, Dependency
 from tacit.families.queries.kinds import family, family_of
 from tacit.families.queries.query import NULL, Atom, Comparison, Constant, Relations, Term, Variable
+from tacit.model.deadline import look
 
 Pair = frozenset[Term]  # two terms that are not the same
 Values = Mapping[Variable, Term]
@@ -192,6 +193,7 @@ class Chase:
         """The finished branches, one by one, depth first; LimitMet after so many steps."""
         waiting = [] if start is None else [start]
         for number in count(1):
+            look()
             if not waiting:
                 return
             if number > limit:
@@ -261,6 +263,7 @@ class Chase:
             yield values, equal
             return
         for row in tableau.tables.get(atoms[0].relation, ()):
+            look()
             if self.work is not None:
                 self.work -= 1
                 if self.work < 0:

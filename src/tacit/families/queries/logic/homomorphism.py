@@ -8,43 +8,14 @@ search with propagation.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tacit.families.queries.logic import acyclic
 from tacit.families.queries.logic.numbered import NUMBERED_NULL, NumberedAtom, NumberedComparison
+from tacit.model.deadline import look
 
 Compare = Callable[[str, int, int], bool]  # does the operator hold of two values?
-
-
-class TimeUp(Exception):
-    """The time limit was met; nothing is decided."""
-
-
-@dataclass(slots=True)
-class Clock:
-    """A time limit, looked at now and then."""
-
-    end: float | None = None
-
-    @classmethod
-    def of(cls, seconds: float | None) -> Clock:
-        """A clock that stops after so many seconds from now."""
-        return cls(None if seconds is None else time.monotonic() + seconds)
-
-    def check(self) -> None:
-        """Raise TimeUp when the limit is met."""
-        if self.is_over():
-            raise TimeUp
-
-    def is_over(self) -> bool:
-        """Is the limit met?"""
-        return self.end is not None and time.monotonic() > self.end
-
-    def left(self) -> float | None:
-        """The seconds that are left; None where there is no limit."""
-        return None if self.end is None else max(0.0, self.end - time.monotonic())
 
 
 @dataclass(slots=True)
@@ -88,7 +59,6 @@ def homomorphism(
     fixed: Mapping[int, int],
     *,
     compare: Compare | None = None,
-    clock: Clock | None = None,
 ) -> list[int] | None:
     """For each atom the number of its fact, or None where there is no homomorphism.
 
@@ -99,7 +69,7 @@ def homomorphism(
     >>> homomorphism(triangle, Facts([("R", (1, 2)), ("R", (5, 5))]), {})
     [1, 1, 1]
     """
-    task = _Task(pattern, facts, dict(fixed), compare or _differ, clock or Clock())
+    task = _Task(pattern, facts, dict(fixed), compare or _differ)
     if not task.comparisons_hold():
         return None
     images = [-1] * len(pattern.atoms)
@@ -121,13 +91,11 @@ class _Task:
         facts: Facts,
         binding: dict[int, int],
         compare: Compare,
-        clock: Clock,
     ) -> None:
         self.pattern = pattern
         self.facts = facts
         self.binding = binding
         self.compare = compare
-        self.clock = clock
         self.comparisons_of: dict[int, list[NumberedComparison]] = {}
         for one in pattern.comparisons:
             for term in {one[0], one[2]}:
@@ -258,7 +226,7 @@ def _solved(task: _Task, places: Sequence[int]) -> dict[int, int] | None:
         return _Descent(task, places, budget).run()
     except _BudgetSpent:
         pass
-    task.clock.check()
+    look()
     return _by_structure(task, places)
 
 
@@ -346,9 +314,7 @@ def _by_structure(task: _Task, places: Sequence[int]) -> dict[int, int] | None:
     tables = _tables(task, places)
     free = {variable for table in tables for variable in table.scope}
     between = [one for one in task.pattern.comparisons if one[0] in free and one[2] in free]
-    chosen = acyclic.solve(
-        tables, [(one[0], one[2]) for one in between], _checker(task, between), task.clock.check
-    )
+    chosen = acyclic.solve(tables, [(one[0], one[2]) for one in between], _checker(task, between))
     return None if chosen is None else dict(zip(places, chosen, strict=True))
 
 
@@ -388,7 +354,6 @@ def options(pattern: Pattern, facts: Facts, fixed: Mapping[int, int]) -> list[se
         facts,
         dict(fixed),
         _differ,
-        Clock(),
     )
     found: list[set[int]] = [set() for _ in pattern.atoms]
     for component in _components(task.pattern, task.binding):

@@ -11,12 +11,12 @@ from typing import Literal
 from tacit.families.queries.logic.canonical import Key, canonical_query
 from tacit.families.queries.logic.constraints import Side
 from tacit.families.queries.logic.critical import Judge, Pair, Verdict
-from tacit.families.queries.logic.homomorphism import Clock, TimeUp
 from tacit.families.queries.logic.numbered import NUMBERED_NULL, Body
 from tacit.families.queries.logic.prepare import Prepared
 from tacit.families.queries.logic.unify import Unifier
 from tacit.families.queries.logic.valuations import Question
 from tacit.families.queries.query import Query, Relations
+from tacit.model.deadline import OutOfTime, until
 
 Status = Literal["disclosed", "private", "undecided"]
 FRESH = -(10**9)  # far below the variables of any query
@@ -83,8 +83,9 @@ class SecretIndex:
 
     def _add(self, number: int, secret: Query) -> None:
         try:
-            ready = self.judge.prepared(secret, 0, Clock.of(self.seconds))
-        except TimeUp:
+            with until(self.seconds):
+                ready = self.judge.prepared(secret, 0)
+        except OutOfTime:
             self._ready.append(None)
             self._unready.append(number)
             return
@@ -112,8 +113,9 @@ class SecretIndex:
         `verdict` tells the whole story of one of them.
         """
         try:
-            shown = self.judge.prepared(view, 1, Clock.of(self.seconds))
-        except TimeUp:
+            with until(self.seconds):
+                shown = self.judge.prepared(view, 1)
+        except OutOfTime:
             return [Hit(number, "undecided") for number in range(len(self.secrets))]
         found: set[int] = set()
         open_: dict[int, list[tuple[Entry, Entry]]] = {}
@@ -169,7 +171,7 @@ class SecretIndex:
             side = Side(
                 entry.owner.parts[entry.part], entry.atom, entry.owner.rivals, entry.owner.minimal
             )
-            question = Question([side], self.judge.keys, self.judge.symbols, Clock())
+            question = Question([side], self.judge.keys, self.judge.symbols)
             state = question.start()
             fresh = {term: FRESH + term for term in key if term < 0}
             joined = state.classes.join_all(
@@ -193,18 +195,18 @@ class SecretIndex:
         keys = self._key(hidden), self._key(shown)
         if keys in self._decided:
             return self._decided[keys]
-        clock = Clock.of(self.seconds)
         met = False
         try:
-            for one, two in pairs:
-                pair = Pair(hidden.parts[one.part], one.atom, shown.parts[two.part], two.atom)
-                question, state = self.judge.asked(pair, hidden, shown, clock)
-                if state is not None:
-                    met = True
-                    if question.solve(state) is not None:
-                        self._decided[keys] = "disclosed"
-                        return "disclosed"
-        except TimeUp:
+            with until(self.seconds):
+                for one, two in pairs:
+                    pair = Pair(hidden.parts[one.part], one.atom, shown.parts[two.part], two.atom)
+                    question, state = self.judge.asked(pair, hidden, shown)
+                    if state is not None:
+                        met = True
+                        if question.solve(state) is not None:
+                            self._decided[keys] = "disclosed"
+                            return "disclosed"
+        except OutOfTime:
             return "undecided"
         if met:
             self._decided[keys] = "private"

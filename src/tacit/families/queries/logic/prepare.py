@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from tacit.families.queries.logic.chase import Keys
 from tacit.families.queries.logic.constraints import Side
 from tacit.families.queries.logic.core import Mapped, core, embedding
-from tacit.families.queries.logic.homomorphism import Clock
 from tacit.families.queries.logic.numbered import Body, Numbering
 from tacit.families.queries.logic.valuations import Question
 from tacit.families.queries.query import Query
@@ -52,18 +51,18 @@ class Prepared:
         return () if self.query.bag else self.parts
 
 
-def prepare(query: Query, numbering: Numbering, keys: Keys, parity: int, clock: Clock) -> Prepared:
+def prepare(query: Query, numbering: Numbering, keys: Keys, parity: int) -> Prepared:
     """Make a query ready: parity 0 for secrets, 1 for views, so that their variables differ."""
     raw = [numbering.body(part, parity) for part in query.parts]
     written = tuple(body for body in raw if body is not None)
-    normal = (normalised(body, numbering, keys, clock) for body in written)
+    normal = (normalised(body, numbering, keys) for body in written)
     chased = tuple(body for body in normal if body is not None)
     if query.bag:
         return Prepared(query, written, chased, ())
-    cores = [(whole, *core(whole, numbering.symbols, clock)) for whole in chased]
+    cores = [(whole, *core(whole, numbering.symbols)) for whole in chased]
     folded: list[Folded] = []
     parts: list[Body] = []
-    containers = _containers([body for _, body, _ in cores], numbering, clock)
+    containers = _containers([body for _, body, _ in cores], numbering)
     for (whole, body, went), container in zip(cores, containers, strict=True):
         if container is not None:
             other, mapped = container
@@ -76,9 +75,7 @@ def prepare(query: Query, numbering: Numbering, keys: Keys, parity: int, clock: 
     return Prepared(query, written, tuple(parts), tuple(folded), minimal)
 
 
-def _containers(
-    bodies: Sequence[Body], numbering: Numbering, clock: Clock
-) -> list[tuple[int, Mapped] | None]:
+def _containers(bodies: Sequence[Body], numbering: Numbering) -> list[tuple[int, Mapped] | None]:
     """For each part that another one contains, that other one;
     of equivalent parts the first stays.
     """
@@ -91,18 +88,18 @@ def _containers(
                 and {relation for relation, _ in container.atoms}
                 <= {relation for relation, _ in body.atoms}
             ):
-                mapped = embedding(container, body, numbering.symbols, clock)
+                mapped = embedding(container, body, numbering.symbols)
                 if mapped is not None:
                     found[place] = other, mapped
                     break
     return found
 
 
-def normalised(body: Body, numbering: Numbering, keys: Keys, clock: Clock) -> Body | None:
+def normalised(body: Body, numbering: Numbering, keys: Keys) -> Body | None:
     """The query with all equalities drawn that its keys and comparisons force;
     None where it is empty.
     """
-    question = Question([Side(body)], keys, numbering.symbols, clock)
+    question = Question([Side(body)], keys, numbering.symbols)
     state = question.start()
     if question.solve(state) is None:
         return None

@@ -40,6 +40,7 @@ from tacit.families.queries.query import (
     Variable,
 )
 from tacit.families.queries.sql.supports import named
+from tacit.model.deadline import look
 
 GOAL = "=>"  # a row of this relation holds the answer that is asked for; no table has such a name
 STEPS = 400  # of one chase
@@ -216,6 +217,7 @@ class _Task:
             return None
         parts: list[Conjunctive] = []
         for tableau in following:
+            look()
             more = self._cases(tableau)
             if more is None:
                 return None
@@ -236,6 +238,7 @@ class _Task:
             return None
         sizes = (chosen for size in (0, 1, 2) for chosen in combinations(atoms, size))
         for chosen in islice(sizes, SHORT):
+            look()
             short = _over(goal.terms, chosen, tableau)
             if short is not None and self._is_right(short):
                 return self._shortened(short)

@@ -24,9 +24,10 @@ from dataclasses import dataclass, field
 from tacit.families.queries.logic.chase import Keys
 from tacit.families.queries.logic.comparisons import paths
 from tacit.families.queries.logic.constraints import Constraints, Literal, Side, State
-from tacit.families.queries.logic.homomorphism import Clock, Facts, Pattern, homomorphism
+from tacit.families.queries.logic.homomorphism import Facts, Pattern, homomorphism
 from tacit.families.queries.logic.numbered import NUMBERED_NULL, Body, NumberedAtom, Symbols
 from tacit.families.queries.logic.unify import Unifier, may_unify
+from tacit.model.deadline import look
 
 LONGEST, MOST = 40, 400  # conditions that are remembered: their length, their number
 
@@ -79,14 +80,12 @@ class Question(Constraints):
         sides: Sequence[Side],
         keys: Keys,
         symbols: Symbols,
-        clock: Clock,
         written: Sequence[Body] = (),
     ) -> None:
         """`written`: the queries before they were cut;
         new values must suit what they compare, too.
         """
         super().__init__(sides, keys, symbols, written)
-        self.clock = clock
         self.absorptions: list[Absorption] = []
 
     # --- the most general valuation of a state --------------------------------------------------
@@ -120,7 +119,7 @@ class Question(Constraints):
         while stack:
             steps += 1
             if steps % 256 == 0:
-                self.clock.check()
+                look()
             root = open_[len(stack) - 1]
             value = next(stack[-1], None)
             if value is None:
@@ -330,12 +329,10 @@ class Question(Constraints):
                 terms for relation, terms in own.atoms if (relation, found.row(terms)) != critical
             ]
             still = {term: found.value(term) for terms in rest for term in terms if term < 0}
-            images = homomorphism(
-                pattern, facts, {**still, **fixed}, compare=found.compare, clock=self.clock
-            )
+            images = homomorphism(pattern, facts, {**still, **fixed}, compare=found.compare)
             if images is not None:
                 return images
-        return homomorphism(pattern, facts, fixed, compare=found.compare, clock=self.clock)
+        return homomorphism(pattern, facts, fixed, compare=found.compare)
 
     def _conditions(self, number: int, rival: Body, images: Sequence[int]) -> Iterator[Literal]:
         """What every solution breaks that is not absorbed by this
@@ -385,7 +382,7 @@ class Question(Constraints):
         current: State | None = state
         while True:
             if current is not None:
-                self.clock.check()
+                look()
                 found = self.valuation(current)
                 if found is not None:
                     literals = self.conflict(current, found)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tacit.families.queries.facts import Fact
 from tacit.families.queries.logic.constraints import Literal, State
-from tacit.families.queries.logic.homomorphism import Clock, Facts, Pattern, homomorphism
+from tacit.families.queries.logic.homomorphism import Facts, Pattern, homomorphism
 from tacit.families.queries.logic.numbered import (
     NUMBERED_NULL,
     Body,
@@ -70,10 +70,9 @@ class Instance:
     `row` is the row of the answer that appears with the tuple.
     """
 
-    def __init__(self, prepared: Prepared, numbering: Numbering, clock: Clock) -> None:
+    def __init__(self, prepared: Prepared, numbering: Numbering) -> None:
         self.prepared = prepared
         self.numbering = numbering
-        self.clock = clock
 
     def smallest(
         self, facts: Sequence[Fact], critical: Fact, row: tuple[Any, ...]
@@ -137,9 +136,7 @@ class Instance:
             if (term if term >= 0 else fixed.setdefault(term, value)) != value:
                 return False
         pattern = Pattern(atoms, body.comparisons, body.known)
-        return (
-            homomorphism(pattern, facts, fixed, compare=self._compare, clock=self.clock) is not None
-        )
+        return homomorphism(pattern, facts, fixed, compare=self._compare) is not None
 
     def _compare(self, operator: str, one: int, two: int) -> bool:
         if NUMBERED_NULL in (one, two):

@@ -28,7 +28,6 @@ from tacit.families.queries.sql.bodies import (
     Slot,
     constrained,
     joined,
-    settled,
     terms_of,
 )
 from tacit.families.queries.sql.truth import Case, Cases, Dependence, Formula, cases
@@ -337,10 +336,6 @@ class Algebra:
         blank: tuple[Entry, ...] = (OPAQUE,) * len(rows.columns)
         bodies = tuple(replace(body, head=blank) for body in rows.bodies)
         return Rows(rows.columns, (*bodies, Body(blank)) if one_row else bodies, False, False)
-
-    def satisfiable(self, bodies: Iterable[Body]) -> list[Body]:
-        """The bodies without those that contradict themselves."""
-        return [found for body in bodies if (found := settled(body, self.relations)) is not None]
 
     @staticmethod
     def _check(count: int) -> None:

@@ -102,15 +102,6 @@ class Randomness:
             if found < limit:
                 return found
 
-    def shuffled(self, number: int) -> Integers:
-        """The numbers 0 to number - 1 in an order of which all are equally likely."""
-        while True:
-            keys = self._words(number, "<u8")
-            order = np.argsort(keys, kind="stable")
-            ranked = keys[order]
-            if not (ranked[1:] == ranked[:-1]).any():  # equal keys would stay in their order
-                return order.astype(np.int64, copy=False)
-
     # -- coins -------------------------------------------------------------------------------------
 
     def chances(self, keeps: Integers) -> Booleans:

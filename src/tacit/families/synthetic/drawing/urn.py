@@ -17,6 +17,7 @@ import numpy as np
 from tacit.families.synthetic.cells import Domain
 from tacit.families.synthetic.drawing.randomness import Numbers, Randomness
 from tacit.families.synthetic.held import Held, Integers
+from tacit.model.deadline import look
 
 WORD = 2**63  # tickets from here on are Python's integers
 BLOCK = 1 << 18  # people drawn at once: what is needed to follow their tickets stays small
@@ -70,6 +71,7 @@ class Urn:
         """
         cells = np.empty(number, np.int64)
         for start in range(0, number, BLOCK):
+            look()
             block = cells[start : start + BLOCK]
             block[:], repeated = self._drawn(start, len(block), randomness)
             far, near = (repeated >= 0) & (repeated < start), repeated >= start

@@ -27,6 +27,7 @@ from tacit.families.synthetic.promise.enclosed import (
     float_below,
     upper_tail,
 )
+from tacit.model.deadline import look
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 ROUNDING = 2.0**-48  # of 1 - e^epsilon r_j/r_i: ten operations of error 2^-53, and more
@@ -202,6 +203,7 @@ class Law:
             [self.g, np.zeros(max(0, len(here) + len(there) - 1 - len(self.g)))]
         )
         for block in blocks(len(here), len(there)):
+            look()
             reach = int(np.searchsorted(there, here[block][-1] / ratio * (1 + SLACK), side="right"))
             if not reach:
                 continue

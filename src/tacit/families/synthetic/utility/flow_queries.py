@@ -13,6 +13,7 @@ import numpy as np
 
 from tacit.families.synthetic.utility.flows import Floats, Flows, Integers, added
 from tacit.families.synthetic.utility.positions import Positions
+from tacit.model.deadline import look
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 QUERIES = 400  # random questions about everybody
@@ -98,6 +99,7 @@ class Questions:
     def masks(self, values: int, number: int) -> Iterator[Mask]:
         """For each of the first so many questions, which of the values it asks for."""
         for question in range(min(number, len(self.shares))):
+            look()
             if self.positions is None:
                 yield (
                     np.random.default_rng([self.seed, question]).random(values)

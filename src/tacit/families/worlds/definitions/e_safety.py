@@ -41,7 +41,7 @@ from tacit.families.worlds.solving import NoWorld
 from tacit.families.worlds.universe import unbounded
 from tacit.families.worlds.unseen import USUAL, chosen
 from tacit.families.worlds.worlds import Worlds, answer
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, look
 from tacit.model.verdict import Assumption
 
 MOST_STATES = 100_000
@@ -97,7 +97,7 @@ class ESafety(ViewSafety):
         ):
             return None
         if self.over == "domain":
-            Databases(case.setting).check(Deadline(float(self.seconds)))
+            Databases(case.setting).check()
         because = (
             f"{listed(case.new)} and {case.setting.secret.name} are about tables that "
             "nothing connects"
@@ -124,20 +124,20 @@ class ESafety(ViewSafety):
         try:
             found = Worlds(setting)
             return {
-                "worlds_equal": found.ruled_out(Deadline(float(self.seconds))) is None,
+                "worlds_equal": found.ruled_out() is None,
                 **counted(found),
             }
         except (TooMany, OutOfTime):
             return {}
 
-    def _decided(self, case: SafetyCase, fresh: int | None, deadline: Deadline) -> Outcome:
+    def _decided(self, case: SafetyCase, fresh: int | None) -> Outcome:
         if self.over != "instance":
-            return self._over_databases(case, deadline)
+            return self._over_databases(case)
         outcome = None
         for setting, is_proved in chosen(case.setting, fresh, least=USUAL):
             before = outcome
             try:
-                outcome = self._over_values(case, setting, is_proved, deadline)
+                outcome = self._over_values(case, setting, is_proved)
             except NoWorld:
                 continue  # answers without data may need more unseen values
             if outcome.status == "breached":
@@ -145,15 +145,13 @@ class ESafety(ViewSafety):
             if before is not None and outcome.kind == "not-counted":
                 # it was answered with fewer unseen values, and that is as far as counting goes
                 return before
-        return outcome if outcome is not None else self._with_more(case, fresh, deadline)
+        return outcome if outcome is not None else self._with_more(case, fresh)
 
-    def _over_values(
-        self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline
-    ) -> Outcome:
+    def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool) -> Outcome:
         """The answer where open columns have so many unseen values."""
         found = Worlds(setting)
-        found.stays(deadline)
-        if not found.after or found.ruled_out(deadline) is None:
+        found.stays()
+        if not found.after or found.ruled_out() is None:
             measured = {"worlds_equal": True, **counted(found), **unseen_values(setting)}
             if is_proved:
                 return Outcome(
@@ -164,16 +162,16 @@ class ESafety(ViewSafety):
                     case=case,
                 )
             return unseen(case, setting, open_names(setting), measured)
-        outcome = self._by_parts(case, found, deadline)
+        outcome = self._by_parts(case, found)
         if outcome.status == "holds" and open_names(setting):
             return unseen(case, setting, open_names(setting), outcome.measured)
         return outcome
 
-    def _by_parts(self, case: SafetyCase, found: Worlds, deadline: Deadline) -> Outcome:
+    def _by_parts(self, case: SafetyCase, found: Worlds) -> Outcome:
         """Parts that touch both the new views and the secret decide;
         each is counted, or searched for a secret that dies.
         """
-        stays = found.stays(deadline)
+        stays = found.stays()
         actual = found.secret_of(stays)
         mixed = [part for part in found.parts if not part.is_separate]
         measured: dict[str, Any] = {"worlds_equal": False, **unseen_values(found.setting)}
@@ -194,18 +192,18 @@ class ESafety(ViewSafety):
         left: list[Part] = []
         for part in sorted(mixed, key=lambda one: len(one.tuples)):
             if len(part.tuples) > ENUMERATED:
-                looked = self._looked(case, found, part, actual, stays, measured, deadline)
+                looked = self._looked(case, found, part, actual, stays, measured)
                 if looked is True:
                     continue
                 if looked is not None:
-                    few = tally(part, most_states=COUNTED_STATES, tick=deadline.left)
+                    few = tally(part, most_states=COUNTED_STATES)
                     died = few.moved(of_part(actual, part)) if few is not None else None
                     return (
                         looked
                         if few is None or died is None
                         else self._odds(case, found, few, died, actual, measured)
                     )
-            one = tally(part, most_states=MOST_STATES, tick=deadline.left)
+            one = tally(part, most_states=MOST_STATES)
             if one is None:
                 left.append(part)
                 continue
@@ -213,7 +211,7 @@ class ESafety(ViewSafety):
             if (secret := one.moved(of_part(actual, part))) is not None:
                 return self._odds(case, found, one, secret, actual, measured)
         for part in left:
-            if (dead := self._dies(case, found, part, actual, measured, deadline)) is not None:
+            if (dead := self._dies(case, found, part, actual, measured)) is not None:
                 return dead
         if left:
             size = max(len(part.tuples) for part in left)
@@ -244,19 +242,17 @@ class ESafety(ViewSafety):
         actual: frozenset[Tuple],
         stays: frozenset[int],
         measured: Mapping[str, Any],
-        deadline: Deadline,
     ) -> Outcome | Literal[True] | None:
         """What can be of each row tells of a part:
         a secret that dies, or True where it has one secret only; None where it must be counted.
         """
         rows = dict(part.secret)
-        after = settled([*part.before, *part.after], rows, deadline, stays)
+        after = settled([*part.before, *part.after], rows, stays)
         still_open = after.possible.keys() & after.avoidable.keys()
         # What is open after was open before, so only the other rows are asked about.
         before = settled(
             part.before,
             {row: ways for row, ways in rows.items() if row not in still_open},
-            deadline,
             stays,
         )
         if not still_open and not before.possible.keys() & before.avoidable.keys():
@@ -279,12 +275,11 @@ class ESafety(ViewSafety):
         part: Part,
         actual: frozenset[Tuple],
         measured: Mapping[str, Any],
-        deadline: Deadline,
     ) -> Outcome | None:
         """Does the secret of a world that is ruled out have no world left?"""
-        out = found.breaking(part.after, deadline)
+        out = found.breaking(part.after)
         died = actual if out is None else found.secret_of(out)
-        if died == actual or found.some([*found.after, *found.having(died)], deadline) is not None:
+        if died == actual or found.some([*found.after, *found.having(died)]) is not None:
             return None
         return self._secrets(
             case, found, [(actual, None, None), (died, None, 0)], ((), ()), measured
@@ -376,12 +371,12 @@ class ESafety(ViewSafety):
 
     # -- over a domain, on every database ----------------------------------------------------------
 
-    def _over_databases(self, case: SafetyCase, deadline: Deadline) -> Outcome:
+    def _over_databases(self, case: SafetyCase) -> Outcome:
         for fresh in domains(case.setting, self.over):
             found = Databases(case.setting, fresh)
             if self.over == "domain":
-                found.check(deadline)
-            outcome = self._on_some(case, found, deadline)
+                found.check()
+            outcome = self._on_some(case, found)
             if outcome is not None and (outcome.status == "breached" or not found.universe.open):
                 return outcome
         return undecided(
@@ -392,7 +387,7 @@ class ESafety(ViewSafety):
             case,
         )
 
-    def _on_some(self, case: SafetyCase, found: Databases, deadline: Deadline) -> Outcome | None:
+    def _on_some(self, case: SafetyCase, found: Databases) -> Outcome | None:
         """Every piece of the databases by enumeration where it is small;
         else some databases, one by one.
         """
@@ -401,18 +396,18 @@ class ESafety(ViewSafety):
         pieces = [one for one in found.pieces() if one.secret and (one.new or one.new_conditions)]
         large = [one for one in pieces if len(one.tuples) > ENUMERATED - 4]
         for piece in pieces:
-            deadline.left()
+            look()
             if piece not in large and (odds := moved(piece)) is not None:
                 return moved_breach(case, found, odds.instance, odds.secrets)
         if not large:
             because = "on no database over these domains do the odds between secrets change"
             return Outcome("holds", "odds-equal", because, {"pieces": len(pieces)}, case=case)
-        return self._one_by_one(case, found, deadline)
+        return self._one_by_one(case, found)
 
-    def _one_by_one(self, case: SafetyCase, found: Databases, deadline: Deadline) -> Outcome:
+    def _one_by_one(self, case: SafetyCase, found: Databases) -> Outcome:
         seen: list[frozenset[int]] = []
         while len(seen) < TRIED:
-            pair = found.pair(deadline, seen)
+            pair = found.pair(seen)
             if pair is None and not seen:
                 because = (
                     "on no database over these domains does it rule out a database with "
@@ -422,7 +417,7 @@ class ESafety(ViewSafety):
             if pair is None:
                 break
             seen.append(pair.instance)
-            on_one = self._by_parts(case, Worlds(on_database(found, pair.instance)), deadline)
+            on_one = self._by_parts(case, Worlds(on_database(found, pair.instance)))
             if on_one.status == "breached":
                 outcome = pair_breach(case, found, pair.instance, pair.world)
                 facts = {key: value for key, value in outcome.facts.items() if key == "instance"}

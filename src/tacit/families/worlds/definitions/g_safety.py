@@ -34,7 +34,6 @@ from tacit.families.worlds.setting import Setting
 from tacit.families.worlds.solving import NoWorld
 from tacit.families.worlds.unseen import chosen
 from tacit.families.worlds.worlds import Worlds
-from tacit.model.deadline import Deadline
 
 REPLAYED = 60  # a world of up to so many rows is checked once more the plain way before it is shown
 
@@ -76,31 +75,29 @@ class GSafety(ViewSafety):
     def __post_init__(self) -> None:
         self._check_parameters()
 
-    def _decided(self, case: SafetyCase, fresh: int | None, deadline: Deadline) -> Outcome:
+    def _decided(self, case: SafetyCase, fresh: int | None) -> Outcome:
         if self.over != "instance":
-            return self._over_databases(case, deadline)
+            return self._over_databases(case)
         outcome = None
         for setting, is_proved in chosen(case.setting, fresh):
             try:
-                outcome = self._over_values(case, setting, is_proved, deadline)
+                outcome = self._over_values(case, setting, is_proved)
             except NoWorld:
                 continue  # answers without data may need more unseen values
             if outcome.status == "breached":
                 break
-        return outcome if outcome is not None else self._with_more(case, fresh, deadline)
+        return outcome if outcome is not None else self._with_more(case, fresh)
 
-    def _over_values(
-        self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline
-    ) -> Outcome:
+    def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool) -> Outcome:
         """The answer where open columns have so many unseen values."""
         found = Worlds(setting)
-        found.stays(deadline)
-        out = found.ruled_out(deadline)
+        found.stays()
+        out = found.ruled_out()
         measured: dict[str, Any] = {"worlds_equal": out is None, **counted(found)}
         if setting.fresh:
             measured["fresh"] = setting.fresh
         if out is not None:
-            return self._ruled_out(case, found, out, measured, is_proved, deadline)
+            return self._ruled_out(case, found, out, measured, is_proved)
         if is_proved:
             return Outcome(
                 "holds",
@@ -118,13 +115,12 @@ class GSafety(ViewSafety):
         out: frozenset[int],
         measured: Mapping[str, Any],
         is_proved: bool,
-        deadline: Deadline,
     ) -> Outcome:
         """A world goes. That breaches unless every world has the same secret."""
         setting = found.setting
-        secret, other = found.secret_of(found.stays(deadline)), out
+        secret, other = found.secret_of(found.stays()), out
         if found.secret_of(out) == secret:
-            differing = found.other_secret(secret, deadline)
+            differing = found.other_secret(secret)
             if differing is None and is_proved:
                 return one_secret(case, measured)
             if differing is None:
@@ -132,13 +128,13 @@ class GSafety(ViewSafety):
             other = differing
         return breach(case, found, out, other, measured)
 
-    def _over_databases(self, case: SafetyCase, deadline: Deadline) -> Outcome:
+    def _over_databases(self, case: SafetyCase) -> Outcome:
         searched = 0
         for fresh in domains(case.setting, self.over):
             found = Databases(case.setting, fresh)
             if self.over == "domain":
-                found.check(deadline)
-            pair = found.pair(deadline)
+                found.check()
+            pair = found.pair()
             if pair is not None:
                 return pair_breach(case, found, pair.instance, pair.world)
             searched = max(searched, found.undetermined)

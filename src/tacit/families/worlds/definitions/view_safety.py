@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -24,10 +25,11 @@ from tacit.families.worlds.solving import NoWorld
 from tacit.families.worlds.universe import unbounded
 from tacit.families.worlds.unseen import chosen, enough, further
 from tacit.families.worlds.worlds import Worlds
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import Deadline, OutOfTime, until
 from tacit.model.verdict import Assumption, Certificate, Reason, Scope, Status, Verdict, Witness
 
 SECONDS = 60
+AFTERWARDS = 10.0  # seconds for what may decide without worlds, when the time for these is up
 COUNTED_STATES, COUNTED_PARTS = 20_000, 300  # worlds are counted along the way where that is cheap
 MOST_SHOWN = 12  # rows of a secret in a sentence
 MOST_HINTED = 40  # unseen values that are worth trying
@@ -97,7 +99,7 @@ class ViewSafety(Definition):
 
     def check(self, question: SafetyQuestion, *, sensitive: str | None = None) -> Verdict:
         """Judge every case; one that is breached decides, else one that is undecided."""
-        deadline = Deadline(float(self.seconds))
+        deadline = Deadline(self.seconds)
         known: Derivations = {}
         outcomes: list[Outcome] = []
         for case in question.cases:
@@ -117,10 +119,10 @@ class ViewSafety(Definition):
         beyond = self.over == "all" or (
             case.setting.instance is not None and bool(unbounded(case.setting))
         )
-        if beyond and (outcome := self._derived(case, {}, known)) is not None:
-            return outcome
         try:
-            outcome = self._settled(case) or self._decided(case, question.fresh, deadline)
+            with until(deadline):
+                derived = self._derived(case, {}, known) if beyond else None
+                outcome = derived or self._settled(case) or self._decided(case, question.fresh)
         except TooMany as error:
             outcome = undecided("limit", f"{sentence(error.what)} {SMALLER}", case)
         except OutOfTime:
@@ -139,30 +141,29 @@ class ViewSafety(Definition):
                     "unseen values with fresh:."
                 ),
             ) from None
-        if outcome.status == "undecided" or outcome.kind == "worlds-equal":
-            outcome = self._derived(case, outcome.measured, known) or outcome
-        if outcome.status == "undecided" and (how := fixed(case.setting)) is not None:
-            return one_secret(case, outcome.measured, how)
+        with suppress(OutOfTime), until(AFTERWARDS):
+            if outcome.status == "undecided" or outcome.kind == "worlds-equal":
+                outcome = self._derived(case, outcome.measured, known) or outcome
+            if outcome.status == "undecided" and (how := fixed(case.setting)) is not None:
+                return one_secret(case, outcome.measured, how)
         return outcome
 
     @abstractmethod
-    def _decided(self, case: SafetyCase, fresh: int | None, deadline: Deadline) -> Outcome:
+    def _decided(self, case: SafetyCase, fresh: int | None) -> Outcome:
         """The answer by looking at worlds."""
 
     @abstractmethod
-    def _over_values(
-        self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline
-    ) -> Outcome:
+    def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool) -> Outcome:
         """The answer where open columns have so many unseen values."""
 
-    def _with_more(self, case: SafetyCase, fresh: int | None, deadline: Deadline) -> Outcome:
+    def _with_more(self, case: SafetyCase, fresh: int | None) -> Outcome:
         """The answer with more unseen values, where no database was found with few;
         NoWorld where there is none whatever their number.
         """
         tried = [*chosen(case.setting, fresh), *(more := further(case.setting, fresh))]
         for setting, is_proved in more:
             try:
-                return self._over_values(case, setting, is_proved, deadline)
+                return self._over_values(case, setting, is_proved)
             except NoWorld:
                 continue
         last, is_proved = tried[-1]

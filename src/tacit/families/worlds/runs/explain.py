@@ -24,7 +24,7 @@ from tacit.families.worlds.templates import Templates, templates
 from tacit.families.worlds.universe import unbounded
 from tacit.families.worlds.unseen import chosen
 from tacit.families.worlds.worlds import Worlds
-from tacit.model.deadline import Deadline, OutOfTime
+from tacit.model.deadline import OutOfTime, until
 from tacit.model.jobs import Job
 from tacit.model.verdict import Audience, Verdict, as_json
 from tacit.plan.opened import OpenPlan
@@ -292,7 +292,8 @@ def list_worlds(check: Check, setting: Setting, sample: int) -> Listing:
     """The worlds of a setting, with the limits that a check has."""
     seconds = float(check.parameters.get("seconds", SECONDS))
     try:
-        return listing(Worlds(setting), sample=sample, rng=Random(SEED), deadline=Deadline(seconds))
+        with until(seconds):
+            return listing(Worlds(setting), sample=sample, rng=Random(SEED))
     except TooMany as error:
         text = error.what.rstrip(".")
         raise InputError(

@@ -1,0 +1,83 @@
+"""A plan from the arguments of a Python function: no text in between; errors name the argument."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from math import isfinite
+from typing import Any, get_args
+
+from tacit.errors import Mark, PlanError
+from tacit.model.schema import HierarchySpec
+from tacit.plan.read.document import Faults, KeyPath
+from tacit.plan.read.syntax import DEEPEST, TOO_DEEP
+from tacit.plan.read.values import LONGEST_NUMBER
+
+KEPT = (bool, str, Decimal, *get_args(HierarchySpec))  # what the readers of a plan take as it is
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What a function was given, laid out as a plan. `names` says from which argument comes what
+    begins with a path; "" says that the next step is its name.
+
+    >>> given = Arguments("f", {"tables": {"R": {"key": 3}}}, {("tables",): "schema"})
+    >>> str(given.mark("tables", "R", "key")), str(given.mark("at-most")), str(given.mark())
+    ("schema['R']['key']", 'at_most', 'f')
+    """
+
+    file: str  # the function
+    given: Mapping[str, Any]
+    names: Mapping[KeyPath, str]
+
+    def mark(self, *path: str | int, key: bool = False) -> Mark:
+        """The argument that a path of the plan came from, and the place in it."""
+        known = max((one for one in ((), *self.names) if path[: len(one)] == one), key=len)
+        name, steps = self.names.get(known, ""), path[len(known) :]
+        if not name and steps:
+            name, steps = str(steps[0]).replace("-", "_"), steps[1:]
+        return Mark((name or self.file) + "".join(f"[{step!r}]" for step in steps))
+
+    def has(self, *path: str | int) -> bool:
+        """Whether the path leads somewhere."""
+        node: Any = self.given
+        for step in path:
+            try:
+                node = node[step]
+            except (KeyError, IndexError, TypeError):
+                return False
+        return True
+
+    def values(self, faults: Faults) -> dict[Any, Any]:
+        """The whole as dicts, lists and scalars, exact as they were given."""
+        try:
+            value: dict[Any, Any] = plan_value(self.given)
+        except PlanError as error:
+            raise error.at(self.mark()) from None
+        return value
+
+
+def plan_value(value: Any, depth: int = 0) -> Any:
+    """A Python value as a plan has it: numbers stay exact, and so do functions
+    and hierarchies, and what plans have no type for is text.
+
+    >>> from fractions import Fraction
+    >>> plan_value({"k": 4, "l": 2.8, "c": (Fraction(1, 3), None)})
+    {'k': 4, 'l': Decimal('2.8'), 'c': ['1/3', None]}
+    """
+    if depth > DEEPEST:
+        raise PlanError(f"an argument is {TOO_DEEP}.")
+    if hasattr(value, "tolist"):  # as numpy and pandas have it
+        value = value.tolist()
+    if value is None or callable(value) or isinstance(value, KEPT):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 10**LONGEST_NUMBER else Decimal(value)
+    if isinstance(value, float):
+        return Decimal(repr(value)) if isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plan_value(one, depth + 1) for key, one in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, bytes):
+        return [plan_value(one, depth + 1) for one in value]
+    return str(value)
