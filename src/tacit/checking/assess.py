@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.engines.open import open_engine
 from tacit.errors import InputError, PlanError, TacitError, did_you_mean, raise_all
 from tacit.families.microdata.definitions.asking import answer_with
+from tacit.families.microdata.definitions.microdata import MicrodataDefinition
 from tacit.families.microdata.reading.source import Source, nobody
 from tacit.families.queries.reading.readings import Readings
 from tacit.families.registry import (
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from tacit.families.definition import Definition
     from tacit.families.microdata.microdata import MicrodataQuestion
     from tacit.families.microdata.portrait import Portrait
+    from tacit.families.microdata.reading.together import JointQuestions
     from tacit.families.overlaps.memberships import Seats
     from tacit.families.overlaps.question import OverlapQuestion
     from tacit.families.overlaps.reading.questions import OverlapQuestions
@@ -299,6 +301,13 @@ class Desk:
         return OverlapQuestions(self.plan, self.readings, lambda: self.engine, self.job)
 
     @cached_property
+    def together(self) -> JointQuestions:
+        """The plan's questions about several microdata releases of one table."""
+        from tacit.families.microdata.reading.together import JointQuestions
+
+        return JointQuestions(self.source, self.job)
+
+    @cached_property
     def synthetic(self) -> SyntheticQuestions:
         """The plan's questions about synthetic releases, and what they are made of."""
         from tacit.families.synthetic.reading.questions import SyntheticQuestions
@@ -406,6 +415,24 @@ def by_itself(check: Check, definition: Definition, desk: Desk) -> Verdict:
     return judged_by(check, definition, desk.question(check), desk)
 
 
+def with_names(check: Check, definition: Definition, names: Sequence[str], desk: Desk) -> Verdict:
+    """The verdict of a definition of microdata on the release that a check names, for who has
+    some others of the same table too.
+    """
+    if not names:
+        return by_itself(check, definition, desk)
+    from tacit.families.microdata.definitions.together.judging import answer_together
+
+    assert isinstance(definition, MicrodataDefinition)
+    joint = desk.together.question((*names, *check.releases))
+    return answer_together(
+        definition.with_files(desk.source.lines),
+        joint,
+        check.sensitive,
+        desk.plan.mark(*check.path),
+    )
+
+
 def judged_by(check: Check, definition: Definition, question: Any, desk: Desk) -> Verdict:
     """The verdict on a question about queries, views or mechanisms; errors point at the check."""
     if check.kind in OF_QUERIES:
@@ -427,7 +454,7 @@ def with_holdings(check: Check, definition: Definition, desk: Desk) -> Verdict:
 
     def ask(check: Check, hand: Hand) -> Verdict:
         if check.kind in MICRODATA:
-            return by_itself(check, definition, desk)
+            return with_names(check, definition, hand.names, desk)
         question = question_for(check, hand, desk)
         if check.kind in OF_OVERLAPS:
             asked[*hand.names, *hand.new] = question

@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 Code = Literal["does-not-compose", "release-changed", "answer-changed", "composition"]
 UNREAD = "ledger-unread"  # the code where what is out is not known
 
-NOTHING: frozenset[Shape] = frozenset()
 # What each family of definitions judges together with a new release;
 # all else about the same table does not compose.
 JUDGES: Mapping[str, frozenset[Shape]] = {
-    **dict.fromkeys(MICRODATA, NOTHING),
+    **dict.fromkeys(MICRODATA, frozenset({"microdata"})),
     **dict.fromkeys(OF_OVERLAPS, frozenset({"view", "microdata"})),
     **dict.fromkeys(OF_QUERIES, frozenset({"view", "constraint"})),
     **dict.fromkeys(OF_WORLDS, frozenset({"view", "constraint"})),
@@ -58,11 +57,7 @@ def does_not_compose(
         " and ".join(new),
         "is public" if who == "anyone" else f"is with {who.removesuffix(' together')}",
     )
-    judges = (
-        f"{check.kind} judges {names} alone"
-        if not JUDGES[check.kind]
-        else f"{check.kind} cannot judge {names} together with it"
-    )
+    judges = f"{check.kind} cannot judge {names} together with it"
     return Problem(
         "does-not-compose",
         f"{held.told} {has} already, and {judges}{f': {why.rstrip(chr(46))}' if why else ''}.",

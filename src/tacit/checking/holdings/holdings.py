@@ -30,7 +30,7 @@ from tacit.checking.holdings.ties import Ties, under_other_names
 from tacit.checking.recording.answers import Answers
 from tacit.checking.recording.defined import definition_of, shape_of
 from tacit.errors import TacitError
-from tacit.families.registry import OF_OVERLAPS, OF_SYNTHETIC, OF_WORLDS
+from tacit.families.registry import MICRODATA, OF_OVERLAPS, OF_SYNTHETIC, OF_WORLDS
 from tacit.families.words import listed
 from tacit.model.recipients import is_among
 from tacit.model.release import Microdata, View
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tacit.model.release import Release
     from tacit.plan.plan import Check
 
+ABOUT_PEOPLE = {*MICRODATA, *OF_OVERLAPS}  # definitions that judge several releases of one table
 NOT_BEGUN = "the ledger was not begun yet: nothing is out by it"
 
 
@@ -410,7 +411,7 @@ class Holdings:
             return replace(hand, problems=(*hand.problems, problem))
         if needs_answers(check) and held.shape != "constraint" and not self._answer_holds(held):
             return self._was_wrong(check, hand, held)
-        if check.kind in OF_OVERLAPS and self._are_others(held):
+        if check.kind in ABOUT_PEOPLE and self._are_others(held):
             return replace(hand, problems=(*hand.problems, people_changed(held)))
         assumed = (*hand.assumptions, *self._not_compared(check, held))
         if (
@@ -445,7 +446,7 @@ class Holdings:
             return self._drawn_again(hand, held, own)
         if needs_answers(check) and held.shape != "constraint" and not self._goes_out_again(held):
             return self._was_wrong(check, hand, held)
-        if check.kind in OF_OVERLAPS and self._are_others(held):
+        if check.kind in ABOUT_PEOPLE and self._are_others(held):
             return replace(hand, problems=(*hand.problems, people_changed(held)))
         assumed = (*hand.assumptions, *self._not_compared(check, held))
         return replace(
@@ -610,7 +611,7 @@ class Holdings:
                 f"nothing that {held.told} does not show has changed since it went out",
                 "no",
             )
-        elif check.kind in OF_OVERLAPS and (held.people is None or self._people(held) is None):
+        elif check.kind in ABOUT_PEOPLE and (held.people is None or self._people(held) is None):
             yield Assumption(
                 "same-people",
                 f"the people, and what everybody knows of them, are those of when {held.told} "

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 from tacit.checking.asking import question_for
-from tacit.checking.assess import Desk, by_itself, judged_by
+from tacit.checking.assess import Desk, judged_by, with_names
 from tacit.checking.holdings.adversaries import spellings_of
 from tacit.checking.holdings.held import in_words
 from tacit.checking.holdings.ledgers import is_begun, ledger_of
@@ -183,7 +183,7 @@ def judged_for_all(check: Check, desk: Desk) -> list[tuple[Verdict, Hand]]:
 
     def ask(check: Check, hand: Hand) -> Verdict:
         if check.kind in MICRODATA:
-            return by_itself(check, definition, desk)
+            return with_names(check, definition, hand.names, desk)
         return judged_by(check, definition, question_for(check, hand, desk), desk)
 
     return judged_each(check, definition, desk.holdings, ask)

@@ -78,7 +78,7 @@ def anonymize(
         if isinstance(found, Repaired):
             job.step("asking about what is out already", 0.85)
             found = replace(beside_what_is_out(found, plan), not_asked=task.not_asked)
-        if isinstance(found, Repaired) and output is not None and (found.is_judged or unjudged):
+        if isinstance(found, Repaired) and output is not None and may_go_out(found, unjudged):
             write(found.recoded, source.reader, output, job=job, replace=replace_output, keep=keep)
             job.step("checking what was written", 0.95)
             compare(found.recoded, source.reader, output)
@@ -91,6 +91,14 @@ def anonymize(
             found = found.with_portrait()
         job.step("done", 1.0)
     return replace(found, seconds=time.perf_counter() - begun)
+
+
+def may_go_out(found: Repaired, unjudged: bool) -> bool:
+    """Is a release written? Where a check could not judge it together with what is out, only if
+    somebody insists; never where both together break one.
+    """
+    breached = any(verdict.status == "breached" for verdict in found.verdicts)
+    return found.is_judged or (unjudged and not breached)
 
 
 def solve(task: Task, job: Job, levels: Mapping[str, int] | None = None) -> Repaired | NotRepaired:

@@ -7,14 +7,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tacit.checking.assess import Desk, with_left_out
+from tacit.checking.assess import Desk, with_left_out, with_names
 from tacit.checking.concerning import all_out
 from tacit.checking.judging import judged
+from tacit.errors import DataError
 from tacit.families.registry import MICRODATA, define
 from tacit.model.release import Microdata
 from tacit.model.verdict import Reason, Verdict
 
 if TYPE_CHECKING:
+    from tacit.checking.holdings.holdings import Hand
     from tacit.families.microdata.runs.results import Repaired
     from tacit.plan.plan import Check, Plan
 
@@ -46,11 +48,19 @@ def beside(check: Check, verdict: Verdict, desk: Desk) -> Verdict:
     would get it with what they hold.
     """
     if desk.holdings.has_beside(check):
-        name = verdict.name
-        verdict, _ = judged(
-            check, define(check.kind, check.parameters), desk.holdings, lambda check, hand: verdict
-        )
-        verdict = replace(verdict, name=name)
+        definition = define(check.kind, check.parameters)
+
+        def ask(check: Check, hand: Hand) -> Verdict:
+            if not hand.names:
+                return verdict
+            if desk.plan.releases[check.releases[0]].file == NOWHERE:  # type: ignore[union-attr]
+                raise DataError(
+                    "rows are left out of what was found, or its groups have labels of their own."
+                )
+            return with_names(check, definition, hand.names, desk)
+
+        found, _ = judged(check, definition, desk.holdings, ask)
+        return with_left_out(check, replace(found, name=verdict.name), desk)
     return with_left_out(check, verdict, desk)
 
 
