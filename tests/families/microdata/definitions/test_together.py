@@ -14,6 +14,7 @@ import pytest
 from asking import as_they_are, handmade
 from oracles import together as oracle
 from tacit.errors import DataError
+from tacit.families.microdata.definitions.together.deciding import holds_together
 from tacit.families.microdata.definitions.together.judging import answer_together
 from tacit.families.microdata.definitions.together.question import Copy, JointQuestion
 from tacit.families.microdata.definitions.together.releases import releases_of
@@ -275,3 +276,17 @@ def test_what_is_not_defined_for_several_releases_says_why(
     [one] = drawn(5, 1)
     with pytest.raises(DataError, match=why):
         answer_together(define(kind, found), one.joint(), "value")  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ASKED)
+def test_a_search_decides_as_the_verdict_does(kind: str) -> None:
+    rng = random.Random(3)
+    for one in drawn(77, TABLES // 2):
+        found = parameters(kind, rng)
+        if kind == "rho1-rho2" and found["rho1"] >= found["rho2"]:
+            continue
+        definition, joint = define(kind, found), one.joint()
+        expected = answer_together(definition, joint, "value")  # type: ignore[arg-type]
+        decided = holds_together(definition, joint, "value")  # type: ignore[arg-type]
+        assert decided == (expected.status == "holds")

@@ -62,6 +62,9 @@ class JointQuestion:
     assumptions: tuple[Assumption, ...] = ()
     seconds: float = SECONDS
     job: Job = field(default_factory=Job)
+    _values: dict[tuple[int, str], tuple[MicrodataQuestion, Integers]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @property
     def names(self) -> list[str]:
@@ -122,6 +125,12 @@ class JointQuestion:
 
     def values(self, reading: MicrodataQuestion, column: str) -> Integers:
         """The code of each tuple's sensitive value as a reading takes it; -1 for no value."""
+        key = id(reading), column
+        if key not in self._values:  # the reading is kept, so that no other gets its id
+            self._values[key] = reading, self._read_values(reading, column)
+        return self._values[key][1]
+
+    def _read_values(self, reading: MicrodataQuestion, column: str) -> Integers:
         meant = {value: value for value in self.asked.base.dictionaries[column]}
         told = self.asked.base.raw.get(column)
         written = reading.base.raw.get(column)

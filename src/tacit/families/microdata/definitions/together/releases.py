@@ -7,7 +7,7 @@ group of every release has its tuples, as often as it shows them. Who is in whic
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -54,6 +54,7 @@ class Releases:
     shown: Integers
     has: Cells
     class_of: Integers
+    _rows: dict[int, tuple[Integers, Integers, int]] = field(default_factory=dict, repr=False)
 
     @property
     def tuples(self) -> int:
@@ -88,6 +89,11 @@ class Releases:
         """The rows of a release, sorted: group and what it shows as one number, how many there
         are, and the factor of the group in that number.
         """
+        if release not in self._rows:
+            self._rows[release] = self._counted_rows(release)
+        return self._rows[release]
+
+    def _counted_rows(self, release: int) -> tuple[Integers, Integers, int]:
         group, wide = self.groups[release][self.has.classes], int(self.shown[release].max()) + 1
         inside = group != ABSENT
         key = group[inside] * wide + self.shown[release][self.has.tuples[inside]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -62,11 +63,12 @@ def possible_worlds(
     """
     job, is_late = job or Job(), False
     known = np.ones(len(releases.sizes), dtype=bool)
-    pairs = [_settled(releases)]
+    pairs = [settled_pairs(releases)]
     for part in releases.connected():
         can = part.current > 0
         try:
-            _explore(part, can, deadline, job)
+            for _ in explored(part, can, np.ones(len(can), dtype=bool), deadline, job):
+                pass
         except (OutOfTime, TooLarge) as error:
             is_late |= isinstance(error, OutOfTime)
             known[part.classes] = False
@@ -77,22 +79,33 @@ def possible_worlds(
     return Worlds(classes[order], tuples[order], known, is_late=is_late)
 
 
-def _settled(releases: Releases) -> tuple[Integers, Integers]:
+def settled_pairs(releases: Releases) -> tuple[Integers, Integers]:
+    """Classes that are settled with their tuples, sorted by class."""
     inside = releases.settled[releases.has.classes]
     return releases.has.classes[inside], releases.has.tuples[inside]
 
 
-def _explore(part: Component, can: Flags, deadline: Deadline, job: Job) -> None:
-    """Find worlds until it is known of every cell; `can` has what they show, in place."""
+def explored(
+    part: Component, can: Flags, open_: Flags, deadline: Deadline, job: Job
+) -> Iterator[None]:
+    """Find worlds until all is known of the classes that are open; it stops after each world.
+
+    `can` has what worlds show, in place; whoever looks on may close classes in `open_`. Raises
+    OutOfTime and TooLarge.
+    """
     flat, current = can.reshape(-1), part.current.reshape(-1)
+    if not open_.any():
+        return
     for piece in pieces_of(system_of(part.overlap()).parts):
         job.step("looking for worlds", 0.5)
         filling = Filling(piece, current[piece.place])
-        while (wanted := ~flat[piece.place] & (piece.high > 0)).any():
+        class_ = piece.place // can.shape[1]
+        while (wanted := ~flat[piece.place] & (piece.high > 0) & open_[class_]).any():
             found = filling.more(wanted, deadline, job)
             if found is None:
                 break
             flat[piece.place] |= found > 0
+            yield
 
 
 def counted_worlds(releases: Releases, deadline: Deadline, job: Job | None = None) -> Worlds:
