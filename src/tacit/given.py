@@ -5,7 +5,8 @@ data frames, roles, queries and options, as a plan has them.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from tacit.families.definition import Definition
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
 from tacit.families.microdata.reading.source import Source, count_table
 from tacit.families.microdata.repair.required import Required
+from tacit.model.jobs import Job
 from tacit.model.release import Microdata, Repair, View
 from tacit.model.schema import HierarchySpec, Table
 from tacit.plan.plan import Plan
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.engines.duckdb.engine import DuckDB
     from tacit.families.microdata.recoded import Recoded
+    from tacit.families.overlaps.reading.answers import Given
+    from tacit.model.verdict import Verdict
 
 
 def read_plan_of(written: Mapping[str, Any], caller: str) -> Plan:
@@ -80,6 +84,59 @@ def counted_source(data: Any, table: Table, release: Microdata, engine: DuckDB) 
     source = Source(plan, engine)
     source.counted[table.name] = count_table(source.reader, table, plan)
     return source
+
+
+def beside(
+    published: Sequence[Any], source: Source, name: str, engine: DuckDB
+) -> Callable[[Definition], Verdict] | None:
+    """Asks definitions about the release of a data frame together with copies that are out; None
+    where nothing is.
+    """
+    from tacit.families.microdata.definitions.together.judging import answer_beside
+    from tacit.families.microdata.reading.together import JointQuestions
+
+    if isinstance(published, Mapping | str) or not isinstance(published, Sequence):
+        raise ParameterError(
+            "published is a list of what is out.",
+            parameter="published",
+            hint="Write published=[copy].",
+        )
+    if not published:
+        return None
+    table = source.plan.tables[name]
+    releases, given = dict(source.plan.releases), {}
+    for number, one in enumerate(published, 1):
+        called = "published" if len(published) == 1 else f"published {number}"
+        if isinstance(one, Mapping):
+            refuse_unknown(one, table)
+            releases[called] = Microdata(called, name, dict(one))
+        else:
+            releases[called] = Microdata(called, name)
+            given[called] = rows_of(one, called, engine)
+    source.plan = replace(source.plan, releases=releases)
+    others = [one for one in releases if one != name]
+    joint = JointQuestions(source, Job(), given).question((*others, name))
+
+    def ask(definition: Definition) -> Verdict:
+        return answer_beside(required_of(definition, source).definition, joint, None)
+
+    return ask
+
+
+def rows_of(data: Any, called: str, engine: DuckDB) -> Given:
+    """The rows of a data frame as texts, each with how often it is there."""
+    from tacit.engines.sql import shapes
+    from tacit.families.microdata.hierarchy import value_text
+    from tacit.families.overlaps.reading.answers import Given
+
+    relation = f"tacit {called}"
+    engine.put(relation, data)
+    header = list(engine.columns(relation))
+    cells: dict[tuple[str | None, ...], int] = {}
+    for *row, many in engine.rows(shapes.tallied(shapes.columns_of(relation, header), header)):
+        texts = tuple(None if one is None else value_text(one) for one in row)
+        cells[texts] = cells.get(texts, 0) + many
+    return Given(called, tuple(header), cells)
 
 
 def named_columns(table: Table) -> list[str]:

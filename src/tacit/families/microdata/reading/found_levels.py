@@ -1,4 +1,4 @@
-"""Found levels: how a file that someone else made generalizes a table, told by its labels."""
+"""Found levels: how a copy that someone else made generalizes a table, told by its labels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DataError, did_you_mean
 from tacit.families.microdata.hierarchy import value_text
-from tacit.families.overlaps.reading.answers import cell_key, read_answer, times
+from tacit.families.overlaps.reading.answers import Given, cell_key, times
 
 if TYPE_CHECKING:
     from tacit.families.microdata.counts import Counts
@@ -19,19 +19,17 @@ Kinds = dict[str, str]
 
 
 def found_levels(
-    release: Microdata, source: Source, columns: Sequence[str], base: Counts
+    given: Given, release: Microdata, source: Source, columns: Sequence[str], base: Counts
 ) -> dict[str, int]:
-    """The level of each column of a file, 0 for those that are released as they are.
+    """The level of each column of a copy, 0 for those that are released as they are.
 
-    `base` counts the quasi-identifiers and the `columns` that are released as they are. The file
+    `base` counts the quasi-identifiers and the `columns` that are released as they are. The copy
     must have every row of the table, and be what the data give at these levels.
     """
-    assert release.file is not None
     table, mark = source.plan.tables[release.table], source.plan.mark("releases", release.name)
-    given = read_answer(source.plan.folder, release.file)
     if given.rows != base.rows:
         raise DataError(
-            f"{release.file} has {given.rows:,} rows, and table {table.name} {base.rows:,}: who "
+            f"{given.file} has {given.rows:,} rows, and table {table.name} {base.rows:,}: who "
             "was left out is not known.",
             mark=mark,
         )
@@ -39,7 +37,7 @@ def found_levels(
     for name in given.header:
         if name not in known:
             raise DataError(
-                f"{release.file} has a column {name!r}, which is no quasi-identifier and no "
+                f"{given.file} has a column {name!r}, which is no quasi-identifier and no "
                 f"released column of table {table.name}.",
                 hint=did_you_mean(name, known),
                 mark=mark,
@@ -52,8 +50,10 @@ def found_levels(
         has: Counter[Any] = Counter()
         for cells, many in given.cells.items():
             has[cells[at]] += many
-        levels[name] = 0 if name in columns else _fitting(name, has, release, source, base, kinds)
-    _compare(given.header, given.cells, levels, release, source, base, kinds)
+        levels[name] = (
+            0 if name in columns else _fitting(name, has, given.file, release, source, base, kinds)
+        )
+    _compare(given, levels, release, source, base, kinds)
     return levels
 
 
@@ -72,6 +72,7 @@ def _texts(
 def _fitting(
     name: str,
     has: Counter[Any],
+    file: str,
     release: Microdata,
     source: Source,
     base: Counts,
@@ -97,29 +98,29 @@ def _fitting(
         f"{strange[0]!r} is a label of no level" if strange else "no level has its labels as often"
     )
     raise DataError(
-        f"{release.file} does not show {name} as a level of its hierarchy would: {why}.",
+        f"{file} does not show {name} as a level of its hierarchy would: {why}.",
         hint=f"Describe how {name} was generalized under hierarchies of {release.table}.",
         mark=source.plan.mark("releases", release.name, "file"),
     )
 
 
 def _compare(
-    header: Sequence[str],
-    cells: Any,
+    given: Given,
     levels: dict[str, int],
     release: Microdata,
     source: Source,
     base: Counts,
     kinds: Kinds,
 ) -> None:
-    """The file has the rows that the data give at these levels, each as often."""
+    """The copy has the rows that the data give at these levels, each as often."""
+    header = given.header
     texts = {name: _texts(name, levels[name], release, source, base, kinds) for name in header}
     codes = {name: base.codes(name).tolist() for name in header}
     wanted: Counter[Any] = Counter()
     for row, many in enumerate(base.occurrences.tolist()):
         wanted[tuple(texts[name][codes[name][row]] for name in header)] += many
     found: Counter[Any] = Counter()
-    for some, many in cells.items():
+    for some, many in given.cells.items():
         keys = (
             cell_key(cell, "text" if levels[name] else kinds.get(name, "text"))
             for name, cell in zip(header, some, strict=True)
@@ -128,7 +129,7 @@ def _compare(
     wrong = next((one for one in found if found[one] != wanted[one]), None)
     if wrong is not None:
         raise DataError(
-            f"{release.file} is not what the data give for {release.name!r}: the row "
+            f"{given.file} is not what the data give for {release.name!r}: the row "
             f"({', '.join('' if one is None else str(one) for one in wrong)}) stands "
             f"{times(found[wrong])} in the file and {times(wanted[wrong])} in the data.",
             hint="Correct the file, or leave it out.",

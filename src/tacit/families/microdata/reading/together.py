@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tacit.errors import DataError
@@ -11,6 +11,7 @@ from tacit.families.microdata.definitions.together.question import Copy, JointQu
 from tacit.families.microdata.fusing import fuse_all, unfused
 from tacit.families.microdata.reading.declared_distances import parts_of
 from tacit.families.microdata.reading.found_levels import found_levels
+from tacit.families.overlaps.reading.answers import Given, read_answer
 from tacit.model.jobs import Job
 from tacit.model.release import Microdata
 from tacit.model.verdict import Assumption
@@ -28,11 +29,15 @@ SAME_ROWS = Assumption(
 
 
 class JointQuestions:
-    """The questions about several releases of a table; each table is counted once."""
+    """The questions about several releases of a table; each table is counted once.
 
-    def __init__(self, source: Source, job: Job) -> None:
+    `given` has the rows of releases that are in no file.
+    """
+
+    def __init__(self, source: Source, job: Job, given: Mapping[str, Given] | None = None) -> None:
         self.source = source
         self.job = job
+        self._given = dict(given or {})
         self._bases: dict[str, Counts] = {}
         self._asked: dict[tuple[str, ...], JointQuestion] = {}
 
@@ -73,10 +78,12 @@ class JointQuestions:
                 "who in both."
             )
         columns = (*table.sensitive, *table.insensitive)
-        if release.file is None:
+        if release.file is None and name not in self._given:
             return self.source.question(name), (*table.quasi_identifiers, *columns)
         self.source.raw(name)  # counts the table
-        levels = found_levels(release, self.source, columns, self._base(table))
+        if name not in self._given:
+            self._given[name] = read_answer(self.source.plan.folder, str(release.file))
+        levels = found_levels(self._given[name], release, self.source, columns, self._base(table))
         return self.source.raw(name, levels), levels
 
     def _release(self, name: str) -> Microdata:

@@ -68,6 +68,30 @@ def answer_together(
     return answer_with(definition, joint.asked, sensitive, mark, partial(judge, definition, joint))
 
 
+def answer_beside(
+    definition: MicrodataDefinition, joint: JointQuestion, sensitive: str | None
+) -> Verdict:
+    """The same; where it cannot be asked about several, a release that holds alone is undecided."""
+    out = joint.names[:-1]
+    try:
+        verdict = answer_together(definition, joint, sensitive)
+    except DataError as error:
+        verdict = answer_with(definition, joint.asked, sensitive, None)
+        why = (
+            f"{definition.check_name} cannot judge {listed(joint.names)} together: {error.message}"
+        )
+        if verdict.status == "holds":
+            verdict = replace(
+                verdict,
+                status="undecided",
+                because=f"by itself it holds; together with {listed(out)} it could not be decided",
+                evidence=Reason("does-not-compose", why),
+                story=None,
+                vacuous=False,
+            )
+    return replace(verdict, subject={**verdict.subject, "given": out})
+
+
 def judge(
     definition: MicrodataDefinition,
     joint: JointQuestion,
