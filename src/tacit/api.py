@@ -17,6 +17,7 @@ from tacit.families.microdata.reading.source import Source
 from tacit.families.microdata.runs.results import NotRepaired
 from tacit.families.microdata.runs.task import Task
 from tacit.given import (
+    beside,
     counted_source,
     names,
     plan_of_table,
@@ -92,13 +93,16 @@ def check_all(
     hierarchies: Mapping[str, Any] | None = None,
     generalization: Mapping[str, int] | None = None,
     distances: Mapping[str, Any] | None = None,
+    insensitive: str | Sequence[str] = (),
+    published: Sequence[Any] = (),
     name: str = "data",
 ) -> Assessment:
     """Check several definitions on one table without a plan; the table is counted once.
 
     `hierarchies` and `distances` are written as in a plan ("*", "zip.csv", {"ranges": [5, 10]},
     ...), `generalization` gives the levels at which quasi-identifiers are released (absent: as they
-    are).
+    are). `published` are generalized copies of the same table that are out: tables, whose levels
+    are found by their labels, or levels. They are judged together with the release.
 
     >>> import pandas, tacit
     >>> people = pandas.DataFrame(
@@ -121,6 +125,7 @@ def check_all(
     roles = {
         "quasi-identifiers": quasi_identifiers,
         "sensitive": sensitive,
+        "insensitive": insensitive,
         "person": person,
         "hierarchies": hierarchies,
         "distances": distances,
@@ -129,8 +134,12 @@ def check_all(
     with DuckDB() as engine:
         source = counted_source(data, plan, name, engine)
         question = source.question(name)
+        ask = beside(published, source, name, engine)
         verdicts = tuple(
-            answer_with(one.with_files(source.lines), question, None, None) for one in definitions
+            answer_with(one.with_files(source.lines), question, None, None)
+            if ask is None
+            else ask(one)
+            for one in definitions
         )
     answered = tuple(
         Answered(Check(verdict.check, releases=(name,)), verdict, question.closed())

@@ -4,15 +4,18 @@ data frames, roles, queries and options, as a plan has them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import ParameterError
+from tacit.errors import ParameterError, did_you_mean
 from tacit.families.definition import Definition
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
 from tacit.families.microdata.reading.source import Source, count_table
 from tacit.families.microdata.repair.required import Required
+from tacit.model.jobs import Job
+from tacit.model.release import Microdata
 from tacit.model.schema import Table
 from tacit.plan.plan import Plan
 
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.engines.duckdb.engine import DuckDB
     from tacit.families.microdata.recoded import Recoded
+    from tacit.families.overlaps.reading.answers import Given
+    from tacit.model.verdict import Verdict
     from tacit.plan.read.document import KeyPath
 
 
@@ -72,6 +77,70 @@ def counted_source(data: Any, plan: Plan, name: str, engine: DuckDB) -> Source:
     source = Source(plan, engine)
     source.counted[name] = count_table(source.reader, table, plan)
     return source
+
+
+def beside(
+    published: Sequence[Any], source: Source, name: str, engine: DuckDB
+) -> Callable[[Definition], Verdict] | None:
+    """Asks definitions about the release of a data frame together with copies that are out; None
+    where nothing is.
+    """
+    from tacit.families.microdata.definitions.together.judging import answer_beside
+    from tacit.families.microdata.reading.together import JointQuestions
+
+    if isinstance(published, Mapping | str) or not isinstance(published, Sequence):
+        raise ParameterError(
+            "published is a list of what is out.",
+            parameter="published",
+            hint="Write published=[copy].",
+        )
+    if not published:
+        return None
+    table = source.plan.tables[name]
+    releases, given = dict(source.plan.releases), {}
+    for number, one in enumerate(published, 1):
+        called = "published" if len(published) == 1 else f"published {number}"
+        if isinstance(one, Mapping):
+            refuse_unknown(one, table)
+            releases[called] = Microdata(called, name, dict(one))
+        else:
+            releases[called] = Microdata(called, name)
+            given[called] = rows_of(one, called, engine)
+    source.plan = replace(source.plan, releases=releases)
+    others = [one for one in releases if one != name]
+    joint = JointQuestions(source, Job(), given).question((*others, name))
+
+    def ask(definition: Definition) -> Verdict:
+        return answer_beside(required_of(definition, source).definition, joint, None)
+
+    return ask
+
+
+def refuse_unknown(levels: Mapping[str, int], table: Table) -> None:
+    """Levels are for quasi-identifiers."""
+    for column in levels:
+        if column not in table.quasi_identifiers:
+            raise ParameterError(
+                f"published names {column!r}, which is no quasi-identifier.",
+                parameter="published",
+                hint=did_you_mean(column, table.quasi_identifiers),
+            )
+
+
+def rows_of(data: Any, called: str, engine: DuckDB) -> Given:
+    """The rows of a data frame as texts, each with how often it is there."""
+    from tacit.engines.sql import shapes
+    from tacit.families.microdata.hierarchy import value_text
+    from tacit.families.overlaps.reading.answers import Given
+
+    relation = f"tacit {called}"
+    engine.put(relation, data)
+    header = list(engine.columns(relation))
+    cells: dict[tuple[str | None, ...], int] = {}
+    for *row, many in engine.rows(shapes.tallied(shapes.columns_of(relation, header), header)):
+        texts = tuple(None if one is None else value_text(one) for one in row)
+        cells[texts] = cells.get(texts, 0) + many
+    return Given(called, tuple(header), cells)
 
 
 def named_columns(table: Table) -> list[str]:

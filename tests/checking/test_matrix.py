@@ -120,7 +120,7 @@ PARAMETERS: Mapping[str, Document] = {
     "t-closeness": {"t": 0.1},
     "alpha-k": {"alpha": 0.5, "k": 4},
     "k-e": {"k": 4, "e": 1},
-    "eps-m": {"epsilon": 1, "m": 1},
+    "eps-m": {"epsilon": 1, "m": 1.2},
     "variance": {"v": 1},
     "c-k-safety": {"c": 0.9, "k": 1},
     "skyline": {"l": 0, "k": 0, "m": 0, "c": 0.9},
@@ -137,6 +137,7 @@ PARAMETERS: Mapping[str, Document] = {
     "differential-privacy": {},
     "probabilistic-dp": {},
 }
+ALONE = {"c-k-safety", "dissimilarity"}  # as they are asked here, of one release only
 SHAPES = ("view", "microdata", "synthetic", "rule")
 WAYS = ("published", "ledger", "ledger beside the plan", "given", "given the ledger")
 KNOWN = (
@@ -184,6 +185,8 @@ def new_release(kind: str) -> str:
 def right(kind: str, shape: str) -> tuple[str, str | None]:
     """The one right outcome: status, and the code where it is undecided."""
     if kind in kinds_of("overlaps") and shape in ("view", "microdata"):
+        return "breached", None
+    if kind in kinds_of("microdata") and shape == "microdata" and kind not in ALONE:
         return "breached", None
     if kind in kinds_of("worlds") and shape in ("view", "rule"):
         return ("holds" if kind == "g-safety" else "breached"), None
@@ -344,7 +347,7 @@ def test_after_a_refusal_each_step_that_is_named_works(verdicts: Any) -> None:
             assert "No definition judges " in found.reason.text and "Ask " not in found.reason.text
     assert {
         ("l-diversity", "view", "gamma-privacy"),
-        ("k-anonymity", "microdata", "gamma-privacy"),
+        ("dissimilarity", "microdata", "gamma-privacy"),
         ("gamma-privacy", "rule", "g-safety"),
     } <= taken
 
@@ -401,7 +404,7 @@ SECOND = next(
 
 
 @pytest.mark.skipif(SECOND is None, reason="the tables of shared/cases are not in this clone")
-def test_a_second_release_is_never_said_to_hold_by_the_first_one_alone(tmp_path: Path) -> None:
+def test_a_second_release_is_judged_together_with_the_first(tmp_path: Path) -> None:
     assert SECOND is not None
     cases = json.loads(SECOND.read_text("utf-8"))
     assert len(cases) == 60
@@ -411,8 +414,8 @@ def test_a_second_release_is_never_said_to_hold_by_the_first_one_alone(tmp_path:
         for name, text in case["files"].items():
             (folder / name).write_text(text, "utf-8")
         [found] = assess(plan_of(case["plan"], folder)).verdicts
-        assert found.status in ("undecided", case["expect"]), (number, str(found))
-        assert found.status != "holds" or case["expect"] == "holds", number
+        assert found.status == case["expect"], (number, str(found))
+        assert found.subject == {"release": "may", "given": ["april"]}
 
 
 # -- steps that commands name ----------------------------------------------------------------------

@@ -122,14 +122,13 @@ def test_given_names_releases_too(judge: Judge) -> None:
 @pytest.mark.parametrize(
     ("held", "words"),
     [
-        ("may", "gamma-privacy or k-sind of both, releases: [may, april]"),
         ("male", "gamma-privacy or k-sind of both, releases: [male, april]"),
         ("drawn", "No definition judges synthetic data together with anything else"),
         ("joined", "'joined' joins tables"),
         ("rule", "No definition judges these together"),
     ],
 )
-def test_one_table_alone_does_not_compose_with_anything(
+def test_a_table_does_not_compose_with_anything_but_copies_of_it(
     judge: Judge, held: str, words: str
 ) -> None:
     [verdict] = judge(asking(ANONYMITY), [(held, [])])
@@ -147,8 +146,16 @@ def test_one_table_alone_does_not_compose_with_anything(
 
 def test_what_is_breached_by_itself_stays_breached(judge: Judge) -> None:
     many = {"k-anonymity": {"release": "april", "k": 8}}
-    [verdict] = judge(asking(many), [("may", [])])
-    assert verdict.status == "breached" and any("may" in one for one in verdict.warnings)
+    [verdict] = judge(asking(many), [("male", [])])
+    assert verdict.status == "breached" and any("male" in one for one in verdict.warnings)
+
+
+def test_two_copies_of_one_table_are_judged_together(judge: Judge) -> None:
+    [alone] = judge(asking(ANONYMITY), [])
+    [verdict] = judge(asking(ANONYMITY), [("may", [])])
+    assert (alone.measured["k"], verdict.measured["k"]) == (7, 3)
+    assert verdict.subject == {"release": "april", "given": ["may"]}
+    assert "may (entry 1, 2026-04-01)" in verdict.because
 
 
 def test_the_same_release_again_is_one(judge: Judge) -> None:

@@ -135,7 +135,7 @@ class Asking:
             return alone, self._asked(alone)
 
     def _asked(self, hand: Hand) -> Answered[Any]:
-        if self.alone is not None:
+        if self.alone is not None and not hand.joined:
             return Answered(self.check, self.alone)
         key = hand.names, hand.new
         if key not in self._known:

@@ -136,7 +136,13 @@ class Family(ABC, Generic[Q]):
 
     def not_compared(self, held: Held, *, knows_people: bool) -> Assumption | None:
         """What is taken to be as it was when a release went out, though nothing says so."""
-        return None
+        if not self.same_people or knows_people:
+            return None
+        return Assumption(
+            "same-people",
+            f"the people, and what everybody knows of them, are those of when {held.told} went out",
+            "no",
+        )
 
     def obstacle(
         self, check: Check, definition: Definition, plan: Plan, hand: Hand

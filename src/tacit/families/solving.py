@@ -39,6 +39,8 @@ def module() -> Any:
         from ortools.sat.python import cp_model
     except ImportError:
         raise MissingExtra(
-            "ortools", extra="solve", purpose="g-safety, e-safety and overlapping views"
+            "ortools",
+            extra="solve",
+            purpose="g-safety, e-safety, overlapping views and second releases",
         ) from None
     return cp_model

@@ -34,6 +34,10 @@ UNJUDGED = (
     "it was not written: a check cannot judge it together with what is out already, and the "
     "reason above says what can be asked instead. To write it all the same: --unjudged."
 )
+BREAKS = (
+    "it was not written: together with what is out already it breaks a check. The search looks "
+    "for levels beside what is out with the method lattice, and where no rows are dropped."
+)
 INSISTED = (
     "it was written because you insisted (--unjudged): what it tells together with what is "
     "out already is not known."
@@ -209,13 +213,42 @@ def number(value: str | float | None) -> str:
 
 def proof(found: Repaired) -> str:
     """Whether something better could exist."""
+    because = because_of(found)
     if not found.proved:
-        return f"Not proved to be the best: {found.unproved or 'the search was not complete'}."
+        why = found.unproved or "the search was not complete"
+        return f"Not proved to be the best: {why}.{because}"
     asked, every = found.nodes
     return (
         f"No other choice of levels {LEAST[found.utility['measure']]}: proved by asking {asked:,} "
-        f"of {plural('way', every)} to choose them."
+        f"of {plural('way', every)} to choose them.{because}"
     )
+
+
+def because_of(found: Repaired) -> str:
+    """What the release costs because of what is out already; nothing where nothing was counted
+    with.
+    """
+    if not found.because_of:
+        return ""
+    given, levels = found.because_of["given"], found.because_of["generalization"]
+    if levels == found.recoded.generalization:
+        return f" It costs nothing more that {listed(given)} is out."
+    low = ", ".join(f"{name} {level}" for name, level in levels.items() if level)
+    cost = next((one.cost for one in found.choices if one.chosen), None)
+    more = f", at {found.because_of['cost']:.4g} instead of {cost:.4g}" if cost is not None else ""
+    return (
+        f" Because {listed(given)} is out it loses more: else {low or 'the table as it is'} "
+        f"would do{more}."
+    )
+
+
+def not_judged(found: Repaired) -> str:
+    """Why a release was not written, or is written all the same."""
+    if found.is_judged:
+        return ""
+    if any(verdict.status == "breached" for verdict in found.verdicts):
+        return BREAKS
+    return INSISTED if found.output else UNJUDGED
 
 
 def rows_told(found: Repaired) -> str:

@@ -7,6 +7,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.families.family import Answered, Depth, Family
+from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.definitions.together.question import JointQuestion
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.released import ReleaseKind, Shown
 from tacit.families.words import people
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from tacit.model.verdict import Verdict
     from tacit.plan.opened import OpenPlan
     from tacit.plan.plan import Check, Plan
+
+Asked = Answered[MicrodataQuestion | JointQuestion]
 
 
 class Copies(ReleaseKind[Microdata]):
@@ -80,62 +84,72 @@ class Copies(ReleaseKind[Microdata]):
         return release.file is not None
 
 
-class MicrodataFamily(Family[MicrodataQuestion]):
+class MicrodataFamily(Family[MicrodataQuestion | JointQuestion]):
     """Generalized copies of a table."""
 
     name = "microdata"
+    judges = frozenset({"microdata"})
+    same_people = True
     releases = (Copies(),)
 
-    def question(self, check: Check, hand: Hand, opened: OpenPlan) -> MicrodataQuestion:
-        """The groups of the release."""
+    def question(
+        self, check: Check, hand: Hand, opened: OpenPlan
+    ) -> MicrodataQuestion | JointQuestion:
+        """The groups of the release, and those of the copies that they hold too."""
         from tacit.families.microdata.reading.source import source_of
+        from tacit.families.microdata.reading.together import joint_questions_of
 
+        if hand.names:
+            return joint_questions_of(opened).question((*hand.names, *check.releases))
         return source_of(opened).question(check.releases[0])
 
     def answer(
         self,
         check: Check,
         definition: Definition,
-        question: MicrodataQuestion,
+        question: MicrodataQuestion | JointQuestion,
         opened: OpenPlan,
     ) -> Verdict:
         """The worst verdict of all readings of the values."""
         from tacit.families.microdata.definitions.asking import answer_with
+        from tacit.families.microdata.definitions.together.judging import answer_together
         from tacit.families.microdata.reading.source import source_of
 
         mark = opened.plan.mark(*check.path)
         with_files = definition.with_files(source_of(opened).lines)
-        return answer_with(with_files, question, check.sensitive, mark)
+        if isinstance(question, MicrodataQuestion):
+            return answer_with(with_files, question, check.sensitive, mark)
+        assert isinstance(with_files, MicrodataDefinition)
+        return answer_together(with_files, question, check.sensitive, mark)
 
-    def looked_at(self, question: MicrodataQuestion) -> Mapping[str, str]:
+    def looked_at(self, question: MicrodataQuestion | JointQuestion) -> Mapping[str, str]:
         """How many rows and people the table has."""
-        name = question.table.name
-        return {name: f"{name}: {question.rows:,} rows, {people(question.people)}"}
+        own = alone(question)
+        name = own.table.name
+        return {name: f"{name}: {own.rows:,} rows, {people(own.people)}"}
 
-    def pictured(
-        self, answered: Sequence[Answered[MicrodataQuestion]], job: Job, depth: Depth
-    ) -> list[Answered[MicrodataQuestion]]:
+    def pictured(self, answered: Sequence[Asked], job: Job, depth: Depth) -> list[Asked]:
         """A page shows the groups of each release, and who is exposed."""
         if depth != "page":
             return list(answered)
         from tacit.families.microdata.portrait import portraits
 
         job.step("looking for who is exposed", 1.0)
-        asked = {one.question.release: one.question for one in answered if one.question}
+        questions = [alone(one.question) for one in answered if one.question]
+        asked = {own.release: own for own in questions}
         found = portraits(asked, [one.verdict for one in answered])
         return [
-            replace(one, picture=found[one.question.release]) if one.question else one
+            replace(one, picture=found[alone(one.question).release]) if one.question else one
             for one in answered
         ]
 
-    def next_steps(
-        self, answered: Sequence[Answered[MicrodataQuestion]], plan: str, kinds: Sequence[str]
-    ) -> list[str]:
+    def next_steps(self, answered: Sequence[Asked], plan: str, kinds: Sequence[str]) -> list[str]:
         """A coarser release, unless something is out that it cannot be judged with; the attack."""
         breached = {
-            one.question.release: one.question
+            own.release: own
             for one in answered
             if one.question is not None and one.verdict.status == "breached"
+            for own in [alone(one.question)]
         }
         beside = {one.check.releases[0] for one in answered if one.verdict.subject.get("given")}
         coarser = [
@@ -147,6 +161,11 @@ class MicrodataFamily(Family[MicrodataQuestion]):
         repair = [f"tacit anonymize {name} -o {name}.csv --plan {plan}" for name in coarser]
         attack = [f"tacit attack {name} --plan {plan}" for name in breached]
         return [*repair[:1], *attack[:1]]
+
+
+def alone(question: MicrodataQuestion | JointQuestion) -> MicrodataQuestion:
+    """The question about the release alone."""
+    return question if isinstance(question, MicrodataQuestion) else question.asked
 
 
 FAMILY = MicrodataFamily()

@@ -13,7 +13,7 @@ from tacit.families.overlaps.question import OverlapQuestion
 from tacit.families.overlaps.reading.questions import overlap_questions_of
 from tacit.families.scope import Scope, tied_in
 from tacit.families.words import people
-from tacit.model.verdict import Assumption, Verdict
+from tacit.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from tacit.families.definition import Definition
@@ -72,16 +72,6 @@ class OverlapFamily(Family[OverlapQuestion]):
         """The one table, and those that are tied to it."""
         own = {overlap_questions_of(opened).table_of(check.releases[0])}
         return Scope.of(own, [*tied_in(opened), *shared], held)
-
-    def not_compared(self, held: Held, *, knows_people: bool) -> Assumption | None:
-        """The people are the same ones, where the ledger cannot tell."""
-        if knows_people:
-            return None
-        return Assumption(
-            "same-people",
-            f"the people, and what everybody knows of them, are those of when {held.told} went out",
-            "no",
-        )
 
     def judges_corrected(self, check: Check) -> bool:
         """gamma-privacy and k-sind."""

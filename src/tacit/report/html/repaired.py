@@ -56,7 +56,7 @@ def repaired_page(found: Repaired, audience: Audience) -> str:
         found=found,
         conclusion=telling.conclusion_told(found),
         status="undecided" if found.not_asked or not found.is_judged else "holds",
-        unjudged="" if found.is_judged else telling.INSISTED if found.output else telling.UNJUDGED,
+        unjudged=telling.not_judged(found),
         not_asked=telling.not_asked_told(found),
         table=f"{raw.table.name}: {raw.base.rows:,} rows, {people(raw.people)}",
         numbers=numbers(found, drawn),

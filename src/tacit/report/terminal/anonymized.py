@@ -212,7 +212,7 @@ def show_output(found: Repaired, console: Console) -> None:
     if found.output is None:
         if not found.is_judged:
             console.print()
-            console.print(hanging("Not written", telling.UNJUDGED, 13))
+            console.print(hanging("Not written", telling.not_judged(found), 13))
         return
     console.print()
     said = (
@@ -223,7 +223,7 @@ def show_output(found: Repaired, console: Console) -> None:
     if left := telling.not_written_told(found):
         console.print(hanging("Not written", left, 13))
     if not found.is_judged:
-        console.print(hanging("Unjudged", telling.INSISTED, 13))
+        console.print(hanging("Unjudged", telling.not_judged(found), 13))
 
 
 def show_steps(found: Repaired, console: Console, plan: Path) -> None:

@@ -4,6 +4,7 @@ group? (Wong, Li, Fu and Wang 2006)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from tacit.families.microdata.definitions.neighbourhood import (
     NeighbourhoodDefinition,
     largest_share,
 )
+from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen, least, most
 from tacit.families.microdata.definitions.worst_group import (
     Finding,
     Requirement,
@@ -26,7 +28,7 @@ from tacit.families.microdata.groups import Groups
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
 from tacit.families.microdata.neighbours import Balls
 from tacit.families.parameters import number, whole
-from tacit.families.words import people
+from tacit.families.words import people, plural
 from tacit.model.numbers import plain
 
 
@@ -81,6 +83,18 @@ class AlphaK(NeighbourhoodDefinition):
     def label(self) -> str:
         """What is asked, in a few words."""
         return f"(alpha={plain(self.alpha)}, k={self.k})-anonymity"
+
+    @property
+    def asks_together(self) -> frozenset[Needs]:
+        """How likely each value is, and which rows can be a person's."""
+        return frozenset({"beliefs", "rows"})
+
+    def scores(self, seen: Seen) -> Iterator[Score]:
+        """The greatest belief in a value, and how many rows can be the person's."""
+        text = f"a belief of {short(seen.greatest, up=True)}"
+        yield most("alpha", seen.greatest, self.alpha, text, plain(self.alpha))
+        text = f"{plural('row', seen.rows)} left"
+        yield least("k", seen.rows, self.k, text, str(self.k))
 
     @property
     def radius(self) -> Fraction:

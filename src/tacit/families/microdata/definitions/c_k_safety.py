@@ -4,6 +4,7 @@ implications? (Martin and others 2007)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, ClassVar
@@ -20,6 +21,7 @@ from tacit.families.microdata.definitions.beliefs.implications import (
     worst_implications,
 )
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen
 from tacit.families.microdata.groups import Groups
 from tacit.families.microdata.microdata import Missing
 from tacit.families.parameters import number, whole
@@ -74,6 +76,20 @@ class CKSafety(BackgroundDefinition):
     def label(self) -> str:
         """What is asked, in a few words."""
         return f"({plain(self.c)},{self.k})-safety"
+
+    @property
+    def asks_together(self) -> frozenset[Needs]:
+        """How likely each value is; what implications add is defined for one release."""
+        return frozenset() if self.k else frozenset({"beliefs"})
+
+    @property
+    def alone_because(self) -> str:
+        """Why it judges one release alone."""
+        return "what implications add is counted for one release; ask it with k: 0"
+
+    def scores(self, seen: Seen) -> Iterator[Score]:
+        """The greatest belief in a value."""
+        return self.greatest_belief(seen)
 
     def knows(self, column: str) -> str:
         """What the other side may know beside the release, in words."""

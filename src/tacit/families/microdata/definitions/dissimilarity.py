@@ -76,6 +76,11 @@ class Dissimilarity(NeighbourhoodDefinition):
         return int(self.k)
 
     @property
+    def alone_because(self) -> str:
+        """Why it judges one release alone."""
+        return "it compares a person with the others of one group"
+
+    @property
     def label(self) -> str:
         """What is asked, in a few words."""
         return f"(epsilon={plain(self.epsilon)}, delta={plain(self.delta)})^{self.k}-dissimilarity"

@@ -5,7 +5,7 @@ Integers decide; floats are only used to leave out groups that are clearly not t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log
@@ -82,6 +82,28 @@ def recursive(
         largest[guarded.groups] = 1 + np.add.reduceat(passes.astype(np.int64), begins)
     number = int(np.argmin(largest))
     return Finding(groups, number, int(largest[number]), largest < at_most_int64(required))
+
+
+def largest_recursive(
+    weights: Mapping[Any, int], c: Fraction, dont_care: Collection[Any] = ()
+) -> int:
+    """The same of one person: the largest l, where each value is believed with such a weight.
+
+    >>> largest_recursive({"flu": 4, "cold": 3, "cough": 2}, Fraction(1))
+    2
+    """
+    if not weights:
+        return 1
+    ranked = sorted(weights.items(), key=lambda one: -one[1])
+    first = next((at for at, (value, _) in enumerate(ranked) if value not in dont_care), None)
+    if first is None:
+        return UNBOUNDED
+    heavy = [weight for _, weight in ranked]
+    tails = (
+        sum(heavy[at:]) if first < at else sum(heavy[at - 1 :]) - heavy[first]
+        for at in range(1, len(heavy))
+    )
+    return 1 + sum(heavy[first] < c * tail for tail in tails)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ together? (Li, Tao and Xiao 2008)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from tacit.families.microdata.definitions.neighbourhood import (
     NeighbourhoodDefinition,
     largest_share,
 )
+from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen
 from tacit.families.microdata.definitions.worst_group import Finding, Requirement, at_least, short
 from tacit.families.microdata.distances import Numeric, numeric
 from tacit.families.microdata.groups import Groups
@@ -63,6 +65,26 @@ class EpsM(NeighbourhoodDefinition):
     def label(self) -> str:
         """What is asked, in a few words."""
         return f"(epsilon={plain(self.epsilon)}, m={plain(self.m)})-anonymity"
+
+    @property
+    def asks_together(self) -> frozenset[Needs]:
+        """How likely each value is."""
+        return frozenset({"beliefs"})
+
+    def scores(self, seen: Seen) -> Iterator[Score]:
+        """How likely it is that the person's number lies near one that they can have."""
+        near = [
+            sum(
+                weight
+                for other, weight in seen.weights.items()
+                if abs(seen.about.number(code) - seen.about.number(other)) <= self.epsilon
+            )
+            for code in seen.weights
+        ]
+        m = Fraction(seen.known, max(near)) if near else Fraction(1)
+        text = f"a belief of {short(1 / m, up=True)} within {plain(self.epsilon)} of a value"
+        limit = f"at most {plain(1 / self.m)} allowed"
+        yield Score("m", m, m < self.m, -m, text, limit, at_most=True)
 
     @property
     def radius(self) -> Fraction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,10 +10,11 @@ import numpy as np
 
 from tacit.families.definition import Place
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition, exposed, group_facts
+from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen, least
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
 from tacit.families.parameters import whole
-from tacit.families.words import again, known_facts, name_of, people
+from tacit.families.words import again, known_facts, name_of, people, plural
 from tacit.model.verdict import Certificate, Verdict, Witness
 
 
@@ -61,6 +63,16 @@ class KAnonymity(MicrodataDefinition):
     def least_group(self) -> int:
         """k people."""
         return self.k
+
+    @property
+    def asks_together(self) -> frozenset[Needs]:
+        """Which rows can be a person's."""
+        return frozenset({"rows"})
+
+    def scores(self, seen: Seen) -> Iterator[Score]:
+        """How many rows of a release can be the person's."""
+        text = f"{plural('row', seen.rows)} left"
+        yield least("k", seen.rows, self.k, text, str(self.k))
 
     def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask:
         """The groups that are too small."""

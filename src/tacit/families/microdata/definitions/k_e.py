@@ -4,12 +4,14 @@ Srivastava, Yu 2007)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from tacit.families.definition import Place
 from tacit.families.microdata.definitions.numbers import Line, between, line_of
+from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen, least
 from tacit.families.microdata.definitions.worst_group import (
     Claimed,
     Finding,
@@ -78,6 +80,19 @@ class KE(WorstGroup):
     def label(self) -> str:
         """What is asked, in a few words."""
         return f"(k={self.k}, e={plain(self.e)})-anonymity"
+
+    @property
+    def asks_together(self) -> frozenset[Needs]:
+        """Which values a person can have."""
+        return frozenset({"values"})
+
+    def scores(self, seen: Seen) -> Iterator[Score]:
+        """How many numbers a person can have, and how far apart they are."""
+        numbers = {seen.about.number(code) for code in seen.values}
+        wide = max(numbers) - min(numbers) if numbers else Fraction(0)
+        text = f"{plural(seen.about.column, len(numbers))} left"
+        yield least("k", len(numbers), self.k, text, str(self.k))
+        yield least("e", wide, self.e, f"a width of {short(wide, up=False)} left", plain(self.e))
 
     def look(self, question: MicrodataQuestion, groups: Groups) -> Finding:
         """Count the values of every group, and look at its least and greatest."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -19,10 +19,11 @@ from tacit.families.microdata.definitions.diversity import (
     below_entropy,
     distinct,
     entropic,
+    largest_recursive,
     rarest,
     recursive,
 )
-from tacit.families.microdata.definitions.entropy import DIGITS
+from tacit.families.microdata.definitions.entropy import DIGITS, diversity, is_diverse
 from tacit.families.microdata.definitions.microdata import (
     MicrodataDefinition,
     exposed,
@@ -30,6 +31,7 @@ from tacit.families.microdata.definitions.microdata import (
     learned,
     most_learned,
 )
+from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen, least
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.hierarchy import value_text
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
@@ -160,6 +162,47 @@ class LDiversity(MicrodataDefinition):
     def least_group(self) -> int:
         """One person for each of l values, unless some may be disclosed."""
         return 1 if self.dont_care else int(self.l.__ceil__())
+
+    @property
+    def knows_the_rest(self) -> bool:
+        """Yes, unless one column is named."""
+        return True
+
+    @property
+    def asks_together(self) -> frozenset[Needs]:
+        """Which values a person can have; how likely each is, where frequencies count."""
+        return frozenset({"values"} if self.kind == "distinct" else {"beliefs"})
+
+    def scores(self, seen: Seen) -> Iterator[Score]:
+        """How diverse the values are that a person can have."""
+        if self.kind == "distinct":
+            text = f"{plural(seen.about.column, len(seen.values))} left"
+            yield least("l", len(seen.values), self.l, text, plain(self.l))
+        elif self.kind == "entropy":
+            counts = list(seen.weights.values()) or [1]
+            found = diversity(counts)
+            yield Score(
+                "l",
+                self._measured(found),
+                not is_diverse(counts, self.l),
+                -found,
+                f"entropy {truncated(found, 3)}",
+                f"{plain(self.l)} required",
+            )
+        else:
+            yield from self._recursive_scores(seen)
+
+    def _recursive_scores(self, seen: Seen) -> Iterator[Score]:
+        named = {seen.about.values[code]: weight for code, weight in seen.weights.items()}
+        found = largest_recursive(named, self.c, self.dont_care)
+        kind = "pd-recursive" if self.dont_care else "recursive"
+        text = f"{kind} ({plain(self.c)},{self._measured(found)})-diversity"
+        limit = f"({plain(self.c)},{plain(self.l)})"
+        yield Score("l", self._measured(found), found < self.l, -found, text, f"{limit} required")
+        if self.negative:
+            share = min(Fraction(100 * named.get(one, 0), seen.total) for one in self.negative)
+            text = f"a value left with {percent(share / 100, down=True)}"
+            yield least("c2", share, self.c2, text, percent_exactly(self.c2 / 100))
 
     def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask:
         """The groups that are not diverse enough;

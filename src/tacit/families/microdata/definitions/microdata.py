@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, get_args
@@ -18,6 +18,7 @@ from tacit.families.definition import (
     SEVERAL_VALUES,
     Definition,
 )
+from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing, Person
 from tacit.families.words import (
@@ -88,6 +89,30 @@ class MicrodataDefinition(Definition):
         No group fails exactly where `check` holds. A repair asks this of thousands of releases.
         """
         return None
+
+    @property
+    def asks_together(self) -> frozenset[Needs]:
+        """What it asks about several releases of one table; nothing where it judges one alone."""
+        return frozenset()
+
+    @property
+    def alone_because(self) -> str:
+        """Why it judges one release alone, where it does."""
+        return f"what {self.check_name} means for several releases is not defined"
+
+    @property
+    def knows_the_rest(self) -> bool:
+        """Does it judge each of several sensitive columns given the others (Definition 3.11)?"""
+        return False
+
+    @property
+    def averages(self) -> bool:
+        """Is its one number a mean over everybody, and not the worst of all?"""
+        return False
+
+    def scores(self, seen: Seen) -> Iterator[Score]:
+        """The numbers that it gives what several releases tell of a person."""
+        return iter(())
 
     def said(
         self,

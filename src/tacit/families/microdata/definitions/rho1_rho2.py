@@ -4,7 +4,7 @@ to above rho2? (dissertation 3.3)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from tacit.families.microdata.definitions.beliefs.prior import Prior, Rows
 from tacit.families.microdata.definitions.beliefs.semantic_keys import read_file, read_upward
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
 from tacit.families.microdata.definitions.semantic import Semantic
+from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen
 from tacit.families.microdata.groups import Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
 from tacit.model.verdict import Verdict
@@ -79,6 +80,20 @@ class Rho1Rho2(MicrodataDefinition):
     def looks_up(self) -> bool:
         """Yes, where there is a prior."""
         return self.prior is not None
+
+    @property
+    def asks_together(self) -> frozenset[Needs]:
+        """How likely each value is; what a prior adds is defined for one release."""
+        return self._semantic().asks_together
+
+    @property
+    def alone_because(self) -> str:
+        """Why it judges one release alone."""
+        return self._semantic().alone_because
+
+    def scores(self, seen: Seen) -> Iterator[Score]:
+        """The greatest belief that was below rho1 before."""
+        return self._semantic().scores(seen)
 
     def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask | None:
         """The groups in which a belief jumps."""

@@ -6,6 +6,7 @@ Risk is about whose row it is, not about what the row says.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -15,6 +16,7 @@ import numpy as np
 from tacit.errors import ParameterError
 from tacit.families.definition import Place
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen, most
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
 from tacit.families.parameters import number
@@ -102,6 +104,26 @@ class Risk(MicrodataDefinition):
     def looks_up(self) -> bool:
         """Yes, where there is a population."""
         return self.population is not None
+
+    @property
+    def asks_together(self) -> frozenset[Needs]:
+        """How likely it is that a row is a person's; a population is looked up for one release."""
+        return frozenset() if self.looks_up else frozenset({"chances"})
+
+    @property
+    def alone_because(self) -> str:
+        """Why it judges one release alone."""
+        return "how many of a population look alike is counted for one release"
+
+    @property
+    def averages(self) -> bool:
+        """Yes, for who guesses for everybody."""
+        return self.attacker == "marketer"
+
+    def scores(self, seen: Seen) -> Iterator[Score]:
+        """The greatest chance that a row is the person's."""
+        text, limit = f"risk {in_words(seen.chance)}", plain(self.at_most)
+        yield most("risk", seen.chance, self.at_most, text, limit)
 
     def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask | None:
         """The groups whose members are too easy to find;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -11,13 +11,13 @@ import numpy as np
 
 from tacit.families.definition import Place
 from tacit.families.microdata.definitions.beliefs.adversaries import Adversary, with_prior
-from tacit.families.microdata.definitions.beliefs.beliefs import number_of_choices
+from tacit.families.microdata.definitions.beliefs.beliefs import Target, number_of_choices
 from tacit.families.microdata.definitions.beliefs.crowd import crowd
 from tacit.families.microdata.definitions.beliefs.disclosure import Secrets, Worst, worst
 from tacit.families.microdata.definitions.beliefs.finding import Case, find
 from tacit.families.microdata.definitions.beliefs.measures import Positive
 from tacit.families.microdata.definitions.beliefs.predicates import Protect
-from tacit.families.microdata.definitions.beliefs.prior import Prior, Rows
+from tacit.families.microdata.definitions.beliefs.prior import Prior, Rows, own_distribution
 from tacit.families.microdata.definitions.beliefs.semantic_keys import (
     read_adversaries,
     read_measures,
@@ -30,12 +30,14 @@ from tacit.families.microdata.definitions.microdata import (
     group_facts,
     one_column,
 )
+from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
 from tacit.families.words import listed
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
 
 EVERY_VALUE = Protect()
+NOTHING_ELSE = Adversary()
 MOST_BELIEFS = 5_000_000  # some minutes of exact arithmetic
 WORST_FIRST = ("breached", "undecided", "holds")
 
@@ -102,6 +104,32 @@ class Semantic(MicrodataDefinition):
     def looks_up(self) -> bool:
         """Yes, where somebody has a prior."""
         return any(one.prior is not None for one in self.against)
+
+    @property
+    def asks_together(self) -> frozenset[Needs]:
+        """How likely each value is; what priors and further knowledge add is defined for one
+        release.
+        """
+        return frozenset({"beliefs"} if self.against == (NOTHING_ELSE,) else ())
+
+    @property
+    def alone_because(self) -> str:
+        """Why it judges one release alone."""
+        return "what a prior or further knowledge adds is counted for one release"
+
+    def scores(self, seen: Seen) -> Iterator[Score]:
+        """The worst belief by each measure."""
+        if not seen.weights:
+            return
+        prior = own_distribution(seen.about.question, seen.about.column)
+        predicates = self.protect.predicates(seen.about.column, prior.domain)
+        target = Target(seen.weights, prior.joint[()])
+        for measure in self.measure:
+            found = Secrets(predicates, NOTHING_ELSE, measure).worst_about(target)
+            if found is not None:
+                [(name, value)] = measure.measured(found[0]).items()
+                too_much = measure.is_too_much(found[0])
+                yield Score(name, value, too_much, found[0], measure.because(found[0]), "")
 
     def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask | None:
         """The groups in which somebody can learn too much; implications reach across groups."""

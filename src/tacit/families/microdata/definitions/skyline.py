@@ -17,6 +17,7 @@ from tacit.families.microdata.definitions.beliefs.background import (
 )
 from tacit.families.microdata.definitions.beliefs.families import Amount, Worst, worst_family
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen
 from tacit.families.microdata.groups import Groups
 from tacit.families.microdata.microdata import Missing
 from tacit.families.parameters import number, whole
@@ -72,6 +73,20 @@ class Skyline(BackgroundDefinition):
     def label(self) -> str:
         """What is asked, in a few words."""
         return f"skyline ({self.l},{self.k},{self.m}) at {plain(self.c)}"
+
+    @property
+    def asks_together(self) -> frozenset[Needs]:
+        """How likely each value is; what further knowledge adds is defined for one release."""
+        return frozenset() if self.l or self.k or self.m else frozenset({"beliefs"})
+
+    @property
+    def alone_because(self) -> str:
+        """Why it judges one release alone."""
+        return "what further knowledge adds is counted for one release; ask it with 0, 0, 0"
+
+    def scores(self, seen: Seen) -> Iterator[Score]:
+        """The greatest belief in a value."""
+        return self.greatest_belief(seen)
 
     def knows(self, column: str) -> str:
         """What the other side may know beside the release, in words."""

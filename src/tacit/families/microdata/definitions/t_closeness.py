@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from tacit.errors import DataError, ParameterError
 from tacit.families.definition import Place
 from tacit.families.microdata import transport
+from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen, most
 from tacit.families.microdata.definitions.worst_group import (
     Claimed,
     Finding,
@@ -97,6 +99,38 @@ class TCloseness(WorstGroup):
         column = str(groups.sensitive)
         everybody = int(question.base.people_by_code(column).sum())
         return groups.several or everybody != question.known_people(column)
+
+    @property
+    def asks_together(self) -> frozenset[Needs]:
+        """How likely each value is."""
+        return frozenset({"beliefs"})
+
+    def scores(self, seen: Seen) -> Iterator[Score]:
+        """How far the beliefs about the person are from the whole release."""
+        far = self._far(seen) if seen.weights else Fraction(1)
+        yield most("t", far, self.t, f"a distance of {short(far, up=True)}", plain(self.t))
+
+    def _far(self, seen: Seen) -> Fraction:
+        """The earth mover's distance, from its closed forms; see `transport`."""
+        question, column, whole = seen.about.question, seen.about.column, seen.about.whole
+        everybody = sum(whole)
+        more = [seen.share(code) - Fraction(people, everybody) for code, people in enumerate(whole)]
+        if self.distance == "ordered":
+            ranks = ranks_of(question, column).tolist()
+            steps = [Fraction(0)] * (max(ranks) + 1)
+            for rank, difference in zip(ranks, more, strict=True):
+                steps[rank] += difference
+            return sum(map(abs, accumulate(steps)), Fraction(0)) / max(1, len(steps) - 1)
+        levels = [range(len(more)), [0] * len(more)]
+        if self.distance == "hierarchical" and has_levels(question, column):
+            levels = [one.tolist() for one in levels_of(question.hierarchies[column])]
+        work = Fraction(0)
+        for labels in levels[:-1]:
+            excess: dict[int, Fraction] = {}
+            for label, difference in zip(labels, more, strict=True):
+                excess[label] = excess.get(label, Fraction(0)) + difference
+            work += sum((one for one in excess.values() if one > 0), Fraction(0))
+        return work / max(1, len(levels) - 1)
 
     def look(self, question: MicrodataQuestion, groups: Groups) -> Finding:
         """Compare every group with the table."""

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from tacit.families.definition import Place
 from tacit.families.microdata.definitions.numbers import Line, between, line_of
+from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen, least
 from tacit.families.microdata.definitions.worst_group import (
     Claimed,
     Finding,
@@ -64,6 +66,22 @@ class Variance(WorstGroup):
     def label(self) -> str:
         """What is asked, in a few words."""
         return f"a variance of at least {plain(self.v)}"
+
+    @property
+    def asks_together(self) -> frozenset[Needs]:
+        """How likely each value is."""
+        return frozenset({"beliefs"})
+
+    def scores(self, seen: Seen) -> Iterator[Score]:
+        """The variance of the person's number over all worlds."""
+        numbers = {code: seen.about.number(code) for code in seen.weights}
+        mean, square = (
+            sum((seen.share(code) * one**power for code, one in numbers.items()), Fraction(0))
+            for power in (1, 2)
+        )
+        found = square - mean**2
+        text = f"a variance of {short(found, up=False)}"
+        yield least("v", found, self.v, text, plain(self.v))
 
     def look(self, question: MicrodataQuestion, groups: Groups) -> Finding:
         """Compute the variance of every group."""

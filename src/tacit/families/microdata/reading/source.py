@@ -72,12 +72,14 @@ class Source:
             self.questions[name] = self._found(release) if release.file else self._recoded(release)
         return self.questions[name]
 
-    def raw(self, name: str) -> MicrodataQuestion:
-        """The question about the table of a release as it is, whatever levels the release names."""
+    def raw(self, name: str, levels: Mapping[str, int] | None = None) -> MicrodataQuestion:
+        """The question about the table of a release as it is, or at other levels than the release
+        names.
+        """
         release = self.plan.releases[name]
         assert isinstance(release, Microdata)
         self.engines[name] = self.reader
-        return self._recoded(replace(release, generalization={}))
+        return self._recoded(replace(release, generalization=levels or {}))
 
     def lines(self, file: str) -> list[tuple[int, list[str]]]:
         """The numbered lines of a small CSV file that a check names."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -35,12 +35,23 @@ class Outcome:
     sizes: Integers
 
 
+class Beside(Protocol):
+    """What is out already: it is judged together with a release that holds by itself."""
+
+    @property
+    def is_monotone(self) -> bool:
+        """Do levels above some that hold hold too?"""
+
+    def stops(self, levels: Mapping[str, int]) -> Required | None:
+        """The check that does not hold at some levels together with what is out."""
+
+
 class Judge:
     """Asks the required checks at nodes of the lattice; every node is asked once.
 
     `suppress` is how many rows may go. A node passes where, after dropping the groups that fail,
     all checks hold. Where a definition cannot say which groups fail, nothing is dropped on its
-    account.
+    account. `beside` is what is out already.
     """
 
     def __init__(
@@ -50,8 +61,10 @@ class Judge:
         lattice: Lattice,
         *,
         suppress: int = 0,
+        beside: Beside | None = None,
     ) -> None:
         self.raw = raw
+        self.beside = beside
         self.lattice = lattice
         self.suppress = suppress
         self.asked = 0
@@ -72,7 +85,7 @@ class Judge:
     @property
     def is_monotone(self) -> bool:
         """Does a node above one that passes pass too?"""
-        return all(
+        return (self.beside is None or self.beside.is_monotone) and all(
             one.definition.is_monotone_for(reading)
             and (not self.suppress or type(one.definition).monotone_with_suppression)
             for one in self.required
@@ -94,8 +107,15 @@ class Judge:
         """What was found at a node."""
         if node not in self._outcomes:
             self.asked += 1
-            self._outcomes[node] = self._early(node) or self._full(node)
+            self._outcomes[node] = self._together(self._early(node) or self._full(node))
         return self._outcomes[node]
+
+    def _together(self, outcome: Outcome) -> Outcome:
+        """The same with what is out already: more is known then, so it is asked last."""
+        if self.beside is None or not outcome.holds:
+            return outcome
+        stopped = self.beside.stops(self.lattice.named(outcome.node))
+        return replace(outcome, holds=stopped is None, stopped_by=stopped)
 
     def enough_people(self, node: Node, columns: Sequence[int] | None = None) -> bool:
         """Are there few enough people in groups that are too small for any check?

@@ -24,9 +24,11 @@ from tacit.families.microdata.runs.aware import is_silent, minimality_stories, n
 from tacit.families.microdata.runs.beside import beside_what_is_out
 from tacit.families.microdata.runs.chosen import PICKED, not_at, picked_node
 from tacit.families.microdata.runs.impossible import advice, not_possible
+from tacit.families.microdata.runs.published import published
 from tacit.families.microdata.runs.results import Choice, NotRepaired, Repaired
 from tacit.families.microdata.runs.task import Task, task_of
 from tacit.families.microdata.utility.describe import describe
+from tacit.families.words import plural
 from tacit.model.jobs import Job
 from tacit.plan.owned import owners_files
 
@@ -74,11 +76,12 @@ def anonymize(
         if output is not None:
             # Once more: now the engine knows which files it reads.
             engine.check_target(output, replace=replace_output, keep=keep)
-        found = solve(task, job, levels)
+        with published(plan, task, job) as beside:
+            found = solve(replace(task, beside=beside), job, levels)
         if isinstance(found, Repaired):
             job.step("asking about what is out already", 0.85)
             found = replace(beside_what_is_out(found, plan), not_asked=task.not_asked)
-        if isinstance(found, Repaired) and output is not None and (found.is_judged or unjudged):
+        if isinstance(found, Repaired) and output is not None and may_go_out(found, unjudged):
             write(found.recoded, source.reader, output, job=job, replace=replace_output, keep=keep)
             job.step("checking what was written", 0.95)
             compare(found.recoded, source.reader, output)
@@ -91,6 +94,14 @@ def anonymize(
             found = found.with_portrait()
         job.step("done", 1.0)
     return replace(found, seconds=time.perf_counter() - begun)
+
+
+def may_go_out(found: Repaired, unjudged: bool) -> bool:
+    """Is a release written? Where a check could not judge it together with what is out, only if
+    somebody insists; never where both together break one.
+    """
+    breached = any(verdict.status == "breached" for verdict in found.verdicts)
+    return found.is_judged or (unjudged and not breached)
 
 
 def solve(task: Task, job: Job, levels: Mapping[str, int] | None = None) -> Repaired | NotRepaired:
@@ -116,8 +127,8 @@ def solve(task: Task, job: Job, levels: Mapping[str, int] | None = None) -> Repa
 
 def by_lattice(task: Task, job: Job) -> Repaired | NotRepaired:
     """The levels of least cost."""
-    lattice = task.lattice()
-    judge = Judge(task.raw, task.required, lattice, suppress=task.suppress)
+    judge = task.judge()
+    lattice = judge.lattice
     cost = cost_by(judge, task.repair.utility, task.repair.weights)
     every = task.aware or (task.choices and len(task.raw.base) <= CHART_CELLS)
     found = search(
@@ -144,10 +155,28 @@ def by_lattice(task: Task, job: Job) -> Repaired | NotRepaired:
     return replace(
         made,
         choices=choices(task, judge, cost, found, best),
-        all_choices=found.all_minimal and judge.is_thorough and len(found.minimal) <= CHART,
+        all_choices=found.all_minimal
+        and judge.is_thorough
+        and (task.beside is None or judge.is_monotone)
+        and len(found.minimal) <= CHART,
         aware=minimality_stories(task, made.recoded),
         nodes=nodes,
+        because_of=because_of(task, job),
     )
+
+
+def because_of(task: Task, job: Job) -> Mapping[str, Any]:
+    """What a release could be if nothing were out, and what is."""
+    if task.beside is None:
+        return {}
+    judge = replace(task, beside=None).judge()
+    cost = cost_by(judge, task.repair.utility, task.repair.weights)
+    job.step("asking what would do if nothing were out", 0.8)
+    alone = search(judge, cost, every=False, seconds=task.seconds, job=job)
+    if alone.best is None:
+        return {}
+    levels = judge.lattice.named(alone.best)
+    return {"given": task.beside.names, "generalization": levels, "cost": alone.cost}
 
 
 def at_levels(task: Task, levels: Mapping[str, int], job: Job) -> Repaired | NotRepaired:
@@ -158,7 +187,7 @@ def at_levels(task: Task, levels: Mapping[str, int], job: Job) -> Repaired | Not
             "levels that are picked are not the least that pass.", hint="Leave --aware out."
         )
     job.step("asking the checks", 0.3)
-    judge = Judge(task.raw, task.required, task.lattice(), suppress=task.suppress)
+    judge = task.judge()
     if not judge.holds(node):
         return not_at(task, judge, judge.outcome(node))
     job.step("measuring what is lost", 0.6)
@@ -192,6 +221,16 @@ def why_unproved(task: Task, judge: Judge, found: Found) -> str:
         return (
             "only minimal levels were looked at that withstand somebody who knows how they "
             "are chosen"
+        )
+    if task.beside is not None and task.beside.open_:
+        return (
+            f"at {plural('choice', task.beside.open_)} of levels it was not found out what they "
+            "tell together with what is out"
+        )
+    if task.beside is not None and not task.beside.is_monotone:
+        return (
+            "levels that fail by themselves were not asked about together with what is out, "
+            "which may make beliefs smaller"
         )
     if not found.proved:
         return "the search ended before all other choices of levels were ruled out"

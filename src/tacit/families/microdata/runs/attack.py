@@ -32,6 +32,7 @@ from tacit.families.microdata.fusing import unfused, value_in
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.reading.declared_distances import parts_of
 from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.runs.second import second_release
 from tacit.families.words import listed, people
 from tacit.model.jobs import Job
 from tacit.model.numbers import exact
@@ -88,6 +89,8 @@ def attack(
             for column in columns or ("",)
         ]
         stories = tell(scenes, job)
+        job.step("the second release", 0.9)
+        stories += tuple(second_release(plan, release, columns, found, job))
     identity = found.identity if found else None
     return Attack(
         release, stories, question.people, identity, question.warnings, time.perf_counter() - begun

@@ -11,6 +11,7 @@ from tacit.checking.concerning import all_out
 from tacit.checking.holdings.holdings import holdings_of
 from tacit.checking.judging import judged, with_left_out
 from tacit.families.catalog import define, kinds_of
+from tacit.families.microdata.reading.together import NOWHERE
 from tacit.model.release import Microdata
 from tacit.model.verdict import Reason, Verdict
 from tacit.plan.opened import OpenPlan
@@ -18,8 +19,6 @@ from tacit.plan.opened import OpenPlan
 if TYPE_CHECKING:
     from tacit.families.microdata.runs.results import Repaired
     from tacit.plan.plan import Check, Plan
-
-NOWHERE = "what was found"  # the file of a release that levels do not describe
 
 
 def beside_what_is_out(found: Repaired, plan: Plan) -> Repaired:
@@ -90,11 +89,22 @@ def as_release(found: Repaired, plan: Plan, name: str) -> Microdata:
 
 def called(verdict: Verdict, new: str, release: str) -> Verdict:
     """A verdict that calls the release by its name in the plan."""
+    if new == release:
+        return verdict
     subject = {key: release if value == new else value for key, value in verdict.subject.items()}
-    reason = verdict.evidence
-    evidence = (
-        Reason(reason.code, reason.text.replace(new, release))
-        if isinstance(reason, Reason)
-        else reason
+    evidence = verdict.evidence
+    if isinstance(evidence, Reason):
+        evidence = Reason(evidence.code, evidence.text.replace(new, release))
+    elif release in evidence.facts.get("releases", ()):
+        return replace(verdict, subject=subject)  # at other levels that is out: both have a name
+    elif new in evidence.facts.get("releases", ()):
+        names = [release if one == new else one for one in evidence.facts["releases"]]
+        evidence = replace(evidence, facts={**evidence.facts, "releases": names})
+    return replace(
+        verdict,
+        subject=subject,
+        evidence=evidence,
+        because=verdict.because.replace(new, release),
+        against=verdict.against.replace(new, release),
+        story=verdict.story and verdict.story.replace(new, release),
     )
-    return replace(verdict, subject=subject, evidence=evidence)

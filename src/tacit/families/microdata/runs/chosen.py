@@ -48,7 +48,7 @@ def picked_node(task: Task, levels: Mapping[str, int]) -> Node:
 
 def not_at(task: Task, judge: Judge, outcome: Outcome) -> NotRepaired:
     """The checks do not hold at the levels that were picked: nothing is released there."""
-    answers = task.verdicts(judge.recoded_whole(outcome.node).question())
+    answers = task.verdicts_at(judge, outcome.node)
     levels = ", ".join(
         f"{name} {level}" for name, level in judge.lattice.named(outcome.node).items() if level
     )

@@ -12,7 +12,7 @@ from tacit.families.microdata.repair.search import Found
 from tacit.families.microdata.runs.ladders import ladder
 from tacit.families.microdata.runs.results import NotRepaired
 from tacit.families.microdata.runs.task import Task
-from tacit.families.words import plural
+from tacit.families.words import listed, plural
 from tacit.model.deadline import OutOfTime, look, until
 from tacit.model.jobs import Job
 from tacit.model.numbers import percent, plain
@@ -23,10 +23,10 @@ SECONDS = 5.0  # for that
 
 def not_possible(task: Task, judge: Judge, found: Found, job: Job) -> NotRepaired:
     """Why nothing was found: the verdicts of the coarsest release, and what would have to give."""
-    answers = task.verdicts(judge.recoded_whole(judge.lattice.top).question())
+    answers = task.verdicts_at(judge, judge.lattice.top)
     failed = [answer.label for answer in answers if answer.status != "holds"]
     because = (
-        f"even the coarsest release fails {' and '.join(failed)}"
+        f"even the coarsest release fails {' and '.join(failed)}{beside(task)}"
         if failed and judge.is_monotone
         else (
             f"none of the {len(judge.lattice):,} ways to generalize meets all "
@@ -35,11 +35,18 @@ def not_possible(task: Task, judge: Judge, found: Found, job: Job) -> NotRepaire
     )
     if not found.proved:
         because = "nothing was found in the time allowed"
-    proved = found.proved and judge.is_thorough
+    proved = found.proved and judge.is_thorough and (task.beside is None or judge.is_monotone)
     told = tuple(advice(task, judge, job)) if found.proved else ("allow more time (--seconds)",)
     return NotRepaired(
         task.release, because, proved, answers, told, task.repair, (judge.asked, len(judge.lattice))
     )
+
+
+def beside(task: Task) -> str:
+    """What is out and was judged too."""
+    if task.beside is None:
+        return ""
+    return f" together with {listed(task.beside.names)}, so that no level helps"
 
 
 def dropping(judge: Judge) -> str:

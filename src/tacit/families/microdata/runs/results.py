@@ -54,7 +54,8 @@ class Repaired:
     `choices` are all minimal solutions where `all_choices`, else those that were seen. `aware` are
     the stories of an attacker who knows how the levels were chosen, one for each sensitive column.
     `not_written` are the table's columns that are not released. `not_asked` are checks of the plan
-    about this release that the search cannot ask: whether they hold is not known.
+    about this release that the search cannot ask: whether they hold is not known. `because_of` says
+    what is out already and was counted with, `given`, and the levels of least `cost` without it.
     """
 
     release: str
@@ -75,6 +76,7 @@ class Repaired:
     )
     seconds: float = 0.0
     not_asked: tuple[str, ...] = ()
+    because_of: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_judged(self) -> bool:
@@ -114,6 +116,7 @@ class Repaired:
             "aware": [story.to_json(audience) for story in self.aware],
             "not_asked": list(self.not_asked),
             "unjudged": not self.is_judged,
+            **({"because_of": dict(self.because_of)} if self.because_of else {}),
         }
 
 

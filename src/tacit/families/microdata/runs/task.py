@@ -12,10 +12,12 @@ from tacit.errors import DataError, PlanError, did_you_mean
 from tacit.families.catalog import define, kinds_of
 from tacit.families.microdata.definitions.asking import undecidable
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
-from tacit.families.microdata.lattice import Lattice
+from tacit.families.microdata.lattice import Lattice, Node
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.repair.judging import Judge
 from tacit.families.microdata.repair.required import Required
+from tacit.families.microdata.runs.published import Published
 from tacit.families.microdata.utility.levels import read_limits
 from tacit.families.words import listed
 from tacit.model.release import Microdata, Repair, Synthetic
@@ -39,6 +41,7 @@ class Task:
     seconds: float | None = None
     choices: bool = True  # also look for other solutions
     not_asked: tuple[str, ...] = ()  # what a search cannot ask of this release, in words
+    beside: Published | None = None  # what is out already and judged together with it
 
     def __post_init__(self) -> None:
         for one in self.required:
@@ -62,6 +65,20 @@ class Task:
             begun = time.perf_counter()
             found.append(replace(one.ask(question), name=name, seconds=time.perf_counter() - begun))
         return tuple(found)
+
+    def verdicts_at(self, judge: Judge, node: Node) -> tuple[Verdict, ...]:
+        """The verdicts about the release at a node with all rows, also with what is out already."""
+        question = judge.recoded_whole(node).question()
+        alone = self.verdicts(question)
+        if self.beside is None:
+            return alone
+        return self.beside.verdicts(alone, question, judge.lattice.named(node))
+
+    def judge(self) -> Judge:
+        """Asks the checks at levels."""
+        return Judge(
+            self.raw, self.required, self.lattice(), suppress=self.suppress, beside=self.beside
+        )
 
     def lattice(self) -> Lattice:
         """The levels that may be chosen."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from tacit.families.microdata.definitions.microdata import (
     group_facts,
     one_column,
 )
+from tacit.families.microdata.definitions.together.seen import Score, Seen
 from tacit.families.microdata.definitions.worst_group import short
 from tacit.families.microdata.groups import Groups
 from tacit.families.microdata.microdata import MicrodataQuestion, Person
@@ -135,6 +136,14 @@ class BackgroundDefinition(MicrodataDefinition):
     @abstractmethod
     def required(self) -> dict[str, Any]:
         """The parameters that count."""
+
+    def greatest_belief(self, seen: Seen) -> Iterator[Score]:
+        """The greatest belief in a value of somebody of whom nothing else is known."""
+        if seen.weights:
+            found = seen.greatest
+            text = f"a belief of {short(found, up=True)}"
+            limit = f"below {plain(self.c)} required"
+            yield Score("belief", found, found >= self.c, found, text, limit, at_most=True)
 
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Look for the knowledge that tells most about anybody."""

@@ -1,0 +1,210 @@
+"""Two generalized copies of one table: how long it takes to judge them together, and how many
+people of Adult fall below l by both although each passes.
+
+    python -m benchmarks.second_release [--pairs]
+
+Goals, on two cores: two releases of Adult with about 1,000 groups each in 10 seconds, the search
+beside a published release in 60, a million rows with two coarse releases in 60. `--pairs` judges
+every two minimal solutions of Adult.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import numpy as np
+
+from benchmarks.data import adult
+from benchmarks.growth import exponents
+
+if TYPE_CHECKING:
+    from tacit.families.microdata.definitions.together.question import JointQuestion
+
+QUASI = ("age", "education", "marital_status", "race", "sex", "native_country", "workclass")
+TOP = {
+    "age": 4,
+    "education": 3,
+    "marital_status": 2,
+    "race": 1,
+    "sex": 1,
+    "native_country": 2,
+    "workclass": 2,
+}
+# Pairs of releases, from few groups to many; the last have 995 and 1,217.
+GROWING = (
+    ({"education": 1, "sex": 0}, {"age": 3, "sex": 0}),
+    ({"age": 2, "education": 2, "sex": 0}, {"age": 3, "education": 1, "sex": 0, "race": 0}),
+    ({"age": 1, "education": 1, "sex": 0}, {"age": 2, "education": 2, "sex": 0, "race": 0}),
+    ({"age": 1, "education": 0, "sex": 0}, {"age": 0, "education": 3, "sex": 0, "race": 0}),
+    (
+        {"age": 1, "education": 0, "sex": 0, "native_country": 1},
+        {"age": 0, "education": 2, "sex": 0, "race": 0},
+    ),
+)
+MILLION = """
+  COPY (
+    SELECT 17 + CAST(60 * random() * random() AS integer) AS age,
+      CAST(16 * random() AS integer) AS schooling,
+      CASE WHEN random() < 0.5 THEN 'F' ELSE 'M' END AS sex,
+      'illness ' || CAST(12 * random() * random() AS integer) AS illness
+    FROM range(1_000_000)
+  ) TO '{file}' (FORMAT parquet)
+"""
+
+
+def plan_of_adult(folder: Path, quasi: tuple[str, ...], more: Mapping[str, Any]) -> Any:
+    """Adult with its hierarchies, as a plan."""
+    from tacit.given import read_plan_of
+
+    table = {
+        "file": str(folder / "adult.csv"),
+        "quasi-identifiers": list(quasi),
+        "sensitive": ["occupation"],
+        "hierarchies": {name: str(folder / f"hierarchy_{name}.csv") for name in quasi},
+    }
+    return read_plan_of({"version": 1, "tables": {"adult": table}, **more}, "benchmark")
+
+
+def two(april: Mapping[str, int], may: Mapping[str, int]) -> dict[str, Any]:
+    """Two releases, the first of which is out."""
+    return {
+        "releases": {
+            "april": {"table": "adult", "generalization": {**TOP, **april}},
+            "may": {"table": "adult", "generalization": {**TOP, **may}},
+        },
+        "published": ["april"],
+        "checks": [
+            {"l-diversity": {"release": "may", "kind": "distinct", "l": 2}},
+            {"k-anonymity": {"release": "may", "k": 2}},
+        ],
+    }
+
+
+def growth(folder: Path) -> Iterator[dict[str, Any]]:
+    """Both checks of two releases, the more groups the longer."""
+    from tacit.checking.assess import assess
+
+    for april, may in GROWING:
+        begun = time.perf_counter()
+        found = assess(plan_of_adult(folder, QUASI, two(april, may)))
+        witness = found.verdicts[0].witness or found.verdicts[0].certificate
+        assert witness is not None
+        yield {
+            "name": "both checks",
+            "kinds": witness.facts["kinds"],
+            "seconds": time.perf_counter() - begun,
+            "status": [one.status for one in found],
+        }
+
+
+def search(folder: Path) -> tuple[float, Any]:
+    """Levels beside a release that is out and meets the checks."""
+    from tacit.families.microdata.runs.anonymize import anonymize
+
+    more = two({**TOP, "education": 2, "marital_status": 0, "sex": 0}, {})
+    more["releases"]["may"] = {"table": "adult"}
+    more["checks"] = [
+        {"l-diversity": {"release": "may", "kind": "distinct", "l": 3}},
+        {"k-anonymity": {"release": "may", "k": 5}},
+    ]
+    begun = time.perf_counter()
+    found = anonymize(plan_of_adult(folder, QUASI, more), "may")
+    return time.perf_counter() - begun, found
+
+
+def million() -> tuple[float, Any]:
+    """Two coarse releases of a million rows."""
+    from tacit.checking.assess import assess
+    from tacit.given import read_plan_of
+
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "people.parquet"
+        duckdb.sql(MILLION.format(file=file))
+        table = {
+            "file": str(file),
+            "quasi-identifiers": ["age", "schooling", "sex"],
+            "sensitive": ["illness"],
+            "hierarchies": {"age": {"ranges": [5, 20]}, "schooling": {"ranges": [4]}, "sex": "*"},
+        }
+        more = {
+            "releases": {
+                "april": {"table": "people", "generalization": {"age": 1, "schooling": 2}},
+                "may": {"table": "people", "generalization": {"age": 2, "schooling": 1}},
+            },
+            "published": ["april"],
+            "checks": two({}, {})["checks"],
+        }
+        plan = read_plan_of({"version": 1, "tables": {"people": table}, **more}, "benchmark")
+        begun = time.perf_counter()
+        found = assess(plan)
+        return time.perf_counter() - begun, found
+
+
+def pairs(folder: Path) -> Iterator[tuple[int, int, int, int, int]]:
+    """For some l: how many minimal solutions and pairs of them, how many pairs fail together, and
+    the most people who fall below.
+    """
+    from tacit.checking.assess import Desk
+    from tacit.families.microdata.runs.anonymize import anonymize
+
+    for l in (4, 6, 8, 10):  # noqa: E741
+        check = {"l-diversity": {"release": "april", "kind": "distinct", "l": l}}
+        more = {"releases": {"april": {"table": "adult"}}, "checks": [check]}
+        plan = plan_of_adult(folder, QUASI[:5], more)
+        nodes = [one.generalization for one in anonymize(plan, "april").choices]  # type: ignore[union-attr]
+        with Desk(plan) as desk:
+            joint = desk.together.question(("april",))
+            below = [
+                people_below(joint, [dict(one), dict(other)], l)
+                for one, other in itertools.combinations(nodes, 2)
+            ]
+        yield l, len(nodes), len(below), sum(1 for one in below if one), max(below)
+
+
+def people_below(joint: JointQuestion, nodes: list[dict[str, int]], l: int) -> int:  # noqa: E741
+    """How many people have fewer than l values left when both releases are out."""
+    trees = joint.asked.hierarchies
+    copies = [
+        replace(
+            joint.copies[0],
+            levels={name: trees[name].level(level) for name, level in node.items()},
+        )
+        for node in nodes
+    ]
+    both = replace(joint, copies=copies)
+    values = np.bincount(both.possible.classes, minlength=len(both.releases.sizes))
+    return int(both.releases.sizes[values < l].sum())
+
+
+def main() -> None:
+    """Print what was measured."""
+    path = adult()
+    if path is None:
+        print("Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv")
+        return
+    rows = []
+    for row in growth(path.parent):
+        rows.append(row)
+        print(f"{row['kinds']:>6,} kinds of people  {row['seconds']:6.2f} s  {row['status']}")
+    print(f"grows with the power {exponents(rows, 'kinds')['both checks']:.1f} (goal: 10 s)")
+    seconds, found = search(path.parent)
+    print(
+        f"search beside a published release  {seconds:6.2f} s  {type(found).__name__}", found.nodes
+    )
+    seconds, judged = million()
+    print(f"a million rows                     {seconds:6.2f} s  {[one.status for one in judged]}")
+    if "--pairs" in sys.argv:
+        for one in pairs(path.parent):
+            print("l {}: {} minimal solutions, {} pairs, {} fail, {} people".format(*one))
+
+
+if __name__ == "__main__":
+    main()

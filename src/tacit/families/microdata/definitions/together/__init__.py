@@ -1,0 +1,1 @@
+"""What several generalized copies of one table say together."""

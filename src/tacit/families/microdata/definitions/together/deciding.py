@@ -1,0 +1,123 @@
+"""Deciding only: does a definition hold for who has several releases? A search asks it of many.
+
+What every world allows at most refutes most releases at once; what some world shows proves the
+others, kind by kind, without looking for all that is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.definitions.together.judging import known_of, worst_by_name
+from tacit.families.microdata.definitions.together.question import JointQuestion
+from tacit.families.microdata.definitions.together.releases import ABSENT, Flags, Releases, TooLarge
+from tacit.families.microdata.definitions.together.seen import COUNTED, About, Seen
+from tacit.families.microdata.definitions.together.worlds import (
+    Worlds,
+    explored,
+    fewest_rows,
+)
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.overlaps.setting import Integers
+from tacit.model.deadline import Deadline, OutOfTime
+
+
+def holds_together(
+    definition: MicrodataDefinition, joint: JointQuestion, sensitive: str | None
+) -> bool | None:
+    """Does it hold under every reading of the values? None where that was not found out."""
+    asked = joint.asked
+    column = sensitive or (asked.sensitive[0] if asked.sensitive else None)
+    readings = (asked, *asked.readings) if definition.needs_sensitive else (asked,)
+    if definition.asks_together & COUNTED:
+        return _counted(definition, joint, readings, column)
+    asking = Asking(definition, joint, readings, column)
+    if not asking.passing(at_most(joint.releases)).all():
+        return False
+    return _shown(asking)
+
+
+def _counted(
+    definition: MicrodataDefinition,
+    joint: JointQuestion,
+    readings: tuple[MicrodataQuestion, ...],
+    column: str | None,
+) -> bool | None:
+    found = [worst_by_name(definition, joint, one, column, joint.counted) for one in readings]
+    if any(worst.score.fails for tally in found for worst in tally.found.values()):
+        return False
+    return None if any(tally.unknown for tally in found) else True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asking:
+    """A definition that asks which tuples somebody can have: the more, the better."""
+
+    definition: MicrodataDefinition
+    joint: JointQuestion
+    readings: tuple[MicrodataQuestion, ...]
+    column: str | None
+
+    def passing(self, worlds: Worlds) -> Flags:
+        """Which classes pass with these tuples, under every reading."""
+        found: Flags = np.ones(len(self.joint.releases.sizes), dtype=bool)
+        for one in self.readings:
+            every = known_of(self.definition, self.joint, one, self.column, worlds)
+            for class_, seen in enumerate(every):
+                assert seen is not None
+                found[class_] &= not any(score.fails for score in self.definition.scores(seen))
+        return found
+
+    def passes(self, class_: int, tuples: Integers) -> bool:
+        """The same of one class."""
+        releases = self.joint.releases
+        one = Worlds(np.full(len(tuples), class_), tuples, np.ones(1, dtype=bool))
+        rows = 0
+        if "rows" in self.definition.asks_together:
+            rows = int(fewest_rows(releases, one)[class_])
+        for reading in self.readings:
+            codes: set[int] = set()
+            if self.column is not None:
+                codes = set(self.joint.values(reading, self.column)[tuples].tolist()) - {-1}
+            seen = Seen(About(reading, self.column or ""), tuple(sorted(codes)), rows=rows)
+            if any(score.fails for score in self.definition.scores(seen)):
+                return False
+        return True
+
+
+def _shown(asking: Asking) -> bool | None:
+    """Look for worlds that show enough for everybody, and end with the first who has no more."""
+    joint, releases = asking.joint, asking.joint.releases
+    deadline, is_known = Deadline(joint.seconds), True
+    has = Worlds(releases.has.classes, releases.has.tuples, np.ones(1, dtype=bool))
+    passing = asking.passing(has)
+    if not passing[releases.settled].all():
+        return False
+    for part in releases.connected():
+        can: Flags = part.current > 0
+        open_ = ~passing[part.classes]
+        try:
+            for _ in explored(part, can, open_, deadline, joint.job):
+                for at in np.flatnonzero(open_).tolist():
+                    open_[at] = not asking.passes(int(part.classes[at]), part.tuples[can[at]])
+            if open_.any():
+                return False
+        except (OutOfTime, TooLarge):
+            is_known = False
+    return True if is_known else None
+
+
+def at_most(releases: Releases) -> Worlds:
+    """What somebody of each class can have at most: what each of their groups shows."""
+    number = releases.tuples
+    classes = np.repeat(np.arange(len(releases.sizes)), number)
+    tuples = np.tile(np.arange(number), len(releases.sizes))
+    can = np.ones(len(classes), dtype=bool)
+    for at in range(len(releases.groups)):
+        keys, _, wide = releases.rows(at)
+        group = releases.groups[at][classes]
+        can &= (group == ABSENT) | np.isin(group * wide + releases.shown[at][tuples], keys)
+    return Worlds(classes[can], tuples[can], np.ones(len(releases.sizes), dtype=bool))

@@ -1,0 +1,154 @@
+"""The question about several releases of one table: their groups, and the tuples behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from tacit.families.microdata.counts import Counts, pack_codes
+from tacit.families.microdata.definitions.together.releases import ABSENT, Releases, releases_of
+from tacit.families.microdata.definitions.together.worlds import (
+    Worlds,
+    counted_worlds,
+    possible_worlds,
+)
+from tacit.families.microdata.groups import Mask, group_keys
+from tacit.families.microdata.hierarchy import Level
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.overlaps.setting import Integers
+from tacit.model.deadline import Deadline
+from tacit.model.jobs import Job
+from tacit.model.verdict import Assumption
+
+SECONDS = 60.0  # for the worlds of one question
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Copy:
+    """One release: the level of each quasi-identifier that it shows, and the columns that it
+    shows as they are. `inside` are the combinations of the table that are in it, None for all.
+    """
+
+    name: str
+    levels: Mapping[str, Level]
+    columns: frozenset[str]
+    inside: Mask | None = None
+
+    def labels(self, base: Counts, row: int) -> dict[str, Any]:
+        """What it shows of a combination's quasi-identifiers."""
+        return {
+            name: level.labels[int(level.codes[base.codes(name)[row]])]
+            for name, level in self.levels.items()
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class JointQuestion:
+    """What is asked about a release and those that are out beside it.
+
+    `asked` is the question about the release alone, the last of `copies`. `base` counts the
+    combinations of all quasi-identifiers and all `columns` that a release shows as they are, with
+    the values as they are written.
+    """
+
+    asked: MicrodataQuestion
+    copies: Sequence[Copy]
+    base: Counts
+    columns: tuple[str, ...]
+    assumptions: tuple[Assumption, ...] = ()
+    seconds: float = SECONDS
+    job: Job = field(default_factory=Job)
+    _values: dict[tuple[int, str], tuple[MicrodataQuestion, Integers]] = field(
+        default_factory=dict, init=False, repr=False
+    )
+
+    def closed(self) -> Self:
+        """The question once the source is closed: nobody can be looked up any more."""
+        return replace(self, asked=self.asked.closed())
+
+    @property
+    def names(self) -> list[str]:
+        """The releases, those that are out first."""
+        return [one.name for one in self.copies]
+
+    @cached_property
+    def releases(self) -> Releases:
+        """The releases as groups and tuples."""
+        return releases_of(
+            [self._groups(one) for one in self.copies],
+            self.tuple_of,
+            self.base.occurrences,
+            [self._shown(one) for one in self.copies],
+        )
+
+    @cached_property
+    def possible(self) -> Worlds:
+        """Which tuples everybody can have."""
+        return possible_worlds(self.releases, Deadline(self.seconds), self.job)
+
+    @cached_property
+    def counted(self) -> Worlds:
+        """How likely each tuple is."""
+        return counted_worlds(self.releases, Deadline(self.seconds), self.job)
+
+    @property
+    def tuple_of(self) -> Integers:
+        """The tuple of each combination."""
+        return self._tuples[0]
+
+    @cached_property
+    def _tuples(self) -> tuple[Integers, Integers]:
+        """The tuple of each combination, and a combination that has it."""
+        packed, _ = pack_codes(
+            [self.base.codes(name) for name in self.columns],
+            [self.base.size(name) for name in self.columns],
+            len(self.base),
+        )
+        _, first, which = np.unique(packed, return_index=True, return_inverse=True)
+        return which.reshape(-1), first
+
+    def _groups(self, copy: Copy) -> Integers:
+        key, _ = group_keys(self.base, list(copy.levels), copy.levels)
+        found = np.unique(key, return_inverse=True)[1].reshape(-1)
+        return found if copy.inside is None else np.where(copy.inside, found, ABSENT)
+
+    def _shown(self, copy: Copy) -> Integers:
+        """What a release shows of each tuple."""
+        names, first = [one for one in self.columns if one in copy.columns], self._tuples[1]
+        packed, _ = pack_codes(
+            [self.base.codes(name)[first] for name in names],
+            [self.base.size(name) for name in names],
+            len(first),
+        )
+        found: Integers = np.unique(packed, return_inverse=True)[1].reshape(-1)
+        return found
+
+    def values(self, reading: MicrodataQuestion, column: str) -> Integers:
+        """The code of each tuple's sensitive value as a reading takes it; -1 for no value."""
+        key = id(reading), column
+        if key not in self._values:  # the reading is kept, so that no other gets its id
+            self._values[key] = reading, self._read_values(reading, column)
+        return self._values[key][1]
+
+    def _read_values(self, reading: MicrodataQuestion, column: str) -> Integers:
+        meant = {value: value for value in self.asked.base.dictionaries[column]}
+        told = self.asked.base.raw.get(column)
+        written = reading.base.raw.get(column)
+        if told is not None:
+            meant = {raw: value for value, some in told.items() for raw in some}
+        if written is not None and written is not told:
+            again = {raw: value for value, some in written.items() for raw in some}
+            meant = {raw: again[value] for raw, value in meant.items() if value in again}
+        codes = {value: code for code, value in enumerate(reading.base.dictionaries[column])}
+        by_code = [
+            codes[meant[value]] if value in meant else -1
+            for value in self.base.dictionaries[column]
+        ]
+        found: Integers = np.array([*by_code, -1], dtype=np.int64)[
+            self.base.codes(column)[self._tuples[1]]
+        ]
+        return found

@@ -1,0 +1,115 @@
+"""From a plan to the question what several microdata releases of one table say together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tacit.errors import DataError
+from tacit.families.microdata.counts import Counts, count
+from tacit.families.microdata.definitions.together.question import Copy, JointQuestion
+from tacit.families.microdata.fusing import fuse_all, unfused
+from tacit.families.microdata.reading.declared_distances import parts_of
+from tacit.families.microdata.reading.found_levels import found_levels
+from tacit.families.microdata.reading.source import source_of
+from tacit.families.overlaps.reading.answers import Given, read_answer
+from tacit.model.jobs import Job
+from tacit.model.release import Microdata
+from tacit.model.verdict import Assumption
+
+if TYPE_CHECKING:
+    from tacit.families.microdata.microdata import MicrodataQuestion
+    from tacit.families.microdata.reading.source import Source
+    from tacit.model.schema import Table
+    from tacit.plan.opened import OpenPlan
+
+NOWHERE = "what was found"  # the file of a release that levels do not describe
+SAME_ROWS = Assumption(
+    "same-rows",
+    "each row is one person, and a row of the table is the same person in every release",
+    "no",
+)
+
+
+def joint_questions_of(opened: OpenPlan) -> JointQuestions:
+    """The questions of an open plan about several releases of one table."""
+    return opened.once(JointQuestions, lambda: JointQuestions(source_of(opened), opened.job))
+
+
+class JointQuestions:
+    """The questions about several releases of a table; each table is counted once.
+
+    `given` has the rows of releases that are in no file.
+    """
+
+    def __init__(self, source: Source, job: Job, given: Mapping[str, Given] | None = None) -> None:
+        self.source = source
+        self.job = job
+        self._given = dict(given or {})
+        self._bases: dict[str, Counts] = {}
+        self._asked: dict[tuple[str, ...], JointQuestion] = {}
+
+    def question(self, names: Sequence[str]) -> JointQuestion:
+        """The question about some releases, the last of which is asked about."""
+        key = tuple(names)
+        if key not in self._asked:
+            self._asked[key] = self._read(key)
+        return self._asked[key]
+
+    def _read(self, names: tuple[str, ...]) -> JointQuestion:
+        plan = self.source.plan
+        table = plan.tables[self._release(names[-1]).table]
+        questions = [self._question(name, table) for name in names]
+        columns = (*table.sensitive, *table.insensitive)
+        return JointQuestion(
+            questions[-1][0],
+            [
+                Copy(
+                    name,
+                    {one: question.levels[one] for one in question.quasi if one in shown},
+                    frozenset(columns) & frozenset(shown),
+                )
+                for name, (question, shown) in zip(names, questions, strict=True)
+            ],
+            self._base(table),
+            columns,
+            () if table.keys or table.person else (SAME_ROWS,),
+            job=self.job,
+        )
+
+    def _question(self, name: str, table: Table) -> tuple[MicrodataQuestion, Collection[str]]:
+        """The question about a release of the table alone, and the columns that it shows."""
+        release = self._release(name)
+        if release.table != table.name:
+            raise DataError(
+                f"it is a release of {release.table}, not of {table.name}, and nothing says who is "
+                "who in both."
+            )
+        if release.file == NOWHERE:
+            raise DataError(
+                "rows are left out of what was found, or its groups have labels of their own."
+            )
+        columns = (*table.sensitive, *table.insensitive)
+        if release.file is None and name not in self._given:
+            return self.source.question(name), (*table.quasi_identifiers, *columns)
+        self.source.raw(name)  # counts the table
+        if name not in self._given:
+            self._given[name] = read_answer(self.source.plan.folder, str(release.file))
+        levels = found_levels(self._given[name], release, self.source, columns, self._base(table))
+        return self.source.raw(name, levels), levels
+
+    def _release(self, name: str) -> Microdata:
+        release = self.source.plan.releases[name]
+        assert isinstance(release, Microdata)
+        return release
+
+    def _base(self, table: Table) -> Counts:
+        """The combinations of all that releases are made of, with values as they are written."""
+        if table.name not in self._bases:
+            engine = self.source.reader
+            parts = parts_of(table, engine.columns(table.name))
+            columns = [*table.quasi_identifiers, *table.sensitive, *table.insensitive]
+            self._bases[table.name] = fuse_all(
+                count(engine, table.name, unfused(columns, parts)), parts
+            )
+        return self._bases[table.name]

@@ -1,0 +1,83 @@
+"""Copies of a data frame that are out, judged together with a new one in Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas
+import pytest
+
+import tacit
+from tacit.errors import DataError, ParameterError
+
+PEOPLE = pandas.DataFrame(
+    {
+        "age": [21, 24, 22, 27, 33, 38, 31, 36],
+        "zone": ["A1", "A2", "B1", "B2", "A1", "A2", "B1", "B2"],
+        "condition": ["flu", "asthma", "asthma", "asthma", "gout", "flu", "gout", "asthma"],
+    }
+)
+ROLES: dict[str, Any] = {
+    "quasi_identifiers": ["age", "zone"],
+    "sensitive": "condition",
+    "hierarchies": {"age": {"ranges": [10]}, "zone": {"mask": "right"}},
+    "generalization": {"age": 2, "zone": 1},
+}
+APRIL = PEOPLE.assign(age=PEOPLE.age.map(lambda age: f"{age // 10}0-{age // 10}9"), zone="*")
+DISTINCT = tacit.LDiversity(kind="distinct", l=2)
+
+
+def check(definition: Any = DISTINCT, data: Any = PEOPLE, **more: Any) -> Any:
+    return tacit.check(data, definition, **{**ROLES, **more})
+
+
+@pytest.mark.parametrize(
+    "out", [APRIL, APRIL.sample(frac=1, random_state=1), {"age": 1, "zone": 2}]
+)
+def test_a_copy_that_is_out_is_given_as_a_table_or_by_its_levels(out: Any) -> None:
+    assert check().status == "holds"
+    found = check(published=[out])
+    assert found.status == "breached" and found.measured == {"l": 1}
+    assert found.subject == {"release": "data", "given": ["published"]}
+
+
+def test_two_copies_that_are_out_count_both() -> None:
+    found = check(published=[{"age": 2, "zone": 2}, APRIL])
+    assert found.status == "breached"
+    assert found.subject["given"] == ["published 1", "published 2"]
+
+
+def test_polars_and_arrow_tables_are_taken_too() -> None:
+    polars = pytest.importorskip("polars")
+    assert check(
+        data=polars.from_pandas(PEOPLE), published=[polars.from_pandas(APRIL)]
+    ).measured == {"l": 1}
+
+
+@pytest.mark.parametrize(
+    ("out", "why"),
+    [
+        (APRIL.iloc[1:], "published has 7 rows, and table data 8"),
+        (APRIL.assign(age="young"), "'young' is a label of no level"),
+        (APRIL.assign(condition=["gout", *APRIL.condition[1:]]), "stands once in the published"),
+        (APRIL.assign(ward=1), "has a column 'ward'"),
+    ],
+)
+def test_a_copy_that_does_not_fit_is_an_error(out: Any, why: str) -> None:
+    with pytest.raises(DataError, match=why.replace(" in the published", "")):
+        check(published=[out])
+
+
+def test_what_is_out_is_a_list_of_levels_of_the_table() -> None:
+    with pytest.raises(ParameterError, match="published is a list"):
+        check(published=APRIL)
+    with pytest.raises(ParameterError, match="no quasi-identifier"):
+        check(published=[{"salary": 1}])
+
+
+def test_what_is_not_defined_for_several_is_undecided() -> None:
+    found = check(tacit.CKSafety(c=0.9, k=1), published=[{"age": 2, "zone": 2}])
+    assert found.status in ("undecided", "breached")
+    found = check(tacit.KAnonymity(k=2, missing="match-any"), published=[{"age": 2, "zone": 2}])
+    assert found.status == "undecided" and found.reason is not None
+    assert found.reason.code == "does-not-compose"

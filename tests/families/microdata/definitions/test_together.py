@@ -1,0 +1,292 @@
+"""Several releases of one table: every definition says of both what all worlds say."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from tacit.families.registry import OF_MICRODATA, define
+
+from asking import as_they_are, handmade
+from oracles import together as oracle
+from tacit.errors import DataError
+from tacit.families.microdata.definitions.together.deciding import holds_together
+from tacit.families.microdata.definitions.together.judging import answer_together
+from tacit.families.microdata.definitions.together.question import Copy, JointQuestion
+from tacit.families.microdata.definitions.together.releases import releases_of
+from tacit.families.microdata.definitions.together.worlds import (
+    counted_worlds,
+    fewest_rows,
+    greatest_chances,
+    possible_worlds,
+)
+from tacit.families.microdata.hierarchy import Level, hierarchy
+from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.model.deadline import Deadline
+from tacit.model.schema import Table
+from thorough import THOROUGH
+
+TABLES = 400 * THOROUGH
+
+
+class Drawn:
+    """A random table of few people, with two or three releases of it."""
+
+    def __init__(self, rng: random.Random, most: int = 8) -> None:
+        many = rng.randint(2, most)
+        values = [*range(1, rng.randint(2, 4) + 1), *([None] if rng.random() < 0.4 else [])]
+        extra = ["x", "y"] if rng.random() < 0.3 else ["x"]
+        self.people = [(rng.choice(values), rng.choice(extra)) for _ in range(many)]
+        self.releases = []
+        for _ in range(rng.choice([2, 2, 2, 3])):
+            parts = rng.randint(1, max(1, many // 2))
+            groups: list[Any] = [rng.randrange(parts) for _ in range(many)]
+            if rng.random() < 0.25:
+                groups = [None if rng.random() < 0.2 else one for one in groups]
+            shown = [0, 1] if rng.random() < 0.85 else [0]
+            self.releases.append(oracle.Release(groups, shown))
+        last = self.releases[-1]
+        last.groups = [0 if one is None else one for one in last.groups]  # it has a whole table
+        last.columns = [0, 1]
+        self.known = oracle.known(self.people, self.releases)
+
+    def joint(self) -> JointQuestion:
+        """The same, put to Tacit."""
+        rows = [
+            {
+                "value": value,
+                "extra": extra,
+                **{
+                    f"r{at}": -1 if one.groups[person] is None else one.groups[person]
+                    for at, one in enumerate(self.releases)
+                },
+            }
+            for person, (value, extra) in enumerate(self.people)
+        ]
+        base = handmade(rows)
+        quasi = tuple(f"r{at}" for at in range(len(self.releases)))
+        levels = as_they_are(base)
+        copies = [
+            Copy(
+                f"release {at}",
+                {f"r{at}": levels[f"r{at}"]},
+                frozenset(["value", "extra"][place] for place in one.columns),
+                np.array([group is not None for group in one.groups]),
+            )
+            for at, one in enumerate(self.releases)
+        ]
+        asked = MicrodataQuestion(
+            copies[-1].name,
+            Table("t", quasi_identifiers=quasi, sensitive=("value",)),
+            quasi,
+            ("value",),
+            base,
+            {**{name: flat(levels[name]) for name in quasi[:-1]}, quasi[-1]: levels[quasi[-1]]}
+            | {"value": levels["value"]},
+            len(rows),
+            len(rows),
+            hierarchies={"value": hierarchy("value", base.dictionaries["value"])},
+        )
+        return JointQuestion(asked, copies, base, ("value", "extra"))
+
+
+def flat(level: Level) -> Level:
+    """The level that shows nothing."""
+    return Level(("*",), np.zeros(len(level.codes), dtype=np.int64))
+
+
+def drawn(seed: int, many: int, most: int = 8) -> Iterator[Drawn]:
+    rng = random.Random(seed)
+    while many:
+        one = Drawn(rng, most)
+        if any(value is not None for value, _ in one.people):
+            many -= 1
+            yield one
+
+
+def test_what_everybody_can_have_and_how_likely_it_is_are_counts_of_all_worlds() -> None:
+    for one in drawn(1, TABLES * 3):
+        tuples = sorted(set(one.people), key=repr)
+        shown = [
+            [sorted({r.shows(t) for t in tuples}, key=repr).index(r.shows(t)) for t in tuples]
+            for r in one.releases
+        ]
+        both = releases_of(
+            [[-1 if g is None else g for g in r.groups] for r in one.releases],
+            [tuples.index(t) for t in one.people],
+            shown=shown,
+        )
+        possible = possible_worlds(both, Deadline(60))
+        counted = counted_worlds(both, Deadline(60))
+        rows, chances = fewest_rows(both, possible), greatest_chances(both, counted)
+        assert possible.known.all() and counted.known.all()
+        assert int(both.sizes.sum()) == len(one.people)
+        for person, class_ in enumerate(both.class_of.tolist()):
+            right = one.known[person]
+            span = counted.of(class_)
+            assert counted.shares is not None
+            shares = {
+                tuples[t]: share
+                for t, share in zip(counted.tuples[span], counted.shares[span], strict=True)
+            }
+            total = sum(right.tuples.values())
+            assert shares == {t: Fraction(n, total) for t, n in right.tuples.items()}
+            assert {tuples[t] for t in possible.tuples[possible.of(class_)]} == set(right.tuples)
+            assert (rows[class_], chances[class_]) == (right.rows, right.chance)
+
+
+def parameters(kind: str, rng: random.Random) -> dict[str, Any]:
+    """Parameters of a definition that can be asked about several releases."""
+    third = rng.choice(["1/3", "0.5", "0.6", "0.75", "0.9"])
+    if kind == "l-diversity":
+        way = rng.choice(["distinct", "entropy", "recursive", "recursive"])
+        found: dict[str, Any] = {"kind": way, "l": rng.choice([2, 2, 3])}
+        if way == "entropy":
+            found["l"] = rng.choice([1.5, 1.8, 2, 2.5])
+        if way == "recursive":
+            found["c"] = rng.choice([1, 2, 3, 0.5])
+            if rng.random() < 0.4:
+                found["dont_care"] = [rng.randint(1, 3)]
+            if rng.random() < 0.4:
+                found |= {"negative": [rng.randint(1, 3)], "c2": rng.choice([10, 25, 40])}
+        return found
+    return {
+        "k-anonymity": {"k": rng.randint(2, 4)},
+        "alpha-k": {"alpha": Fraction(third), "k": rng.randint(1, 3)},
+        "k-e": {"k": rng.randint(1, 3), "e": rng.randint(0, 3)},
+        "eps-m": {"epsilon": rng.randint(0, 2), "m": rng.choice([1, 1.5, 2])},
+        "variance": {"v": rng.choice([0.1, 0.25, 0.5, 1])},
+        "t-closeness": {"t": Fraction(third), "distance": rng.choice(["equal", "ordered"])},
+        "c-k-safety": {"c": Fraction(third), "k": 0},
+        "skyline": {"l": 0, "k": 0, "m": 0, "c": Fraction(third)},
+        "rho1-rho2": {"rho1": Fraction(1, rng.randint(2, 4)), "rho2": Fraction(third)},
+        "semantic": {"measure": {"positive": Fraction(third)}},
+        "risk": {"at_most": Fraction(third), "attacker": rng.choice(["prosecutor", "marketer"])},
+    }[kind]
+
+
+ASKED = sorted(set(OF_MICRODATA) - {"dissimilarity"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ASKED)
+def test_a_definition_says_of_several_releases_what_all_worlds_say(kind: str) -> None:
+    rng, seen = random.Random(len(kind)), Counter[str]()
+    for one in drawn(ASKED.index(kind) + 2, TABLES):
+        found = parameters(kind, rng)
+        if kind == "rho1-rho2" and found["rho1"] >= found["rho2"]:
+            continue
+        table = Counter(value for value, _ in one.people if value is not None)
+        exact = {key: Fraction(str(x)) if isinstance(x, float) else x for key, x in found.items()}
+        verdict = answer_together(define(kind, found), one.joint(), "value")  # type: ignore[arg-type]
+        breaks = fails_exactly(kind, exact, table)
+        if found.get("attacker") == "marketer":
+            mean = sum((person.chance for person in one.known), Fraction(0)) / len(one.known)
+            breached = mean > found["at_most"]
+            assert verdict.measured["risk"] == mean
+        else:
+            breached = any(breaks(person) for person in one.known)
+        assert verdict.status == ("breached" if breached else "holds"), (
+            one.people,
+            one.releases,
+            found,
+            str(verdict),
+        )
+        seen[verdict.status] += 1
+        if verdict.witness is not None and "known" in verdict.witness.personal:
+            whom = verdict.witness.personal["known"]
+            person = next(
+                person
+                for person in range(len(one.people))
+                if all(
+                    whom[f"r{at}"] == (-1 if r.groups[person] is None else r.groups[person])
+                    for at, r in enumerate(one.releases)
+                )
+            )
+            assert breaks(one.known[person])
+            assert verdict.witness.facts["people_below"] == sum(map(breaks, one.known))
+            assert set(verdict.witness.personal["possible"]) == set(one.known[person].values)
+    assert min(seen["breached"], seen["holds"]) > TABLES / 50, seen
+
+
+def fails_exactly(kind: str, found: Mapping[str, Any], table: Mapping[Any, int]) -> Any:
+    """The oracle with exact parameters."""
+    given = {key: x for key, x in found.items() if not isinstance(x, Fraction)}
+    shares = {key: x for key, x in found.items() if isinstance(x, Fraction)}
+    if "measure" in found:
+        shares["c"] = found["measure"]["positive"]
+    return oracle.fails(kind, {**given, **shares}, table)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ASKED)
+def test_of_one_release_both_ways_to_ask_say_the_same(kind: str) -> None:
+    rng = random.Random(7)
+    for one in drawn(99, TABLES // 2):
+        found = parameters(kind, rng)
+        if kind == "rho1-rho2" and found["rho1"] >= found["rho2"]:
+            continue
+        joint = one.joint()
+        alone = JointQuestion(joint.asked, joint.copies[-1:], joint.base, joint.columns)
+        definition = define(kind, found)
+        expected = definition.check(alone.asked, sensitive="value")
+        verdict = answer_together(definition, alone, "value")  # type: ignore[arg-type]
+        assert verdict.status == expected.status
+        if not expected.vacuous and not verdict.vacuous:
+            assert dict(verdict.measured) == dict(expected.measured), (found, one.people)
+
+
+def of(groups: Sequence[Sequence[int]], values: Sequence[str]) -> Any:
+    """Releases by their groups of people, who have these values."""
+    numbered = [
+        [next(at for at, members in enumerate(release) if person in members) for person in range(8)]
+        for release in groups  # type: ignore[union-attr]
+    ]
+    return releases_of(numbered, [sorted(set(values)).index(value) for value in values])
+
+
+def test_matching_people_to_rows_is_not_enough_for_k_anonymity() -> None:
+    april = [{0, 2, 6}, {1, 3, 4, 5, 7}]
+    may = [{0, 2, 4}, {1, 3, 5, 6, 7}]
+    both = of([april, may], ["b", "b", "a", "b", "a", "c", "b", "a"])  # type: ignore[list-item]
+    rows = fewest_rows(both, possible_worlds(both, Deadline(60)))
+    assert [person + 1 for person in range(8) if rows[both.class_of[person]] == 2] == [5, 7]
+    assert rows.min() == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "found", "why"),
+    [
+        ("dissimilarity", {"epsilon": 1, "delta": 0.1, "k": 1}, "others of one group"),
+        ("c-k-safety", {"c": 0.5, "k": 1}, "implications"),
+        ("skyline", {"l": 1, "k": 0, "m": 0, "c": 0.5}, "further knowledge"),
+        ("semantic", {"measure": {"positive": 0.5}, "against": {"negations": 1}}, "knowledge"),
+        ("risk", {"at_most": 0.5, "attacker": "journalist", "population": "p"}, "population"),
+        ("k-anonymity", {"k": 2, "missing": "match-any"}, "overlap"),
+    ],
+)
+def test_what_is_not_defined_for_several_releases_says_why(
+    kind: str, found: dict[str, Any], why: str
+) -> None:
+    [one] = drawn(5, 1)
+    with pytest.raises(DataError, match=why):
+        answer_together(define(kind, found), one.joint(), "value")  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ASKED)
+def test_a_search_decides_as_the_verdict_does(kind: str) -> None:
+    rng = random.Random(3)
+    for one in drawn(77, TABLES // 2):
+        found = parameters(kind, rng)
+        if kind == "rho1-rho2" and found["rho1"] >= found["rho2"]:
+            continue
+        definition, joint = define(kind, found), one.joint()
+        expected = answer_together(definition, joint, "value")  # type: ignore[arg-type]
+        decided = holds_together(definition, joint, "value")  # type: ignore[arg-type]
+        assert decided == (expected.status == "holds")
