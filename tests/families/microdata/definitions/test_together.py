@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tacit.families.registry import OF_MICRODATA, define
 
 from asking import as_they_are, handmade
 from oracles import together as oracle
 from tacit.errors import DataError
+from tacit.families.catalog import define, kinds_of
 from tacit.families.microdata.definitions.together.deciding import holds_together
 from tacit.families.microdata.definitions.together.judging import answer_together
 from tacit.families.microdata.definitions.together.question import Copy, JointQuestion
@@ -170,7 +170,7 @@ def parameters(kind: str, rng: random.Random) -> dict[str, Any]:
     }[kind]
 
 
-ASKED = sorted(set(OF_MICRODATA) - {"dissimilarity"})
+ASKED = sorted(set(kinds_of("microdata")) - {"dissimilarity"})
 
 
 @pytest.mark.slow
