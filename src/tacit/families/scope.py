@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Self
 
 from tacit.errors import TacitError
 from tacit.families.queries.dependency import joined
-from tacit.families.queries.reading.readings import readings_of
 
 if TYPE_CHECKING:
     from tacit.model.holdings import Held
@@ -49,6 +48,8 @@ def tied_in(opened: OpenPlan) -> Iterator[Collection[str]]:
     """Tables of the plan whose rows tell of each other:
     by constraints and foreign keys, or because they are the same file.
     """
+    from tacit.families.queries.reading.readings import readings_of
+
     yield from readings_of(opened).tied()
     behind: dict[str, set[str]] = {}
     for table in opened.plan.tables.values():

@@ -22,7 +22,6 @@ from tacit.families.composing import (
     under_another_name,
 )
 from tacit.families.family import answer_of, family_of, kind_of, tables_of
-from tacit.families.queries.reading.readings import readings_of
 from tacit.families.scope import plainly
 from tacit.families.words import listed
 from tacit.model.holdings import Adversary, Hand, Held
@@ -130,6 +129,7 @@ class Holdings:
     def ties(self) -> Ties:
         """Which tables have the same people under two names."""
         from tacit.checking.holdings.ties import Ties
+        from tacit.families.queries.reading.readings import readings_of
 
         opened = self.opened
         return Ties(self.plan, lambda: opened.engine, lambda: readings_of(opened).known().shared)

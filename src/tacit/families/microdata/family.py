@@ -7,8 +7,6 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.families.family import Answered, Depth, Family
-from tacit.families.microdata.definitions.microdata import MicrodataDefinition
-from tacit.families.microdata.definitions.together.question import JointQuestion
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.released import ReleaseKind, Shown
 from tacit.families.words import people
@@ -16,13 +14,14 @@ from tacit.model.release import Microdata
 
 if TYPE_CHECKING:
     from tacit.families.definition import Definition
+    from tacit.families.microdata.definitions.together.question import JointQuestion
     from tacit.model.holdings import Hand
     from tacit.model.jobs import Job
     from tacit.model.verdict import Verdict
     from tacit.plan.opened import OpenPlan
     from tacit.plan.plan import Check, Plan
 
-Asked = Answered[MicrodataQuestion | JointQuestion]
+Asked = Answered["MicrodataQuestion | JointQuestion"]
 
 
 class Copies(ReleaseKind[Microdata]):
@@ -84,7 +83,7 @@ class Copies(ReleaseKind[Microdata]):
         return release.file is not None
 
 
-class MicrodataFamily(Family[MicrodataQuestion | JointQuestion]):
+class MicrodataFamily(Family["MicrodataQuestion | JointQuestion"]):
     """Generalized copies of a table."""
 
     name = "microdata"
@@ -97,9 +96,10 @@ class MicrodataFamily(Family[MicrodataQuestion | JointQuestion]):
     ) -> MicrodataQuestion | JointQuestion:
         """The groups of the release, and those of the copies that they hold too."""
         from tacit.families.microdata.reading.source import source_of
-        from tacit.families.microdata.reading.together import joint_questions_of
 
         if hand.names:
+            from tacit.families.microdata.reading.together import joint_questions_of
+
             return joint_questions_of(opened).question((*hand.names, *check.releases))
         return source_of(opened).question(check.releases[0])
 
@@ -112,13 +112,15 @@ class MicrodataFamily(Family[MicrodataQuestion | JointQuestion]):
     ) -> Verdict:
         """The worst verdict of all readings of the values."""
         from tacit.families.microdata.definitions.asking import answer_with
-        from tacit.families.microdata.definitions.together.judging import answer_together
         from tacit.families.microdata.reading.source import source_of
 
         mark = opened.plan.mark(*check.path)
         with_files = definition.with_files(source_of(opened).lines)
         if isinstance(question, MicrodataQuestion):
             return answer_with(with_files, question, check.sensitive, mark)
+        from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+        from tacit.families.microdata.definitions.together.judging import answer_together
+
         assert isinstance(with_files, MicrodataDefinition)
         return answer_together(with_files, question, check.sensitive, mark)
 
