@@ -12,8 +12,8 @@ from tacit.checking.concerning import is_alone
 from tacit.checking.holdings.holdings import Holdings
 from tacit.checking.judging import ask, judged, with_left_out
 from tacit.errors import PlanError, TacitError, did_you_mean
-from tacit.families.catalog import define
-from tacit.families.family import Answered, Family, families, family_of
+from tacit.families.catalog import FAMILIES, FAMILY_OF, define
+from tacit.families.family import Answered, Family, family_of
 from tacit.model.deadline import until
 from tacit.model.holdings import Adversary, Hand
 from tacit.model.jobs import Cancelled, Job
@@ -148,9 +148,9 @@ def by_family(
 ) -> list[tuple[Family[Any], list[Answered[Any]]]]:
     """Answers by their kind of release, in the order of the docs."""
     return [
-        (family, some)
-        for family in families()
-        if (some := [one for one in answered if one.family is family])
+        (some[0].family, some)
+        for name in FAMILIES
+        if (some := [one for one in answered if FAMILY_OF[one.check.kind] == name])
     ]
 
 
