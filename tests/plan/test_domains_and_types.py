@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tacit.checking.assess import assess
-from tacit.errors import TacitError
+from tacit.errors import DataError, TacitError
 from tacit.families.queries.schema import relations_of
 from tacit.plan.read.document import parse
 from tacit.plan.read.load import load_plan, read_plan
@@ -125,3 +125,15 @@ def test_a_domain_is_brought_to_the_type_of_the_rows_where_none_is_declared(
     )
     tables = read_plan(parse(text), Path(".")).tables
     assert relations_of(tables)["t"].domains["zip"] == values
+
+
+def test_perfect_privacy_compares_a_domain_with_the_data(tmp_path):
+    (tmp_path / "p.csv").write_text("name,zip\nAnn,99999\n")
+    (tmp_path / "tacit.yaml").write_text("""version: 1
+tables: {p: {columns: {name: text, zip: integer}, domains: {zip: [13053]}}}
+secrets: {who: "SELECT name, zip FROM p WHERE zip = 99999"}
+releases: {v: {query: "SELECT name FROM p WHERE zip = 99999"}}
+checks: [perfect-privacy: {secret: who, release: v}]
+""")
+    with pytest.raises(DataError, match="zip of table p has values that its domain does not have"):
+        assess(load_plan(tmp_path / "tacit.yaml"))

@@ -238,7 +238,13 @@ def told(
         *(one for each in hands for one in each.warnings),
         *holdings.warnings(check),
     ]
-    says = "the ledger and the plan say" if holdings.asks_ledger(check) else "the plan says"
+    says = (
+        "`given` of this check says"
+        if check.given is not None
+        else "the ledger and the plan say"
+        if holdings.asks_ledger(check)
+        else "the plan says"
+    )
     assumed = [
         *(elsewhere(one, says) for one in verdict.assumptions),
         *(one for each in hands for one in each.assumptions),

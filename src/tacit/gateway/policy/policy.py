@@ -21,6 +21,7 @@ from tacit.families.queries.parameters import parameters
 from tacit.families.queries.query import Relation, Relations
 from tacit.families.queries.question import QueryQuestion
 from tacit.families.queries.read import read
+from tacit.families.queries.reading.domains import check_domains
 from tacit.families.queries.reading.readings import Readings
 from tacit.families.queries.sql.engines import can_ask
 from tacit.families.queries.understanding import Reading
@@ -251,15 +252,7 @@ def check_values(plan: Plan, engine: Engine, table: Table, relation: Relation) -
                     hint=hint,
                     mark=plan.mark("tables", table.name),
                 )
-    for column, values in table.domains.items():
-        seen = {value for (value,) in engine.rows(shapes.distinct_rows(table.name, [column]))}
-        if not seen <= {None, *relation.domains[column], *values}:
-            hint = "Add them to the domain, or leave the domain out."
-            raise DataError(
-                f"column {column} of table {table.name} has values that its domain does not have.",
-                hint=hint,
-                mark=plan.mark("tables", table.name, "domains", column),
-            )
+    check_domains(plan, engine, table, relation)
 
 
 def computed_warning(name: str) -> str:

@@ -14,6 +14,7 @@ from tacit.families.queries.dependency import joined
 from tacit.families.queries.explain import Explanation, explained
 from tacit.families.queries.question import QueryQuestion
 from tacit.families.queries.read import read
+from tacit.families.queries.reading.domains import check_domains
 from tacit.families.queries.understanding import Reading
 from tacit.model.release import Synthetic, View
 from tacit.model.schema import Table
@@ -48,6 +49,7 @@ class Readings:
         self.plan = plan
         self._engine = engine
         self._known: KnownTables | None = None
+        self._compared: set[str] = set()  # tables whose domains were compared with the data
         self._readings: dict[tuple[str, str], Reading] = {}
 
     @property
@@ -57,6 +59,7 @@ class Readings:
 
     def question(self, check: Check) -> QueryQuestion:
         """The question that a check asks about a secret and some views."""
+        self._check_domains()
         views = tuple(self.view(name) for name in check.releases)
         secret = self.secret(str(check.secret))
         return QueryQuestion(
@@ -69,6 +72,16 @@ class Readings:
             self.known().warnings,
             others=self._views(),
         )
+
+    def _check_domains(self) -> None:
+        """Closed domains are compared with the data, once, where these are at hand."""
+        known = self.known()
+        looked = [name for name in known.looked_at if name in self.plan.tables]
+        for table in (self.plan.tables[name] for name in looked):
+            if table.domains and table.name not in self._compared:
+                self._compared.add(table.name)
+                relation = known.relations[table.name]
+                check_domains(self.plan, self._engine(), table, relation)
 
     def assumptions(self) -> tuple[Assumption, ...]:
         """What is assumed of the tables."""
