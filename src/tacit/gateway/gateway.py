@@ -37,6 +37,7 @@ from tacit.plan.read.load import load_plan
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.gateway.http.requests import Asked
+    from tacit.gateway.policy.asker import Asker
     from tacit.plan.plan import Plan
 
 WATCH_SECONDS = 1.0
@@ -168,11 +169,13 @@ class Gateway:
         if self.now() is not now:
             raise busy("policy", "the plan changed meanwhile.")
 
-    async def decide(self, now: InForce, role: str, asked: Asked) -> tuple[Decided, bool]:
+    async def decide(
+        self, now: InForce, role: str, asked: Asked, asker: Asker | None = None
+    ) -> tuple[Decided, bool]:
         """The decision on a query, and whether it was known already.
-        It depends on role, query and policy alone.
+        It depends on role, query and policy alone, and on what these say of whoever asks.
         """
-        key = (role, asked.sql, asked.key)
+        key = (role, asked.sql, f"{asked.key}{now.policy.told_of(role, asker)}")
         found = now.decisions.find(key)
         if found is not None:
             return found, True
@@ -180,7 +183,7 @@ class Gateway:
         place = (id(now), key)
         waiting = self._asked.get(place)
         if waiting is None:
-            waiting = asyncio.ensure_future(self._judged(now, key, asked))
+            waiting = asyncio.ensure_future(self._judged(now, key, asked, asker))
             self._asked[place] = waiting
             waiting.add_done_callback(lambda done: self._asked.pop(place, None))
             waiting.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -203,8 +206,8 @@ class Gateway:
         await asyncio.gather(*self._closing, return_exceptions=True)
         await asyncio.to_thread(self.audit.close)
 
-    async def _judged(self, now: InForce, key: Key, asked: Asked) -> Decided:
-        judged = await now.workers.judge(key[0], asked.sql, asked.parameters)
+    async def _judged(self, now: InForce, key: Key, asked: Asked, asker: Asker | None) -> Decided:
+        judged = await now.workers.judge(key[0], asked.sql, asked.parameters, asker)
         if judged.decision is None:
             decided = Decided(CUT_SHORT, judged.redacted, time.monotonic() + CUT_SHORT_SECONDS)
         else:

@@ -27,6 +27,7 @@ from tacit.gateway.http.documentation import PAGE_HEADERS, openapi, page
 from tacit.gateway.http.formats import Encoder, Piece, encoder_for
 from tacit.gateway.http.protocol import CHUNK
 from tacit.gateway.http.requests import MOST_BYTES, Asked, read_asked, too_large
+from tacit.gateway.policy.asker import Asker
 from tacit.gateway.policy.refusals import (
     JSON_HEADERS,
     SECURITY,
@@ -255,7 +256,9 @@ class Decide(Endpoint):
         user = await now.door.user(header(scope, b"authorization"))
         asked = read_asked(await read_body(scope, receive))
         role = role_of(user, asked.role, now.policy.roles)
-        decided, cached = await gateway.decide(now, role, asked)
+        decided, cached = await gateway.decide(
+            now, role, asked, Asker(user.name, dict(user.attributes))
+        )
         gateway.metrics.decision(decided.decision.code, cached, time.perf_counter() - began)
         return Admitted(
             now, user, role, asked, decided, cached, began, address_of(scope), secrets.token_hex(8)
