@@ -15,6 +15,7 @@ from typing import Any
 from gateway.gateway_plans import decider
 from oracles.covered import Database, Small, Worlds
 from tacit.gateway.policy.asker import Asker
+from tacit.gateway.policy.history import facts
 from thorough import THOROUGH
 
 VALUES = (1, 2)
@@ -201,3 +202,38 @@ def judge(seed: int, folder: Path, tally: Counter[str]) -> None:
                 continue
             tally["covered"] += covered
             assert covered or not decision.allowed, (seed, user, keyed, inclusion, sql, seen)
+
+
+def test_what_is_answered_in_a_session_is_decided_by_what_the_user_saw(tmp_path: Path) -> None:
+    tally: Counter[str] = Counter()
+    for seed in range(40 * THOROUGH):
+        judge_session(seed, tmp_path, tally)
+    assert tally["more"] > 5 * THOROUGH, tally
+
+
+def judge_session(seed: int, folder: Path, tally: Counter[str]) -> None:
+    """Ask queries one after the other on one database; answers count for later ones."""
+    rng = random.Random(f"session {seed}")
+    write = Writer(rng)
+    keyed, inclusion = rng.random() < 0.5, rng.random() < 0.5
+    views = [write.view() for _ in range(rng.randint(1, 2))]
+    texts = {f"v{at}": text for at, (_, _, text) in enumerate(views)}
+    deciding = decider(folder, plan(keyed, inclusion, texts))
+    lab = worlds(keyed, inclusion)
+    at = rng.randrange(len(lab.databases))
+    user = rng.choice("123")
+    who = Asker("u", {"id": user})
+    seen = [text.replace("$user.id", user) for text in texts.values()]
+    past: list[tuple[str, Any]] = []
+    known: list[Any] = []
+    for _ in range(25):
+        sql = write.query(views, user)
+        decision = deciding.decide("users", sql, (), who, tuple(dict.fromkeys(known)))
+        tally[decision.code] += 1
+        if not decision.allowed or decision.sql is None:
+            continue
+        tally["more"] += not deciding.decide("users", sql, (), who).allowed
+        assert lab.is_covered(decision.sql, seen, past), (seed, user, keyed, inclusion, sql, past)
+        rows = lab.databases[at].execute(decision.sql).fetchall()
+        past.append((decision.sql, tuple(rows)))
+        known += facts(decision.trace, rows)

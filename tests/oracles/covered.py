@@ -66,12 +66,19 @@ class Worlds:
             found.append(tuple(rows) if in_order else tuple(sorted(rows, key=repr)))
         return found
 
-    def is_covered(self, query: str, views: Sequence[str]) -> bool:
-        """Is the answer the same wherever the views show the same?"""
-        shown = zip(*(self.answers(view) for view in views), strict=True) if views else ()
+    def is_covered(
+        self, query: str, views: Sequence[str], past: Sequence[tuple[str, Hashable]] = ()
+    ) -> bool:
+        """Is the answer the same wherever the views show the same, on databases that gave the
+        answers of the past?
+        """
+        shown = list(zip(*(self.answers(view) for view in views), strict=True))
+        told = list(zip(*(self.answers(sql, in_order=True) for sql, _ in past), strict=True))
+        got = tuple(answer for _, answer in past)
         seen: dict[Hashable, Hashable] = {}
-        vectors = list(shown) or [()] * len(self.databases)
-        return all(
-            seen.setdefault(vector, answer) == answer
-            for vector, answer in zip(vectors, self.answers(query, in_order=True), strict=True)
-        )
+        for at, answer in enumerate(self.answers(query, in_order=True)):
+            if past and told[at] != got:
+                continue
+            if seen.setdefault(shown[at] if shown else (), answer) != answer:
+                return False
+        return True

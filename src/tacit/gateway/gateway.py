@@ -7,9 +7,9 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from tacit.gateway.policy.deciding import Decision
 from tacit.gateway.policy.policy import ContradictoryRole, Policy, policy_of
 from tacit.gateway.policy.refusals import Refusal, busy
 from tacit.gateway.running import Places, check_powers
+from tacit.gateway.sessions import Sessions
 from tacit.gateway.watching import Watch
 from tacit.gateway.workers import DECIDER, Workers
 from tacit.ledger.key import key_file
@@ -73,6 +74,7 @@ class InForce:
     door: Door
     ledger: Ledger
     watch: Watch
+    sessions: Sessions = field(default_factory=Sessions)
 
     def close(self) -> None:
         """Stop what is done under this policy."""
@@ -169,6 +171,20 @@ class Gateway:
         if self.now() is not now:
             raise busy("policy", "the plan changed meanwhile.")
 
+    async def decide_in_session(
+        self, now: InForce, role: str, asked: Asked, asker: Asker, session: Hashable
+    ) -> tuple[Decided, bool]:
+        """The decision on a query, for whom the answers of a session count."""
+        decided, cached = await self.decide(now, role, asked, asker)
+        history = now.sessions.facts(session)
+        if asked.session is None or decided.decision.code != "not-granted" or not history:
+            return decided, cached
+        judged = await now.workers.judge(role, asked.sql, asked.parameters, asker, history)
+        self.check(now)
+        if judged.decision is None:
+            return decided, cached
+        return Decided(judged.decision, judged.redacted), False
+
     async def decide(
         self, now: InForce, role: str, asked: Asked, asker: Asker | None = None
     ) -> tuple[Decided, bool]:
@@ -176,6 +192,8 @@ class Gateway:
         It depends on role, query and policy alone, and on what these say of whoever asks.
         """
         key = (role, asked.sql, f"{asked.key}{now.policy.told_of(role, asker)}")
+        if asked.session is not None:
+            key = (*key[:2], f"{key[2]} in a session")
         found = now.decisions.find(key)
         if found is not None:
             return found, True
@@ -207,7 +225,9 @@ class Gateway:
         await asyncio.to_thread(self.audit.close)
 
     async def _judged(self, now: InForce, key: Key, asked: Asked, asker: Asker | None) -> Decided:
-        judged = await now.workers.judge(key[0], asked.sql, asked.parameters, asker)
+        judged = await now.workers.judge(
+            key[0], asked.sql, asked.parameters, asker, None if asked.session is None else ()
+        )
         if judged.decision is None:
             decided = Decided(CUT_SHORT, judged.redacted, time.monotonic() + CUT_SHORT_SECONDS)
         else:

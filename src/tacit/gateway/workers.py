@@ -22,6 +22,7 @@ from tacit.errors import EngineError
 from tacit.gateway.policy.refusals import busy
 
 if TYPE_CHECKING:
+    from tacit.families.queries.query import Conjunctive
     from tacit.gateway.policy.asker import Asker
     from tacit.gateway.policy.deciding import Decision
     from tacit.gateway.policy.policy import Policy
@@ -84,6 +85,7 @@ class Workers:
         sql: str,
         parameters: Sequence[Any] | Mapping[str, Any],
         asker: Asker | None = None,
+        history: Sequence[Conjunctive] | None = None,
     ) -> Judged:
         """Have a free process decide; `decision` is None where it took
         too long, or died of the query.
@@ -93,7 +95,7 @@ class Workers:
         self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(
-                self._threads, self._ask, (role, sql, parameters, asker)
+                self._threads, self._ask, (role, sql, parameters, asker, history)
             )
         finally:
             self._waiting -= 1

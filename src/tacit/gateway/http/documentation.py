@@ -68,6 +68,10 @@ ASKED = {
             "maximum": 2**63 - 1,
             "description": "The most rows wanted; the gateway has a limit of its own.",
         },
+        "session": {
+            "type": ["string", "null"],
+            "description": "A name of the client's choice: answers of the same session count.",
+        },
     },
 }
 ERROR = {

@@ -109,7 +109,7 @@ def cores(select: exp.Select) -> list[Core] | None:
         return None
     tables, conditions = sources
     where = select.args.get("where")
-    conditions = [*conditions, *(_conjuncts(where.this) if where is not None else ())]
+    conditions = [*conditions, *(conjuncts(where.this) if where is not None else ())]
     columns = _columns(select, {one.alias for one in tables})
     if columns is None:
         return None
@@ -144,7 +144,7 @@ def _sources(select: exp.Select) -> tuple[list[Source], list[exp.Expr]] | None:
             tables.append(Source(_with_condition(join.this, on), outer=True))
         else:
             tables.append(Source(join.this))
-            conditions += _conjuncts(on) if on is not None else []
+            conditions += conjuncts(on) if on is not None else []
     return tables, conditions
 
 
@@ -161,10 +161,11 @@ def _is_plain(node: exp.Expr) -> bool:
     )
 
 
-def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
+def conjuncts(node: exp.Expr) -> list[exp.Expr]:
+    """The conditions that AND puts together."""
     node = node.unnest()
     if isinstance(node, exp.And):
-        return [*_conjuncts(node.this), *_conjuncts(node.expression)]
+        return [*conjuncts(node.this), *conjuncts(node.expression)]
     return [node]
 
 
@@ -188,7 +189,7 @@ def _columns(select: exp.Select, aliases: set[str]) -> list[exp.Column] | None:
 
 def counts(select: exp.Select) -> bool:
     """Does it matter how often a row is found?"""
-    aggregates = [one for node in _after(select) for one in node.walk() if _puts_together(one)]
+    aggregates = [one for node in _after(select) for one in node.walk() if puts_together(one)]
     if aggregates or select.args.get("group"):
         return not all(
             isinstance(one, COUNT_NOTHING)
@@ -199,7 +200,8 @@ def counts(select: exp.Select) -> bool:
     return distinct is None or bool(distinct.args.get("on"))
 
 
-def _puts_together(node: exp.Expr) -> bool:
+def puts_together(node: exp.Expr) -> bool:
+    """Does it compute something of several rows?"""
     return isinstance(node, exp.AggFunc | exp.Window) or is_aggregate(node) or is_windowed(node)
 
 
@@ -222,7 +224,7 @@ def probe(select: exp.Select) -> Core | None:
         and isinstance(limit.expression, exp.Literal)
         and limit.expression.this == "1"
         and not any(select.args.get(one) for one in ("offset", "group", "having", "qualify"))
-        and not any(_puts_together(one) for node in select.expressions for one in node.walk())
+        and not any(puts_together(one) for node in select.expressions for one in node.walk())
     ):
         return None
     alike = select.copy()
@@ -254,7 +256,7 @@ def _inner(core: Core, conditions: Sequence[exp.Expr]) -> Iterator[Core]:
 
 
 def _flat(case: Sequence[exp.Expr]) -> list[exp.Expr]:
-    return [one for condition in case for one in _conjuncts(condition)]
+    return [one for condition in case for one in conjuncts(condition)]
 
 
 def _case(core: Core, conditions: Sequence[exp.Expr]) -> Iterator[Core]:
@@ -272,7 +274,7 @@ def _case(core: Core, conditions: Sequence[exp.Expr]) -> Iterator[Core]:
     with_it = (*core.sources[:at], inner, *core.sources[at + 1 :])
     without = (*core.sources[:at], *core.sources[at + 1 :])
     if any(_rejects(one, source.alias) for one in mentions):
-        yield from _case(replace(core, sources=with_it), [*conditions, *_conjuncts(on)])
+        yield from _case(replace(core, sources=with_it), [*conditions, *conjuncts(on)])
         return
     if not (core.counted or mentions or is_later or is_shown):
         yield from _case(replace(core, sources=without), conditions)
@@ -289,7 +291,7 @@ def _case(core: Core, conditions: Sequence[exp.Expr]) -> Iterator[Core]:
     rest = [one for one in conditions if one not in mentions]
     yield from _case(
         replace(core, sources=with_it, columns=tuple(dict.fromkeys(columns))),
-        [*rest, *_conjuncts(on)],
+        [*rest, *conjuncts(on)],
     )
     yield from _case(replace(core, sources=without, columns=tuple(dict.fromkeys(own))), rest)
 

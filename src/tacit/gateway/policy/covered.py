@@ -57,10 +57,10 @@ class Covering:
 
     def _as_read(self, tree: exp.Select) -> bool:
         # What is read has no order: one by columns that are not shown would tell more.
-        exact = self._read(tree) if _orders_by_place(tree) else None
+        exact = self.read(tree) if _orders_by_place(tree) else None
         return exact is not None and self._exact(exact, counts(tree))
 
-    def _read(self, tree: exp.Select) -> Query | None:
+    def read(self, tree: exp.Select) -> Query | None:
         """What a tree says, where that is read exactly."""
         try:
             return read_tree(
@@ -99,7 +99,7 @@ class Covering:
 
     def _is_one_row(self, core: Core) -> bool:
         """Are all rows of a core alike, and is it known whether there is one?"""
-        exact = self._read(core.tree())
+        exact = self.read(core.tree())
         if exact is None or not self._exact(exact, False):
             return False
         if len(exact.parts) == 1:
@@ -111,12 +111,12 @@ class Covering:
         return self._rows(core) or self._filtered(core)
 
     def _rows(self, core: Core) -> bool:
-        exact = self._read(core.tree())
+        exact = self.read(core.tree())
         if exact is not None and self._exact(exact, core.counted):
             return True
         if not core.counted or not core.has_keys(self.rules.relations):
             return False
-        keyed = self._read(core.tree(keys=self.rules.relations))
+        keyed = self.read(core.tree(keys=self.rules.relations))
         return keyed is not None and self._exact(keyed, False)
 
     def _filtered(self, core: Core) -> bool:
@@ -124,7 +124,7 @@ class Covering:
         left = core
         for at in reversed(range(len(core.conditions))):
             alone = replace(core, conditions=(core.conditions[at],))
-            if self._read(replace(alone, counted=False).tree()) is None:
+            if self.read(replace(alone, counted=False).tree()) is None:
                 wider = left.without(at)
                 if wider is None:
                     return False

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from tacit.families.queries.logic.critical import Disclosed, Judge, NotDecided
 from tacit.families.queries.logic.determinacy import Shown
 from tacit.families.queries.logic.rewriting import rewriting
 from tacit.families.queries.logic.tableau import rules_of
-from tacit.families.queries.query import Query
+from tacit.families.queries.query import Conjunctive, Query
 from tacit.families.queries.sql.engines import check_engine
 from tacit.families.queries.sql.read import read_tree
 from tacit.families.queries.understanding import Reading
@@ -38,6 +38,7 @@ from tacit.gateway.policy.cores import counts
 from tacit.gateway.policy.covered import SECONDS as COVERING_SECONDS
 from tacit.gateway.policy.covered import Covering
 from tacit.gateway.policy.failing import may_fail
+from tacit.gateway.policy.history import trace_of
 from tacit.gateway.policy.ordering import orders_by_result, with_total_order
 from tacit.gateway.policy.policy import Policy, RolePolicy, scans
 from tacit.gateway.policy.shape import shape
@@ -63,6 +64,7 @@ class Decision:
     sql: str | None = None
     columns: tuple[str, ...] = ()
     key: str = ""
+    trace: tuple[Conjunctive, ...] = ()  # what is there for every row of the answer
 
     @property
     def is_refusal(self) -> bool:
@@ -95,10 +97,15 @@ class Decider:
         self._outcomes: OrderedDict[str, Outcome] = OrderedDict()
 
     def decide(
-        self, role: str, sql: str, parameters: Parameters = (), asker: Asker | None = None
+        self,
+        role: str,
+        sql: str,
+        parameters: Parameters = (),
+        asker: Asker | None = None,
+        history: Sequence[Conjunctive] | None = None,
     ) -> Decision:
         """May the role have the answer, for whoever asks? Never raises for what somebody
-        wrote, and never looks at rows.
+        wrote, and never looks at rows that they did not get. `history` is what they got.
         """
         try:
             granted = self.bound.of(role, asker)
@@ -141,6 +148,8 @@ class Decider:
             self._remember(key, outcome)
         else:
             self._outcomes.move_to_end(key)
+        if outcome[0] == "not-granted" and history and self._follows(granted, statement, history):
+            outcome = ALLOWED
         code, message, hint, secret = outcome
         if code != "allowed":
             return Decision(False, code, message, hint, secret, key=key)
@@ -151,7 +160,11 @@ class Decider:
             )  # what was judged is what the database will read
         except QueryError as error:
             return Decision(False, error.code, _placed(error), error.hint)
-        return Decision(True, code, message, hint, secret, runs, reading.columns, key)
+        trace = () if history is None else trace_of(statement.tree, self._reader(statement))
+        return Decision(True, code, message, hint, secret, runs, reading.columns, key, trace)
+
+    def _reader(self, statement: Statement) -> Callable[[exp.Select], Query | None]:
+        return self._covering(statement, (), ()).read
 
     def _read(self, statement: Statement) -> Reading:
         return read_tree(
@@ -290,11 +303,7 @@ class Decider:
         role = bound.role
         if set(statement.named) <= set(role.allowed):
             return True
-        views = [
-            replace(one.exact, name=name)
-            for name, one in role.allowed.items()
-            if one.exact is not None
-        ]
+        views = _views(role)
         if self._is_covered(bound, statement, views):
             return True
         if reading.exact is None or not orders_by_result(statement.tree):
@@ -315,6 +324,24 @@ class Decider:
             is not None
         )
 
+    def _covering(
+        self, statement: Statement, views: Sequence[Query], history: Sequence[Conjunctive]
+    ) -> Covering:
+        return Covering(
+            self.rules,
+            self.policy.dialect,
+            Shown(tuple(views), tuple(history)),
+            statement.source,
+            Deadline(COVERING_SECONDS),
+        )
+
+    def _follows(
+        self, bound: BoundRole, statement: Statement, history: Sequence[Conjunctive]
+    ) -> bool:
+        """Is the answer covered by the views and by what the user got?"""
+        views = _views(bound.role)
+        return self._covering(statement, views, history).query(statement.tree)
+
     def _is_set(self, tree: exp.Query, exact: Query) -> bool:
         """Is no row of the answer there twice, also where rows of a table without a key are?"""
         select = tree.unnest()
@@ -329,17 +356,17 @@ class Decider:
         """
         key = shape(statement.tree, bound, self.bound.landmarks(bound.role.name))
         if key not in self._covered:
-            covering = Covering(
-                self.rules,
-                self.policy.dialect,
-                Shown(tuple(views)),
-                statement.source,
-                Deadline(COVERING_SECONDS),
-            )
-            self._covered[key] = covering.query(statement.tree)
+            self._covered[key] = self._covering(statement, views, ()).query(statement.tree)
             if len(self._covered) > REMEMBERED:
                 self._covered.popitem(last=False)
         return self._covered[key]
+
+
+def _views(role: RolePolicy) -> list[Query]:
+    """The views of a role that are read exactly."""
+    return [
+        replace(one.exact, name=name) for name, one in role.allowed.items() if one.exact is not None
+    ]
 
 
 def not_granted(role: RolePolicy) -> Outcome:

@@ -84,7 +84,8 @@ def is_determined(
 def _is_there(part: Conjunctive, first: Tableau, shown: Shown, splits: int) -> bool:
     """Has every database that shows the same as the first one the answer that is in it?"""
     if first.broken:
-        return True
+        # Rows that somebody got may have changed since: that they contradict the query is no proof.
+        return not shown.facts
     second = Tableau(first.rules, first.budget)
     for fact in shown.facts:
         second.put_copy(fact, {})
@@ -106,6 +107,8 @@ def _is_there(part: Conjunctive, first: Tableau, shown: Shown, splits: int) -> b
     )
     second.chase()
     head = {one: first.value(one) for one in part.head if isinstance(one, Variable)}
+    if second.broken and shown.facts:
+        return False
     if _has_answer(part, head, second, unions[:MOST_UNIONS]):
         return True
     return splits > 0 and _in_all_cases(part, first, shown, splits)

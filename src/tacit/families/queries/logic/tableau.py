@@ -36,11 +36,14 @@ class TooMuchWork(Exception):
 
 
 class Budget:
-    """Steps and seconds that one decision may take."""
+    """Steps and seconds that one decision may take; and the names that its tableaux give, of
+    which no two are the same.
+    """
 
     def __init__(self, steps: int, deadline: Deadline) -> None:
         self.steps = steps
         self.deadline = deadline
+        self.names = count(1)
 
     def spend(self) -> None:
         """Take one step."""
@@ -80,7 +83,6 @@ class Tableau:
         self.relations = rules.relations
         self.budget = budget
         self.broken = False
-        self._fresh = count(1)
         self._equal: Values = {}
         self._rows: dict[str, dict[Row, None]] = {}
         self._places: dict[tuple[str, int, Term], dict[Row, None]] = {}
@@ -91,7 +93,7 @@ class Tableau:
     def copy(self) -> Tableau:
         """The same rows, to be changed apart."""
         other = Tableau(self.rules, self.budget)
-        other.broken, other._fresh = self.broken, self._fresh
+        other.broken = self.broken
         other._equal = dict(self._equal)
         other._rows = {name: dict(rows) for name, rows in self._rows.items()}
         other._places = {place: dict(rows) for place, rows in self._places.items()}
@@ -129,7 +131,7 @@ class Tableau:
 
     def fresh(self, variables: Iterable[Variable]) -> Values:
         """New variables in the place of others."""
-        return {one: Variable(f"{one.name}#{next(self._fresh)}") for one in variables}
+        return {one: Variable(f"{one.name}#{next(self.budget.names)}") for one in variables}
 
     def put(
         self,
