@@ -15,7 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tacit.families.queries.logic.tableau import Budget, Rules, Tableau, TooMuchWork, Values
+from tacit.families.queries.logic.tableau import (
+    Budget,
+    Rules,
+    Tableau,
+    TooMuchWork,
+    Values,
+    may_hold,
+)
 from tacit.families.queries.query import (
     NULL,
     Atom,
@@ -94,9 +101,9 @@ def _is_there(part: Conjunctive, first: Tableau, shown: Shown, splits: int) -> b
     for view in shown.views:
         for row in _rows_of(view, first):
             terms.update(row)
-            ways = [way for one in view.parts if (way := _shows(one, row)) is not None]
+            ways = [way for one in view.parts if (way := _shows(one, row, first)) is not None]
             if len(ways) == 1:
-                second.put_copy(*ways[0])
+                ways[0].put(second)
             else:
                 unions.append(ways)
     # Values that are shown are the same in both databases, and so is what is known of them.
@@ -109,6 +116,7 @@ def _is_there(part: Conjunctive, first: Tableau, shown: Shown, splits: int) -> b
     head = {one: first.value(one) for one in part.head if isinstance(one, Variable)}
     if second.broken and shown.facts:
         return False
+    unions.sort(key=len)
     if _has_answer(part, head, second, unions[:MOST_UNIONS]):
         return True
     return splits > 0 and _in_all_cases(part, first, shown, splits)
@@ -135,7 +143,7 @@ def _has_answer(
     part: Conjunctive,
     head: Values,
     second: Tableau,
-    unions: Sequence[Sequence[tuple[Conjunctive, Values]]],
+    unions: Sequence[Sequence[_Way]],
 ) -> bool:
     """Have the rows of a database the answer? A row of a union is there by one of its parts, and
     each of them is tried.
@@ -146,9 +154,9 @@ def _has_answer(
         return True
     if not unions:
         return False
-    for body, values in unions[0]:
+    for way in unions[0]:
         case = second.copy()
-        case.put_copy(body, values)
+        way.put(case)
         case.chase()
         if not _has_answer(part, head, case, unions[1:]):
             return False
@@ -166,17 +174,38 @@ def _rows_of(view: Query, tableau: Tableau) -> Iterator[tuple[Term, ...]]:
                 yield row
 
 
-def _shows(body: Conjunctive, row: tuple[Term, ...]) -> tuple[Conjunctive, Values] | None:
-    """The body with the values with which it shows a row; None where it cannot show it."""
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A body that shows a row, with values of its variables; and what the row's terms then are."""
+
+    body: Conjunctive
+    values: Values
+    equal: tuple[tuple[Term, Term], ...]
+
+    def put(self, tableau: Tableau) -> None:
+        """The row is there in this way."""
+        tableau.put_copy(self.body, self.values)
+        for one, other in self.equal:
+            tableau.equate(one, other)
+
+
+def _shows(body: Conjunctive, row: tuple[Term, ...], first: Tableau) -> _Way | None:
+    """How a body shows a row of the first database; None where it cannot."""
     values: Values = {}
+    equal: list[tuple[Term, Term]] = []
     for one, term in zip(body.head, row, strict=True):
-        if isinstance(one, Constant):
-            if isinstance(term, Constant) and one != term:
-                return None
-            # A variable of the row is this constant, in this case only: nothing is said of it.
-        else:
-            values.setdefault(one, term)
-    return body, values
+        shown = one if isinstance(one, Constant) else values.setdefault(one, term)
+        if shown == term:
+            continue
+        if isinstance(shown, Constant) and isinstance(term, Constant):
+            return None
+        if NULL in (shown, term) and first.is_known(term if shown == NULL else shown):
+            return None
+        equal.append((shown, term))
+    if any(values.get(one) == NULL for one in body.known):
+        return None
+    put = body.substituted(values)
+    return _Way(body, values, tuple(equal)) if all(map(may_hold, put.comparisons)) else None
 
 
 def _two(one: Comparison) -> tuple[Term, Term]:

@@ -406,6 +406,15 @@ class _Order:
         ]
 
 
+def may_hold(one: Comparison) -> bool:
+    """Is a comparison not certainly false, by its constants alone?"""
+    if not (isinstance(one.left, Constant) and isinstance(one.right, Constant)):
+        return True
+    if one.operator == "!=":
+        return one.left != one.right
+    return not _is_less(one.right, one.left) and (one.operator == "<=" or one.left != one.right)
+
+
 def _is_less(one: Term, two: Term) -> bool:
     """Is a constant smaller than another one, in every database?"""
     if not (isinstance(one, Constant) and isinstance(two, Constant)):
