@@ -30,7 +30,7 @@ class Decider:
         self.policy = policy
 
     def decide(
-        self, role: str, sql: str, parameters: Any = (), asker: Any = None, history: Any = None
+        self, role: str, sql: str, parameters: Any = (), asker: Any = None, *more: Any
     ) -> Decision:
         code = (
             sql.partition("*/")[0].removeprefix("/*").strip() if sql.startswith("/*") else "allowed"

@@ -179,7 +179,9 @@ class Gateway:
         history = now.sessions.facts(session)
         if asked.session is None or decided.decision.code != "not-granted" or not history:
             return decided, cached
-        judged = await now.workers.judge(role, asked.sql, asked.parameters, asker, history)
+        judged = await now.workers.judge(
+            role, asked.sql, asked.parameters, asker, history, asked.dialect
+        )
         self.check(now)
         if judged.decision is None:
             return decided, cached
@@ -194,6 +196,8 @@ class Gateway:
         key = (role, asked.sql, f"{asked.key}{now.policy.told_of(role, asker)}")
         if asked.session is not None:
             key = (*key[:2], f"{key[2]} in a session")
+        if asked.dialect is not None:
+            key = (*key[:2], f"{key[2]} as {asked.dialect}")
         found = now.decisions.find(key)
         if found is not None:
             return found, True
@@ -226,7 +230,12 @@ class Gateway:
 
     async def _judged(self, now: InForce, key: Key, asked: Asked, asker: Asker | None) -> Decided:
         judged = await now.workers.judge(
-            key[0], asked.sql, asked.parameters, asker, None if asked.session is None else ()
+            key[0],
+            asked.sql,
+            asked.parameters,
+            asker,
+            None if asked.session is None else (),
+            asked.dialect,
         )
         if judged.decision is None:
             decided = Decided(CUT_SHORT, judged.redacted, time.monotonic() + CUT_SHORT_SECONDS)

@@ -15,7 +15,8 @@ MOST_LETTERS = 100_000  # of a query
 MOST_PARAMETERS = 1_000
 MOST_DIGITS = 38
 MOST_NAME = 200
-FIELDS = ("sql", "role", "parameters", "limit", "session")
+FIELDS = ("sql", "role", "parameters", "limit", "session", "dialect")
+DIALECTS = ("mysql", "tsql", "postgres", "duckdb")
 NOT_TEXT = "holds a letter that is not text (NUL, or half of a surrogate pair)."
 
 Value = str | int | bool | Decimal | None
@@ -36,6 +37,7 @@ class Asked:
     limit: int | None
     key: str
     session: str | None = None
+    dialect: str | None = None
 
 
 def read_asked(body: bytes) -> Asked:
@@ -65,6 +67,7 @@ def read_asked(body: bytes) -> Asked:
         read_limit(fields.get("limit")),
         key_of(parameters),
         read_session(fields.get("session")),
+        read_dialect(fields.get("dialect")),
     )
 
 
@@ -101,6 +104,15 @@ def read_session(session: Any) -> str | None:
     ):
         return session
     raise wrong("body", "session: is not a name.", "Write a text of up to 200 letters.")
+
+
+def read_dialect(dialect: Any) -> str | None:
+    """How the query is spelled, or None for the source's own way."""
+    if dialect is None:
+        return None
+    if isinstance(dialect, str) and dialect in DIALECTS:
+        return dialect
+    raise wrong("body", "dialect: is not known.", f"Write one of {', '.join(DIALECTS)}.")
 
 
 def read_limit(limit: Any) -> int | None:

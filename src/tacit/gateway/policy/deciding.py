@@ -103,15 +103,17 @@ class Decider:
         parameters: Parameters = (),
         asker: Asker | None = None,
         history: Sequence[Conjunctive] | None = None,
+        spoken: str | None = None,
     ) -> Decision:
         """May the role have the answer, for whoever asks? Never raises for what somebody
-        wrote, and never looks at rows that they did not get. `history` is what they got.
+        wrote, and never looks at rows that they did not get. `history` is what they got;
+        `spoken` how the query is spelled, where not as the source does.
         """
         try:
             granted = self.bound.of(role, asker)
             views = BoundViews(self.policy, asker)
             statement = statement_of(
-                sql, parameters, self.policy.relations, views, self.policy.dialect
+                sql, parameters, self.policy.relations, views, self.policy.dialect, spoken
             )
             reading = self._read(statement)
             check_spelling(statement.tree, self.policy.spellings, statement.source)
