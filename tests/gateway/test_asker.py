@@ -120,3 +120,20 @@ def test_a_user_is_only_compared_with_columns(tmp_path: Path, view: str) -> None
     text = PLAN.replace("SELECT * FROM posts WHERE author = $user.id", view)
     with pytest.raises(TacitError, match="can only be compared with a column"):
         decider(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT text FROM notes", "No view of this role shows anything of notes."),
+        ("SELECT * FROM posts WHERE author = 8", "The nearest view is"),
+    ],
+)
+def test_a_refusal_says_what_is_missing(members: Decider, sql: str, said: str) -> None:
+    assert said in members.decide("members", sql, (), asker("7")).message
+
+
+def test_a_column_that_no_view_shows_is_named(tmp_path: Path) -> None:
+    text = PLAN.replace("allow: [mine, past, five]", "allow: [five]")
+    found = decider(tmp_path, text).decide("members", "SELECT made FROM posts", (), asker("7"))
+    assert "No view of this role shows posts.made." in found.message

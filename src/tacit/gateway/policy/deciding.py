@@ -39,6 +39,7 @@ from tacit.gateway.policy.covered import SECONDS as COVERING_SECONDS
 from tacit.gateway.policy.covered import Covering
 from tacit.gateway.policy.failing import may_fail
 from tacit.gateway.policy.history import trace_of
+from tacit.gateway.policy.missing import missing
 from tacit.gateway.policy.ordering import orders_by_result, with_total_order
 from tacit.gateway.policy.policy import Policy, RolePolicy, scans
 from tacit.gateway.policy.shape import shape
@@ -49,6 +50,7 @@ from tacit.model.deadline import Deadline
 
 SECONDS = 4.0  # for one secret
 REMEMBERED = 20_000
+FEW = 8  # views that a refusal lists
 FRESH = 5_000  # decisions after which a judge forgets the constants it saw
 
 
@@ -221,7 +223,8 @@ class Decider:
         if part is not None and (refused := self._fails(role, part, touched)) is not None:
             return refused
         if role.default == "deny" and not self._granted(bound, statement, reading):
-            return not_granted(role)
+            why = missing(statement.tree, _views(role), self.policy.relations)
+            return not_granted(role, why)
         return ALLOWED
 
     def _touched(self, statement: Statement) -> list[str]:
@@ -371,18 +374,20 @@ def _views(role: RolePolicy) -> list[Query]:
     ]
 
 
-def not_granted(role: RolePolicy) -> Outcome:
+def not_granted(role: RolePolicy, why: str = "") -> Outcome:
     """The refusal of what is not seen to follow from what a role is
-    allowed, with where to ask instead.
+    allowed, with what is missing and where to ask instead.
     """
     names = sorted(role.allowed)
     if not names:
         return "not-granted", f"Role {role.name} is allowed nothing.", None, None
+    may = ", ".join(names) if len(names) <= FEW else f"{len(names)} tables and views"
     words = (
-        f"Role {role.name} may ask {', '.join(names)}, and of the rest only what is seen to "
-        "follow from that."
-    )
-    return "not-granted", words, f"Write {listed([f'FROM {name}' for name in names], 'or')}.", None
+        f"Role {role.name} may ask {may}, and of the rest only what is seen to follow from that. "
+        f"{why}"
+    ).strip()
+    hint = f"Write {listed([f'FROM {name}' for name in names], 'or')}."
+    return "not-granted", words, hint if len(names) <= FEW else None, None
 
 
 def _placed(error: QueryError) -> str:
