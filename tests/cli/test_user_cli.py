@@ -83,7 +83,9 @@ def test_the_token_of_a_long_name_is_never_broken_over_lines(tacit: Any) -> None
 def test_json_has_the_user_the_roles_and_the_token(tacit: Any) -> None:
     ran = tacit("user", "add", "reports", "--role", "desk", "--json")
     assert ran.status == 0 and ran.err == ""
-    assert list(ran.json) == ["name", "roles", "owner", "token"] and ran.json["roles"] == ["desk"]
+    assert list(ran.json) == ["name", "roles", "owner", "attributes", "token"] and ran.json[
+        "roles"
+    ] == ["desk"]
 
 
 def test_a_list_says_who_may_ask_and_who_may_not_any_more(tacit: Any) -> None:
@@ -253,3 +255,17 @@ def test_an_owner_without_a_role_cannot_query() -> None:
         with pytest.raises(Refusal) as refused:
             role_of(owner, named, {"nurses": 1, "owner": 1})
         assert refused.value.status == 403
+
+
+def test_attributes_are_kept_with_the_user(tacit: Any) -> None:
+    added = ("--attribute", "id=7", "--attribute", "ward=A=B")
+    ran = tacit("user", "add", "ann", "--role", "nurses", *added, "--json")
+    assert ran.json["attributes"] == {"id": "7", "ward": "A=B"}
+    users = tacit("user", "list", "--json").json["users"]
+    assert [one["attributes"] for one in users] == [{"id": "7", "ward": "A=B"}]
+
+
+@pytest.mark.parametrize("wrong", ["id", "Id=7", "id=", "id=\n"])
+def test_an_attribute_that_no_view_could_use_is_refused(tacit: Any, wrong: str) -> None:
+    ran = tacit("user", "add", "ann", "--role", "nurses", "--attribute", wrong)
+    assert ran.status == 2 and "7" in ran.err

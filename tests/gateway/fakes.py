@@ -29,7 +29,9 @@ class Decider:
     def __init__(self, policy: Any) -> None:
         self.policy = policy
 
-    def decide(self, role: str, sql: str, parameters: Any = ()) -> Decision:
+    def decide(
+        self, role: str, sql: str, parameters: Any = (), asker: Any = None, *more: Any
+    ) -> Decision:
         code = (
             sql.partition("*/")[0].removeprefix("/*").strip() if sql.startswith("/*") else "allowed"
         )

@@ -11,7 +11,10 @@ from tacit.cli.options import as_json, for_audience, plan_option, to_report
 from tacit.cli.printing import chosen, print_json, say, screen, waiting
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.model.verdict import Audience
+    from tacit.plan.plan import Plan
 
 
 @click.command()
@@ -44,6 +47,18 @@ if TYPE_CHECKING:
         "breached)."
     ),
 )
+@click.option(
+    "--role",
+    metavar="ROLE",
+    help="May this role have the answer of the QUERY at the gateway, and if not, what is missing?",
+)
+@click.option(
+    "--attribute",
+    "attributes",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="With --role: an attribute of whoever asks, as in tacit user add. Repeatable.",
+)
 @as_json
 @to_report
 @for_audience
@@ -54,6 +69,8 @@ def explain(
     templates: bool,
     sample: int | None,
     case: int | None,
+    role: str | None,
+    attributes: tuple[str, ...],
     as_json: bool,
     report: Path | None,
     audience: str | None,
@@ -66,6 +83,8 @@ def explain(
     """
     from tacit.plan.read.load import load_plan
 
+    if role is not None:
+        return explain_role(load_plan(plan), role, name, attributes, as_json=as_json)
     if worlds or templates:
         return explain_worlds(
             load_plan(plan),
@@ -95,6 +114,37 @@ def explain(
         print_json(found.to_json())
     else:
         say("\n".join(found.lines()))
+    return 0
+
+
+def explain_role(
+    plan: Plan, role: str, query: str, attributes: Sequence[str], *, as_json: bool
+) -> int:
+    """Print what the gateway would decide on a query. The exit status says nothing of it."""
+    from tacit.cli.users import attributes_of, refuse_roles
+    from tacit.engines.open import open_engine
+    from tacit.gateway.policy.asker import Asker
+    from tacit.gateway.policy.deciding import Decider
+    from tacit.gateway.policy.policy import unchecked_policy
+
+    refuse_roles(plan, [role])
+    with open_engine(plan.source, plan.folder) as engine:
+        policy = unchecked_policy(plan, engine)
+    found = Decider(policy).decide(role, query, (), Asker("you", attributes_of(attributes)))
+    if as_json:
+        print_json(
+            {
+                "role": role,
+                "allowed": found.allowed,
+                "code": found.code,
+                "message": found.message,
+                "hint": found.hint,
+                "secret": found.secret,
+            }
+        )
+    else:
+        outcome = "answered" if found.allowed else f"refused ({found.code})"
+        say("\n".join(filter(None, (f"As {role}: {outcome}.", found.message, found.hint))))
     return 0
 
 

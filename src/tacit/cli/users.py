@@ -37,9 +37,23 @@ def user() -> None:
     is_flag=True,
     help="They may open the workbench, which shows all data. Needs no role.",
 )
+@click.option(
+    "--attribute",
+    "attributes",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What views of the plan may ask of them: $user.NAME is VALUE. Repeatable.",
+)
 @plan_option
 @as_json
-def add(name: str, roles: tuple[str, ...], owner: bool, plan: Path, as_json: bool) -> int:
+def add(
+    name: str,
+    roles: tuple[str, ...],
+    owner: bool,
+    attributes: tuple[str, ...],
+    plan: Path,
+    as_json: bool,
+) -> int:
     """Let NAME ask the gateway, or open the workbench.
     Their token is shown once, here; only a hash of it is kept.
     """
@@ -51,14 +65,23 @@ def add(name: str, roles: tuple[str, ...], owner: bool, plan: Path, as_json: boo
         raise click.UsageError(
             "Missing option '--role', or '--owner' for those who may open the workbench."
         )
+    given = attributes_of(attributes)
     loaded = load_plan(plan)
     roles = tuple(dict.fromkeys(roles))
     if roles:
         refuse_roles(loaded, roles)
     with ledger_of(loaded, create=True) as ledger:
-        token = Users(ledger).add(name, roles, owner=owner)
+        token = Users(ledger).add(name, roles, owner=owner, attributes=given)
     if as_json:
-        print_json({"name": name, "roles": list(roles), "owner": owner, "token": token})
+        print_json(
+            {
+                "name": name,
+                "roles": list(roles),
+                "owner": owner,
+                "attributes": given,
+                "token": token,
+            }
+        )
     else:
         from tacit.report.terminal import ledger as report
 
@@ -113,6 +136,19 @@ def revoke(name: str, plan: Path, as_json: bool) -> int:
             f"{'was revoked before' if again else 'is refused from now on'}."
         )
     return 0
+
+
+def attributes_of(written: Sequence[str]) -> dict[str, str]:
+    """The attributes as NAME=VALUE, each once."""
+    found: dict[str, str] = {}
+    for one in written:
+        name, equal, value = one.partition("=")
+        if not equal:
+            raise click.BadParameter(f"{one!r} is not NAME=VALUE, e.g. id=7.")
+        if name in found:
+            raise click.BadParameter(f"the attribute {name} stands there twice.")
+        found[name] = value
+    return found
 
 
 def refuse_without_ledger(place: Place) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from tacit.gateway.policy.deciding import Decision
 from tacit.gateway.policy.policy import ContradictoryRole, Policy, policy_of
 from tacit.gateway.policy.refusals import Refusal, busy
 from tacit.gateway.running import Places, check_powers
+from tacit.gateway.sessions import Sessions
 from tacit.gateway.watching import Watch
 from tacit.gateway.workers import DECIDER, Workers
 from tacit.ledger.key import key_file
@@ -37,6 +38,7 @@ from tacit.plan.read.load import load_plan
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.gateway.http.requests import Asked
+    from tacit.gateway.policy.asker import Asker
     from tacit.plan.plan import Plan
 
 WATCH_SECONDS = 1.0
@@ -72,6 +74,7 @@ class InForce:
     door: Door
     ledger: Ledger
     watch: Watch
+    sessions: Sessions = field(default_factory=Sessions)
 
     def close(self) -> None:
         """Stop what is done under this policy."""
@@ -168,11 +171,33 @@ class Gateway:
         if self.now() is not now:
             raise busy("policy", "the plan changed meanwhile.")
 
-    async def decide(self, now: InForce, role: str, asked: Asked) -> tuple[Decided, bool]:
+    async def decide_in_session(
+        self, now: InForce, role: str, asked: Asked, asker: Asker, session: Hashable
+    ) -> tuple[Decided, bool]:
+        """The decision on a query, for whom the answers of a session count."""
+        decided, cached = await self.decide(now, role, asked, asker)
+        history = now.sessions.facts(session)
+        if asked.session is None or decided.decision.code != "not-granted" or not history:
+            return decided, cached
+        judged = await now.workers.judge(
+            role, asked.sql, asked.parameters, asker, history, asked.dialect
+        )
+        self.check(now)
+        if judged.decision is None:
+            return decided, cached
+        return Decided(judged.decision, judged.redacted), False
+
+    async def decide(
+        self, now: InForce, role: str, asked: Asked, asker: Asker | None = None
+    ) -> tuple[Decided, bool]:
         """The decision on a query, and whether it was known already.
-        It depends on role, query and policy alone.
+        It depends on role, query and policy alone, and on what these say of whoever asks.
         """
-        key = (role, asked.sql, asked.key)
+        key = (role, asked.sql, f"{asked.key}{now.policy.told_of(role, asker)}")
+        if asked.session is not None:
+            key = (*key[:2], f"{key[2]} in a session")
+        if asked.dialect is not None:
+            key = (*key[:2], f"{key[2]} as {asked.dialect}")
         found = now.decisions.find(key)
         if found is not None:
             return found, True
@@ -180,7 +205,7 @@ class Gateway:
         place = (id(now), key)
         waiting = self._asked.get(place)
         if waiting is None:
-            waiting = asyncio.ensure_future(self._judged(now, key, asked))
+            waiting = asyncio.ensure_future(self._judged(now, key, asked, asker))
             self._asked[place] = waiting
             waiting.add_done_callback(lambda done: self._asked.pop(place, None))
             waiting.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -203,8 +228,15 @@ class Gateway:
         await asyncio.gather(*self._closing, return_exceptions=True)
         await asyncio.to_thread(self.audit.close)
 
-    async def _judged(self, now: InForce, key: Key, asked: Asked) -> Decided:
-        judged = await now.workers.judge(key[0], asked.sql, asked.parameters)
+    async def _judged(self, now: InForce, key: Key, asked: Asked, asker: Asker | None) -> Decided:
+        judged = await now.workers.judge(
+            key[0],
+            asked.sql,
+            asked.parameters,
+            asker,
+            None if asked.session is None else (),
+            asked.dialect,
+        )
         if judged.decision is None:
             decided = Decided(CUT_SHORT, judged.redacted, time.monotonic() + CUT_SHORT_SECONDS)
         else:

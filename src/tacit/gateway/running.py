@@ -30,6 +30,7 @@ MOST_BYTES = 4 << 20  # of rows that are encoded at once
 ENCODERS = (
     2  # threads of one answer: more would only wait for its one reader, or take cores from others
 )
+MOST_SEEN = 100  # rows of an answer that a session remembers
 STOP_SECONDS = 30.0  # for an engine to give up; then its place is not used again
 STEP = 0.1
 
@@ -207,6 +208,7 @@ class Answer:
         self.place = place
         self.rows = 0
         self.truncated = False
+        self.seen: list[tuple[Any, ...]] | None = None  # rows that were sent, where they are kept
         self.stopped = False
         self._sql = sql
         self._encoder = encoder
@@ -288,7 +290,7 @@ class Answer:
         """
         stream = self._begun()
         held: Piece = [self._encoder.start(stream.schema)]
-        as_it_is = stream.writes_csv and isinstance(self._encoder, CsvEncoder)
+        as_it_is = stream.writes_csv and isinstance(self._encoder, CsvEncoder) and self.seen is None
         pieces: Iterator[Sequence[Part]] = (
             even_bytes(self._lines(stream)) if as_it_is else self._encoded(self._wanted(stream))
         )
@@ -307,10 +309,17 @@ class Answer:
             wanted = min(batch.num_rows, self._limit - self.rows)
             self.rows += wanted
             if wanted:
+                self._see(batch.slice(0, wanted))
                 yield from small(compact(batch.slice(0, wanted)))
             if wanted < batch.num_rows:
                 self.truncated = True
                 return
+
+    def _see(self, batch: Any) -> None:
+        """Keep the first rows that are sent, where that is asked for."""
+        if self.seen is not None and (left := MOST_SEEN - len(self.seen)) > 0:
+            columns = [one.to_pylist() for one in batch.slice(0, left).columns]
+            self.seen += zip(*columns, strict=True)
 
     def _encoded(self, batches: Iterator[Any]) -> Iterator[Piece]:
         """The batches as bytes, in order. After the first, a few are encoded at the same time:

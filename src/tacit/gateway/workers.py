@@ -22,6 +22,8 @@ from tacit.errors import EngineError
 from tacit.gateway.policy.refusals import busy
 
 if TYPE_CHECKING:
+    from tacit.families.queries.query import Conjunctive
+    from tacit.gateway.policy.asker import Asker
     from tacit.gateway.policy.deciding import Decision
     from tacit.gateway.policy.policy import Policy
 
@@ -78,7 +80,13 @@ class Workers:
                 )
 
     async def judge(
-        self, role: str, sql: str, parameters: Sequence[Any] | Mapping[str, Any]
+        self,
+        role: str,
+        sql: str,
+        parameters: Sequence[Any] | Mapping[str, Any],
+        asker: Asker | None = None,
+        history: Sequence[Conjunctive] | None = None,
+        spoken: str | None = None,
     ) -> Judged:
         """Have a free process decide; `decision` is None where it took
         too long, or died of the query.
@@ -88,7 +96,7 @@ class Workers:
         self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(
-                self._threads, self._ask, (role, sql, parameters)
+                self._threads, self._ask, (role, sql, parameters, asker, history, spoken)
             )
         finally:
             self._waiting -= 1
@@ -192,12 +200,13 @@ def work(line: Connection, policy: Policy, decider: str) -> None:
     line.send(READY)
     while True:
         try:
-            role, sql, parameters = line.recv()
+            role, sql, parameters, *more = line.recv()
         except (EOFError, OSError):
             return
         try:
             answer = Judged(
-                decide.decide(role, sql, parameters), redact(sql, policy.dialect, names)
+                decide.decide(role, sql, parameters, *more),
+                redact(sql, (more[2] if more else None) or policy.dialect, names),
             )
         except (Exception, RecursionError):  # a decision that fails is no permission
             answer = Judged(None, "(not read: the decision failed)")

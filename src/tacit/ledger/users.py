@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 PREFIX = "tacit_"
 TOKEN = re.compile(PREFIX + r"[A-Za-z0-9_-]{43}")
+ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]{0,59}")
+MOST_LETTERS = 200  # of an attribute's value
 NOBODY = 0  # the version of a list without users
 
 
@@ -38,6 +40,7 @@ class User:
     added: datetime
     revoked: datetime | None
     owner: bool = False
+    attributes: tuple[tuple[str, str], ...] = ()  # what views may ask of them: $user.id
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -46,6 +49,7 @@ class User:
             "name": self.name,
             "roles": list(self.roles),
             "owner": self.owner,
+            "attributes": dict(self.attributes),
             "added": time_text(self.added),
             "revoked": revoked,
         }
@@ -60,11 +64,14 @@ class Kept:
 
     def body(self) -> str:
         """What the seal of the row is made of.
-        Rows from before there were owners do not say `owner`, nor do those that are like them.
+        Rows from before there were owners do not say `owner`, nor do those that are like them;
+        so it is with attributes.
         """
         said = {**self.user.to_json(), "token": self.token}
         if not self.user.owner:
             del said["owner"]
+        if not self.user.attributes:
+            del said["attributes"]
         return canonical(said)
 
 
@@ -85,7 +92,14 @@ class Users:
         self._newest = NOBODY  # lists never grow younger
         self._lock = threading.Lock()
 
-    def add(self, name: str, roles: Collection[str], *, owner: bool = False) -> str:
+    def add(
+        self,
+        name: str,
+        roles: Collection[str],
+        *,
+        owner: bool = False,
+        attributes: Mapping[str, str] | None = None,
+    ) -> str:
         """Add a user and return the token, which is not kept and cannot be shown again.
         An owner needs no role.
         """
@@ -97,7 +111,10 @@ class Users:
         for role in roles:
             check_name("role", role)
         token = PREFIX + secrets.token_urlsafe(32)
-        user = User(name, tuple(dict.fromkeys(roles)), datetime.now(UTC), None, owner)
+        given = tuple(sorted((attributes or {}).items()))
+        for one in given:
+            check_attribute(*one)
+        user = User(name, tuple(dict.fromkeys(roles)), datetime.now(UTC), None, owner, given)
         with self._store.writing() as ask:
             kept = _read(ask, self._book)
             _refuse_taken(name, kept)
@@ -159,6 +176,20 @@ class Users:
 
     def _hashed(self, token: str) -> str:
         return self._book.key.mac("token", f"{self._book.id} {token}".encode())
+
+
+def check_attribute(name: str, value: str) -> None:
+    """Refuse an attribute that no view could name, or that is no text."""
+    if not ATTRIBUTE.fullmatch(name):
+        raise InputError(
+            f"{name!r} is no name of an attribute.",
+            hint="Write small letters, digits and _, e.g. id=7: views name it $user.id.",
+        )
+    if not value or len(value) > MOST_LETTERS or not value.isprintable():
+        raise InputError(
+            f"the attribute {name} is empty, too long, or has letters that cannot be printed.",
+            hint=f"Write e.g. {name}=7.",
+        )
 
 
 def _refuse_taken(name: str, kept: Mapping[str, Kept]) -> None:
@@ -233,6 +264,7 @@ def _kept(said: dict[str, Any]) -> Kept:
             datetime.fromisoformat(said["added"]),
             revoked,
             said.get("owner") is True,
+            tuple(sorted(said.get("attributes", {}).items())),
         ),
         said["token"],
     )

@@ -9,7 +9,16 @@ import ipaddress
 import json
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Hashable,
+    Iterable,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -27,6 +36,8 @@ from tacit.gateway.http.documentation import PAGE_HEADERS, openapi, page
 from tacit.gateway.http.formats import Encoder, Piece, encoder_for
 from tacit.gateway.http.protocol import CHUNK
 from tacit.gateway.http.requests import MOST_BYTES, Asked, read_asked, too_large
+from tacit.gateway.policy.asker import Asker
+from tacit.gateway.policy.history import facts
 from tacit.gateway.policy.refusals import (
     JSON_HEADERS,
     SECURITY,
@@ -237,6 +248,12 @@ class Admitted:
     began: float
     address: str | None
     id: str
+    session: Hashable
+
+    def remember(self, rows: Iterable[Sequence[Any]]) -> None:
+        """The user got these rows."""
+        found = facts(self.decided.decision.trace, rows)
+        self.now.sessions.put(self.session, found)
 
     def milliseconds(self) -> float:
         """The time since the request came."""
@@ -255,10 +272,21 @@ class Decide(Endpoint):
         user = await now.door.user(header(scope, b"authorization"))
         asked = read_asked(await read_body(scope, receive))
         role = role_of(user, asked.role, now.policy.roles)
-        decided, cached = await gateway.decide(now, role, asked)
+        asker = Asker(user.name, dict(user.attributes))
+        session = (user.name, user.added, role, asked.session)
+        decided, cached = await gateway.decide_in_session(now, role, asked, asker, session)
         gateway.metrics.decision(decided.decision.code, cached, time.perf_counter() - began)
         return Admitted(
-            now, user, role, asked, decided, cached, began, address_of(scope), secrets.token_hex(8)
+            now,
+            user,
+            role,
+            asked,
+            decided,
+            cached,
+            began,
+            address_of(scope),
+            secrets.token_hex(8),
+            session,
         )
 
     def event(self, path: str, one: Admitted) -> dict[str, Any]:
@@ -342,8 +370,11 @@ class Query(Decide):
         )
         answer = await one.now.places.begin(sql, encoder, limit, options.timeout, gone)
         outcome = "fault"
+        if one.asked.session is not None and one.decided.decision.trace:
+            answer.seen = []
         try:
             outcome = await self.stream(answer, encoder, limit, send, chunk)
+            one.remember(answer.seen or ())
         except Refusal as refusal:
             outcome = refusal.code
             raise

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from tacit.gateway.http.formats import ARROW, CSV, JSON
-from tacit.gateway.http.requests import MOST_LETTERS, MOST_NAME, MOST_PARAMETERS
+from tacit.gateway.http.requests import DIALECTS, MOST_LETTERS, MOST_NAME, MOST_PARAMETERS
 from tacit.gateway.policy.refusals import SECURITY, Headers
 
 PAGE_HEADERS: Headers = [
@@ -67,6 +67,14 @@ ASKED = {
             "minimum": 0,
             "maximum": 2**63 - 1,
             "description": "The most rows wanted; the gateway has a limit of its own.",
+        },
+        "session": {
+            "type": ["string", "null"],
+            "description": "A name of the client's choice: answers of the same session count.",
+        },
+        "dialect": {
+            "enum": [*DIALECTS, None],
+            "description": "How the query is spelled, where not as the source does.",
         },
     },
 }

@@ -15,7 +15,8 @@ MOST_LETTERS = 100_000  # of a query
 MOST_PARAMETERS = 1_000
 MOST_DIGITS = 38
 MOST_NAME = 200
-FIELDS = ("sql", "role", "parameters", "limit")
+FIELDS = ("sql", "role", "parameters", "limit", "session", "dialect")
+DIALECTS = ("mysql", "tsql", "postgres", "duckdb")
 NOT_TEXT = "holds a letter that is not text (NUL, or half of a surrogate pair)."
 
 Value = str | int | bool | Decimal | None
@@ -23,7 +24,8 @@ Value = str | int | bool | Decimal | None
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request: the query, the role it is asked in, its parameters, and the most rows wanted.
+    """One request: the query, the role it is asked in, its parameters, the most rows wanted, and
+    the session whose answers count.
 
     `key` holds the parameters as text in which 1, 1.0, true and "1" differ,
     as they do not among Python's values.
@@ -34,13 +36,15 @@ class Asked:
     parameters: Sequence[Value] | Mapping[str, Value]
     limit: int | None
     key: str
+    session: str | None = None
+    dialect: str | None = None
 
 
 def read_asked(body: bytes) -> Asked:
     """The request in a body; a Refusal with status 400 or 413 where it is wrong.
 
-    >>> read_asked(b'{"sql": "SELECT 1", "parameters": [1, true]}')
-    Asked(sql='SELECT 1', role=None, parameters=(1, True), limit=None, key='[1, true]')
+    >>> read_asked(b'{"sql": "SELECT 1", "parameters": [1, true]}').key
+    '[1, true]'
     """
     fields = read_object(body)
     for name in fields:
@@ -62,6 +66,8 @@ def read_asked(body: bytes) -> Asked:
         parameters,
         read_limit(fields.get("limit")),
         key_of(parameters),
+        read_session(fields.get("session")),
+        read_dialect(fields.get("dialect")),
     )
 
 
@@ -89,6 +95,24 @@ def read_role(role: Any) -> str | None:
     if role is None or (isinstance(role, str) and 0 < len(role) <= MOST_NAME and is_text(role)):
         return role
     raise wrong("body", "role: is not the name of a role.")
+
+
+def read_session(session: Any) -> str | None:
+    """The name of a session, which the client chooses, or None."""
+    if session is None or (
+        isinstance(session, str) and 0 < len(session) <= MOST_NAME and is_text(session)
+    ):
+        return session
+    raise wrong("body", "session: is not a name.", "Write a text of up to 200 letters.")
+
+
+def read_dialect(dialect: Any) -> str | None:
+    """How the query is spelled, or None for the source's own way."""
+    if dialect is None:
+        return None
+    if isinstance(dialect, str) and dialect in DIALECTS:
+        return dialect
+    raise wrong("body", "dialect: is not known.", f"Write one of {', '.join(DIALECTS)}.")
 
 
 def read_limit(limit: Any) -> int | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,21 +24,33 @@ from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
 from tacit.families.queries.logic.canonical import canonical_query
 from tacit.families.queries.logic.covering import covers
 from tacit.families.queries.logic.critical import Disclosed, Judge, NotDecided
+from tacit.families.queries.logic.determinacy import Shown
 from tacit.families.queries.logic.rewriting import rewriting
-from tacit.families.queries.query import Query
+from tacit.families.queries.logic.tableau import rules_of
+from tacit.families.queries.query import Conjunctive, Query
 from tacit.families.queries.sql.engines import check_engine
 from tacit.families.queries.sql.read import read_tree
 from tacit.families.queries.understanding import Reading
 from tacit.families.words import listed
+from tacit.gateway.policy.asker import Asker
+from tacit.gateway.policy.binding import BoundRole, BoundViews, Roles
+from tacit.gateway.policy.cores import counts
+from tacit.gateway.policy.covered import SECONDS as COVERING_SECONDS
+from tacit.gateway.policy.covered import Covering
 from tacit.gateway.policy.failing import may_fail
+from tacit.gateway.policy.history import trace_of
+from tacit.gateway.policy.missing import missing
 from tacit.gateway.policy.ordering import orders_by_result, with_total_order
 from tacit.gateway.policy.policy import Policy, RolePolicy, scans
+from tacit.gateway.policy.shape import shape
 from tacit.gateway.policy.spelling import check_spelling
 from tacit.gateway.policy.statement import Statement, statement_of
 from tacit.gateway.policy.values import Parameters
+from tacit.model.deadline import Deadline
 
 SECONDS = 4.0  # for one secret
 REMEMBERED = 20_000
+FEW = 8  # views that a refusal lists
 FRESH = 5_000  # decisions after which a judge forgets the constants it saw
 
 
@@ -54,6 +66,7 @@ class Decision:
     sql: str | None = None
     columns: tuple[str, ...] = ()
     key: str = ""
+    trace: tuple[Conjunctive, ...] = ()  # what is there for every row of the answer
 
     @property
     def is_refusal(self) -> bool:
@@ -61,7 +74,7 @@ class Decision:
         return self.code in REFUSALS
 
 
-REFUSALS = frozenset({"discloses", "undecided", "may-fail", "not-granted"})
+REFUSALS = frozenset({"discloses", "undecided", "may-fail", "not-granted", "attribute"})
 Outcome = tuple[str, str, str | None, str | None]  # code, message, hint, secret
 ALLOWED: Outcome = (
     "allowed",
@@ -78,17 +91,31 @@ class Decider:
         self.policy = policy
         self.definition = PerfectPrivacy(seconds=seconds)
         self.keys = keys_of(policy.relations)
+        self.rules = rules_of(policy.dependencies, policy.relations)
+        self.bound = Roles(policy)
+        self._covered: OrderedDict[str, bool] = OrderedDict()
         self._judge = Judge(policy.relations)
         self._judged = 0
         self._outcomes: OrderedDict[str, Outcome] = OrderedDict()
 
-    def decide(self, role: str, sql: str, parameters: Parameters = ()) -> Decision:
-        """May the role have the answer? Never raises for what somebody
-        wrote, and never looks at rows.
+    def decide(
+        self,
+        role: str,
+        sql: str,
+        parameters: Parameters = (),
+        asker: Asker | None = None,
+        history: Sequence[Conjunctive] | None = None,
+        spoken: str | None = None,
+    ) -> Decision:
+        """May the role have the answer, for whoever asks? Never raises for what somebody
+        wrote, and never looks at rows that they did not get. `history` is what they got;
+        `spoken` how the query is spelled, where not as the source does.
         """
         try:
+            granted = self.bound.of(role, asker)
+            views = BoundViews(self.policy, asker)
             statement = statement_of(
-                sql, parameters, self.policy.relations, self.policy.views, self.policy.dialect
+                sql, parameters, self.policy.relations, views, self.policy.dialect, spoken
             )
             reading = self._read(statement)
             check_spelling(statement.tree, self.policy.spellings, statement.source)
@@ -118,7 +145,6 @@ class Decider:
             return Decision(
                 False, "not-read", "This query is not read.", "Write it in another way."
             )
-        granted = self.policy.roles[role]
         key = self._key(granted, statement, reading)
         outcome = self._outcomes.get(key)
         if outcome is None:
@@ -126,6 +152,8 @@ class Decider:
             self._remember(key, outcome)
         else:
             self._outcomes.move_to_end(key)
+        if outcome[0] == "not-granted" and history and self._follows(granted, statement, history):
+            outcome = ALLOWED
         code, message, hint, secret = outcome
         if code != "allowed":
             return Decision(False, code, message, hint, secret, key=key)
@@ -136,7 +164,11 @@ class Decider:
             )  # what was judged is what the database will read
         except QueryError as error:
             return Decision(False, error.code, _placed(error), error.hint)
-        return Decision(True, code, message, hint, secret, runs, reading.columns, key)
+        trace = () if history is None else trace_of(statement.tree, self._reader(statement))
+        return Decision(True, code, message, hint, secret, runs, reading.columns, key, trace)
+
+    def _reader(self, statement: Statement) -> Callable[[exp.Select], Query | None]:
+        return self._covering(statement, (), ()).read
 
     def _read(self, statement: Statement) -> Reading:
         return read_tree(
@@ -149,8 +181,9 @@ class Decider:
 
     # -- what queries that mean the same share -----------------------------------------------------
 
-    def _key(self, role: RolePolicy, statement: Statement, reading: Reading) -> str:
+    def _key(self, bound: BoundRole, statement: Statement, reading: Reading) -> str:
         """One name for queries that differ only in names and order; others go by their text."""
+        role = bound.role
         asks_parts = role.default == "deny"
         named = [*sorted(statement.named), orders_by_result(statement.tree)] if asks_parts else []
         fails = self._may_fail(statement, reading)
@@ -159,7 +192,7 @@ class Decider:
         else:
             said = self._canonical(reading.exact)
         return hashlib.sha256(
-            repr((self.policy.digest, role.name, named, said)).encode()
+            repr((self.policy.digest, role.name, [*bound.values.items()], named, said)).encode()
         ).hexdigest()
 
     def _canonical(self, query: Query) -> Any:
@@ -181,15 +214,17 @@ class Decider:
 
     # -- deciding ----------------------------------------------------------------------------------
 
-    def _decided(self, role: RolePolicy, statement: Statement, reading: Reading) -> Outcome:
+    def _decided(self, bound: BoundRole, statement: Statement, reading: Reading) -> Outcome:
+        role = bound.role
         for name, secret in role.denied.items():
             if (refused := self._says(name, secret, reading)) is not None:
                 return refused
         part, touched = self._may_fail(statement, reading), self._touched(statement)
         if part is not None and (refused := self._fails(role, part, touched)) is not None:
             return refused
-        if role.default == "deny" and not self._granted(role, statement, reading):
-            return not_granted(role)
+        if role.default == "deny" and not self._granted(bound, statement, reading):
+            why = missing(statement.tree, _views(role), self.policy.relations)
+            return not_granted(role, why)
         return ALLOWED
 
     def _touched(self, statement: Statement) -> list[str]:
@@ -268,21 +303,22 @@ class Decider:
                     )
         return None
 
-    def _granted(self, role: RolePolicy, statement: Statement, reading: Reading) -> bool:
+    def _granted(self, bound: BoundRole, statement: Statement, reading: Reading) -> bool:
         """Can the answer be computed from what the role is allowed?"""
+        role = bound.role
         if set(statement.named) <= set(role.allowed):
+            return True
+        views = _views(role)
+        if self._is_covered(bound, statement, views):
             return True
         if reading.exact is None or not orders_by_result(statement.tree):
             return False
-        views = [
-            replace(one.exact, name=name)
-            for name, one in role.allowed.items()
-            if one.exact is not None
-        ]
+        if reading.exact.bag:
+            return covers(reading.exact, views, self.policy.relations) is not None
+        if not self._is_set(statement.tree, reading.exact):
+            return False
         if covers(reading.exact, views, self.policy.relations) is not None:
             return True
-        if reading.exact.bag:
-            return False
         return (
             rewriting(
                 reading.exact,
@@ -293,19 +329,65 @@ class Decider:
             is not None
         )
 
+    def _covering(
+        self, statement: Statement, views: Sequence[Query], history: Sequence[Conjunctive]
+    ) -> Covering:
+        return Covering(
+            self.rules,
+            self.policy.dialect,
+            Shown(tuple(views), tuple(history)),
+            statement.source,
+            Deadline(COVERING_SECONDS),
+        )
 
-def not_granted(role: RolePolicy) -> Outcome:
+    def _follows(
+        self, bound: BoundRole, statement: Statement, history: Sequence[Conjunctive]
+    ) -> bool:
+        """Is the answer covered by the views and by what the user got?"""
+        views = _views(bound.role)
+        return self._covering(statement, views, history).query(statement.tree)
+
+    def _is_set(self, tree: exp.Query, exact: Query) -> bool:
+        """Is no row of the answer there twice, also where rows of a table without a key are?"""
+        select = tree.unnest()
+        if isinstance(select, exp.Select) and counts(select):
+            atoms = (atom for part in exact.parts for atom in part.atoms)
+            return all(self.policy.relations[atom.relation].keys for atom in atoms)
+        return isinstance(select, exp.Select)
+
+    def _is_covered(self, bound: BoundRole, statement: Statement, views: Sequence[Query]) -> bool:
+        """Is the answer covered by the views? Asked once for all users and queries that are alike:
+        only how constants compare matters.
+        """
+        key = shape(statement.tree, bound, self.bound.landmarks(bound.role.name))
+        if key not in self._covered:
+            self._covered[key] = self._covering(statement, views, ()).query(statement.tree)
+            if len(self._covered) > REMEMBERED:
+                self._covered.popitem(last=False)
+        return self._covered[key]
+
+
+def _views(role: RolePolicy) -> list[Query]:
+    """The views of a role that are read exactly."""
+    return [
+        replace(one.exact, name=name) for name, one in role.allowed.items() if one.exact is not None
+    ]
+
+
+def not_granted(role: RolePolicy, why: str = "") -> Outcome:
     """The refusal of what is not seen to follow from what a role is
-    allowed, with where to ask instead.
+    allowed, with what is missing and where to ask instead.
     """
     names = sorted(role.allowed)
     if not names:
         return "not-granted", f"Role {role.name} is allowed nothing.", None, None
+    may = ", ".join(names) if len(names) <= FEW else f"{len(names)} tables and views"
     words = (
-        f"Role {role.name} may ask {', '.join(names)}, and of the rest only what is seen to "
-        "follow from that."
-    )
-    return "not-granted", words, f"Write {listed([f'FROM {name}' for name in names], 'or')}.", None
+        f"Role {role.name} may ask {may}, and of the rest only what is seen to follow from that. "
+        f"{why}"
+    ).strip()
+    hint = f"Write {listed([f'FROM {name}' for name in names], 'or')}."
+    return "not-granted", words, hint if len(names) <= FEW else None, None
 
 
 def _placed(error: QueryError) -> str:

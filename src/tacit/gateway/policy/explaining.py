@@ -23,6 +23,7 @@ from tacit.families.queries.logic.rewriting import rewriting
 from tacit.families.queries.read import read
 from tacit.families.queries.understanding import Reading
 from tacit.families.words import listed
+from tacit.gateway.policy.binding import BoundRole
 from tacit.gateway.policy.deciding import SECONDS, Decider, Decision
 from tacit.gateway.policy.ordering import orders_by_result
 from tacit.gateway.policy.policy import Policy, RolePolicy
@@ -73,6 +74,11 @@ class Tried:
     def in_question(self) -> About | None:
         """The secret for which the query was refused."""
         return next((one for one in self.secrets if one.secret == self.decision.secret), None)
+
+
+ROWS_FOLLOW = (
+    "The rows that it is computed from follow from what the role is allowed, so its answer does."
+)
 
 
 class Explainer:
@@ -237,7 +243,7 @@ class Reasoning(Decider):
                 "not asked",
                 "Its default is allow: whatever says nothing about a secret is answered.",
             )
-        if not self._granted(role, statement, reading):
+        if not self._granted(BoundRole(role, {}), statement, reading):
             known = listed(sorted(role.allowed)) or "nothing"
             return Step(FOLLOWS, "refused", f"No way was found to compute it from {known}.")
         return Step(FOLLOWS, "passed", self._how_it_follows(role, statement, reading))
@@ -249,15 +255,18 @@ class Reasoning(Decider):
                 "is allowed."
             )
         exact = reading.exact
-        assert exact is not None and orders_by_result(statement.tree)
         views = [
             replace(one.exact, name=name)
             for name, one in role.allowed.items()
             if one.exact is not None
         ]
+        if exact is None or not orders_by_result(statement.tree):
+            return ROWS_FOLLOW
         if (found := covers(exact, views, self.policy.relations)) is not None:
             return f"It can be computed from {listed(list(dict.fromkeys(found)))}, row by row."
         written = rewriting(
             exact, [replace(one, bag=False) for one in views], self.keys, self.policy.relations
         )
+        if written is None:
+            return ROWS_FOLLOW
         return f"It can be computed from what the role is allowed: {written}"

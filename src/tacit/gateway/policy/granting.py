@@ -99,6 +99,13 @@ def grants(plan: Plan, role: str) -> Grants:
     with open_engine(plan.source, plan.folder) as engine:
         policy = unchecked_policy(plan, engine)
     found = policy.roles[role]
+    if found.parameters:
+        raise InputError(
+            f"what role {role} may ask depends on whoever asks (${found.parameters[0]}), which a "
+            "view of the database does not know.",
+            hint="Use tacit serve, which knows its users.",
+            mark=plan.mark("roles", role),
+        )
     left_out = tuple(one for one in contradictions(policy) if one.role == role)
     kept = [name for name in found.allowed if name not in {one.view for one in left_out}]
     views = tuple((name, written(name, policy)) for name in kept)

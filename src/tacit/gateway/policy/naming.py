@@ -30,9 +30,9 @@ class Names:
         self, relations: Relations, views: Mapping[str, str], dialect: str, source: Text
     ) -> None:
         self.relations = relations
-        self.views = {
-            name: text for name, text in views.items() if plain(name) not in map(plain, relations)
-        }
+        taken = set(map(plain, relations))
+        self._texts = views  # looked at when a view is named: they may be about whoever asks
+        self.views = {name: None for name in views if plain(name) not in taken}
         self.dialect = dialect
         self.source = source
         self.named: list[str] = []
@@ -137,7 +137,7 @@ class Names:
 
     def _view(self, name: str) -> tuple[exp.Query, tuple[str, ...]]:
         """The tree of a view, and the names of its columns where its text does not give them."""
-        text = Text(self.views[name], name)
+        text = Text(self._texts[name], name)
         columns: tuple[str, ...] = ()
         if is_datalog(text.text):
             reading = read(text.text, self.relations, name=name)

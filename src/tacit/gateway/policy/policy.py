@@ -9,22 +9,27 @@ private where it is not, and a refusal must not tell whether one is there.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 from tacit.engines.base import SQL_TYPES
 from tacit.engines.sql import shapes
-from tacit.errors import DataError, PlanError, TacitError, raise_all
+from tacit.errors import DataError, PlanError, QueryError, TacitError, raise_all
+from tacit.families.queries.datalog.dependencies import inclusion, read_constraint
 from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
+from tacit.families.queries.dependency import Dependency
 from tacit.families.queries.parameters import parameters
-from tacit.families.queries.query import Relation, Relations
+from tacit.families.queries.query import Constant, Relation, Relations
 from tacit.families.queries.question import QueryQuestion
 from tacit.families.queries.read import read
 from tacit.families.queries.reading.domains import check_domains
 from tacit.families.queries.reading.readings import Readings
 from tacit.families.queries.sql.engines import can_ask
 from tacit.families.queries.understanding import Reading
+from tacit.gateway.policy.asker import WHOLE, Asker, bound, check_places, parameters_of
 from tacit.gateway.policy.spelling import Spellings
 from tacit.model.release import View
 from tacit.model.verdict import Verdict
@@ -44,7 +49,7 @@ PARAMETER_HINTS = {
     # The same advice about a view would grant everybody's rows.
     "allow": (
         "Write the value into the view, and name a view for each value that the role may ask "
-        "for: SELECT ... WHERE ward = 'A'."
+        "for: SELECT ... WHERE ward = 'A'; or take it from whoever asks: WHERE ward = $user.ward."
     ),
 }
 
@@ -52,7 +57,8 @@ PARAMETER_HINTS = {
 @dataclass(frozen=True, slots=True)
 class RolePolicy:
     """A role: the answers that it must not learn, and the tables and views that it may ask;
-    `tables` are those of them that are whole tables.
+    `tables` are those of them that are whole tables. `parameters` are what its texts say of whoever
+    asks ($user.id), which are read for some values here; `texts` are the texts with them.
     """
 
     name: str
@@ -60,6 +66,8 @@ class RolePolicy:
     denied: Mapping[str, Reading]
     allowed: Mapping[str, Reading]
     tables: frozenset[str] = frozenset()
+    parameters: tuple[str, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +77,8 @@ class Policy:
 
     `computed` are tables whose columns the database computes when they are read: what they compute
     may fail. `said` are the keys and foreign keys that the source declares, a sentence each.
+    `dependencies` are foreign keys and constraints, which every database satisfies. `numbers` are
+    the parameters of each view that are compared with numbers alone.
     """
 
     relations: Relations
@@ -81,12 +91,24 @@ class Policy:
     computed: frozenset[str] = frozenset()
     said: tuple[str, ...] = ()
     spellings: Spellings = field(default_factory=dict)
+    dependencies: tuple[Dependency, ...] = ()
+    numbers: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def question(self, secret: Reading, *views: Reading) -> QueryQuestion:
         """Do these queries say anything about the secret?"""
         return QueryQuestion(
             secret, views, self.relations, self.dialect, self.tied, others=self.views
         )
+
+    def told_of(self, role: str, asker: Asker | None) -> str:
+        """What decisions in a role depend on of whoever asks, as text."""
+        names = [
+            *(self.roles[role].parameters if role in self.roles else ()),
+            *(one for text in self.views.values() for one in parameters_of(text)),
+        ]
+        if not names or asker is None:
+            return ""
+        return repr((asker.name, sorted(asker.attributes.items()), "now" in names and asker.now))
 
 
 def policy_of(plan: Plan, engine: Engine) -> Policy:
@@ -135,9 +157,24 @@ def unchecked_policy(plan: Plan, engine: Engine) -> Policy:
         ),
         computed,
         known.said if plan.source_keys != "ignore" else (),
+        dependencies=dependencies_of(plan, known),
+        numbers=texts.numbers,
     )
     found = replace(found, spellings={name: engine.spellings(name) for name in relations})
     return replace(found, digest=digest(found))
+
+
+def dependencies_of(plan: Plan, known: KnownTables) -> tuple[Dependency, ...]:
+    """The foreign keys and constraints, without those that need an order."""
+    relations = known.relations
+    foreign = [
+        inclusion(name, one.columns, one.table, one.references, relations)
+        for name, keys in known.foreign_keys.items()
+        for one in keys
+        if name in relations and one.table in relations
+    ]
+    written = [one for text in plan.constraints for one in read_constraint(text, relations)]
+    return tuple(dict.fromkeys([*foreign, *written]))
 
 
 def digest(policy: Policy) -> str:
@@ -159,6 +196,7 @@ def digest(policy: Policy) -> str:
         sorted(policy.views.items()),
         sorted(sorted(group) for group in policy.tied),
         sorted(policy.computed),
+        sorted(map(str, policy.dependencies)),
         sorted((name, sorted(one.items())) for name, one in policy.spellings.items()),
         [
             (
@@ -317,6 +355,55 @@ def written_type(sql_type: str) -> str:
 # -- roles -----------------------------------------------------------------------------------------
 
 
+# Values that nobody has, of each type, with which texts about whoever asks are read at the start.
+ANY_SAMPLES = ("91827364554637{0}", "sample {0}", "1777-07-07 07:07:0{0}", "true")
+SAMPLES = {"user": ("sample user",), "now": ("2777-07-07 07:07:07",)}
+
+
+def read_bound(
+    relations: Relations,
+    dialect: str,
+    views: Mapping[str, str],
+    name: str,
+    text: str,
+    values: Mapping[str, str],
+) -> Reading:
+    """A text about whoever asks, read for one of them."""
+    return read(
+        bound(text, values),
+        relations,
+        name=name,
+        dialect=dialect,
+        views={
+            other: bound(query, values)
+            for other, query in views.items()
+            if _is_bound(query, values)
+        },
+    )
+
+
+def is_number_in(reading: Reading, value: str) -> bool:
+    """Was a value read as a number wherever it stands?"""
+    terms = {
+        term
+        for query in (*reading.supports, *((reading.exact,) if reading.exact is not None else ()))
+        for part in query.parts
+        for term in (
+            *(term for atom in part.atoms for term in atom.terms),
+            *(term for one in part.comparisons for term in (one.left, one.right)),
+        )
+    }
+    return (
+        WHOLE.fullmatch(value) is not None
+        and Constant(int(value)) in terms
+        and Constant(value) not in terms
+    )
+
+
+def _is_bound(text: str, values: Mapping[str, str]) -> bool:
+    return set(parameters_of(text)) <= set(values)
+
+
 class Texts:
     """The queries that roles name, read."""
 
@@ -327,6 +414,7 @@ class Texts:
         self.relations = relations
         self.dialect = dialect
         self.views = views
+        self.numbers: dict[str, frozenset[str]] = {}
 
     def role(self, role: Role) -> RolePolicy:
         """A role with what it names."""
@@ -335,13 +423,24 @@ class Texts:
             name: self._reading(name, role, "allow", at) for at, name in enumerate(role.allow)
         }
         default: Literal["deny", "allow"] = "allow" if role.default == "allow" else "deny"
+        texts = {name: self._text(name) or "" for name in (*role.deny, *role.allow)}
         return RolePolicy(
             role.name,
             default,
             denied,
             allowed,
             frozenset(name for name in role.allow if name in self.relations),
+            tuple(dict.fromkeys(one for text in texts.values() for one in self._asks(text))),
+            {name: text for name, text in texts.items() if self._asks(text)},
         )
+
+    def _asks(self, text: str, above: frozenset[str] = frozenset()) -> Iterator[str]:
+        """What a text, or a view that it names, says of whoever asks."""
+        yield from parameters_of(text)
+        words = set(re.findall(r"\w+", text))
+        for name, query in self.views.items():
+            if name in words and name not in above:
+                yield from self._asks(query, above | {name})
 
     def _reading(self, name: str, role: Role, key: str, at: int) -> Reading:
         mark = self.plan.mark("roles", role.name, key, at)
@@ -360,7 +459,8 @@ class Texts:
                 hint=hint,
                 mark=mark,
             )
-        if parameters(text):
+        asks = tuple(dict.fromkeys(self._asks(text)))
+        if parameters(bound(text, dict.fromkeys(parameters_of(text), "x"))):
             hint = PARAMETER_HINTS[key]
             raise PlanError(
                 f"{name} has parameters, and the gateway judges one query.", hint=hint, mark=mark
@@ -370,9 +470,33 @@ class Texts:
             views = {
                 other: query for other, query in self.views.items() if other not in self.relations
             }
-            return read(text, self.relations, name=name, dialect=self.dialect, views=views)
+            if not asks:
+                return read(text, self.relations, name=name, dialect=self.dialect, views=views)
+            check_places(text, self.dialect)
+            return replace(self._sample(name, text, asks, views), text=text)
         except TacitError as error:
             raise error.at(mark) from None
+
+    def _sample(
+        self, name: str, text: str, asks: Sequence[str], views: Mapping[str, str]
+    ) -> Reading:
+        """A text read with some values for whoever asks, of whichever type fits."""
+        choices = [SAMPLES.get(one, ANY_SAMPLES) for one in asks]
+        for values in product(*choices):
+            sample = {
+                one: value.format(at)
+                for at, (one, value) in enumerate(zip(asks, values, strict=True))
+            }
+            try:
+                found = read_bound(self.relations, self.dialect, views, name, text, sample)
+                self.numbers[name] = frozenset(
+                    one for one, value in sample.items() if is_number_in(found, value)
+                )
+                return found
+            except QueryError as error:
+                if error.code != "type-clash" or values == tuple(one[-1] for one in choices):
+                    raise
+        raise AssertionError("there is a last choice")
 
     def _text(self, name: str) -> str | None:
         """The query that a name stands for;

@@ -18,6 +18,7 @@ from tacit.families.queries.sql.parse import parsed
 from tacit.families.queries.sql.read import read_tree
 from tacit.families.queries.sql.scope import start_of
 from tacit.families.queries.understanding import Text
+from tacit.gateway.policy.dialects import translated, with_booleans
 from tacit.gateway.policy.naming import Names
 from tacit.gateway.policy.ordering import check_order, check_stored_order, without_inner_order
 from tacit.gateway.policy.qualifying import qualified
@@ -38,10 +39,16 @@ class Statement:
 
 
 def statement_of(
-    text: str, parameters: Parameters, relations: Relations, views: Mapping[str, str], dialect: str
+    text: str,
+    parameters: Parameters,
+    relations: Relations,
+    views: Mapping[str, str],
+    dialect: str,
+    spoken: str | None = None,
 ) -> Statement:
     """The statement that a text and its parameters are;
-    QueryError where it is not one SELECT over the plan's tables.
+    QueryError where it is not one SELECT over the plan's tables. `spoken` is how the text is
+    spelled, where that is not the source's dialect.
     """
     if len(text) > MOST_CHARACTERS:
         raise QueryError(
@@ -55,6 +62,7 @@ def statement_of(
             code="syntax",
             hint="Send UTF-8 without NUL.",
         )
+    text = translated(text, spoken, dialect)
     source = Text(numbered(text, dialect), "query")
     tree = parsed(source, dialect, created=False)
     if not isinstance(tree, exp.Query):
@@ -70,7 +78,8 @@ def statement_of(
     read = read_tree(
         found, source, relations, name="query", dialect=dialect
     )  # for its words where something is wrong, and for the names of its columns
-    found = without_inner_order(qualified(found, relations, read.columns, dialect, source), source)
+    found = qualified(found, relations, read.columns, dialect, source)
+    found = without_inner_order(with_booleans(found, relations, spoken), source)
     check_order(found, source)
     check_stored_order(found, source)
     check_casts(found, source)
