@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from gateway.live import Live, add_user, live
+from gateway.postgres.raw_client import RawClient, error_of
 from tacit.gateway.postgres.catalog_rows import tables
 
 ASKED = Path(__file__).with_name("asked") / "catalogs.sql"
@@ -59,14 +60,16 @@ def asked() -> list[tuple[str, str]]:
 
 def test_all_that_clients_ask_is_answered(door: Live) -> None:
     """Also before there are values, which is when some clients ask for the columns."""
-    with connect(door, "owners") as line:
+    token = door.tokens["owners"]  # type: ignore[attr-defined]
+    with RawClient(door.postgres_port, "in-owners", token, "owners") as line:
         for client, sql in asked():
-            line.pgconn.prepare(b"", sql.encode())
-            described = line.pgconn.describe_prepared(b"")
-            assert described.error_message == b"", (client, sql, described.error_message)
-            assert described.nfields
+            line.send(b"P", b"\0" + sql.encode() + b"\0\0\0")
+            line.send(b"D", b"S\0")
+            line.send(b"S")
+            found = line.until_ready()
+            assert [kind for kind, _ in found] == [b"1", b"t", b"T", b"Z"], (client, sql, found)
             if "$1" not in sql:
-                line.execute(sql).fetchall()  # type: ignore[call-overload]
+                assert not error_of(line.ask(sql)), (client, sql)
 
 
 @pytest.mark.parametrize("role", ["nurses", "clerks"])
