@@ -54,6 +54,7 @@ class Prepared:
     command: Command
     types: tuple[int, ...] = ()
     described: tuple[int, ...] | None = None
+    inferred: tuple[str, tuple[int, ...]] = ("", ())  # by which policy, and the types
 
 
 @dataclass(slots=True)
@@ -299,7 +300,10 @@ class Session:
     def _types(self, prepared: Prepared) -> tuple[int, ...]:
         """The types of parameters: as the client says, else by where they stand."""
         policy = self._now().policy
-        found = parameter_types(prepared.sql, policy.relations, policy.dialect)
+        if prepared.inferred[0] != policy.digest:
+            found = parameter_types(prepared.sql, policy.relations, policy.dialect)
+            prepared.inferred = (policy.digest, found)
+        _, found = prepared.inferred
         said = prepared.types
         return tuple(
             said[at] if at < len(said) and said[at] else number for at, number in enumerate(found)
