@@ -180,6 +180,7 @@ SQL_ELSEWHERE = {
     "ledger": "its own database",
     "families.queries.sql": "reads a user's SQL, and writes a query of its own as SQL",
     "gateway.policy": "takes a client's SQL apart, and puts it together again",
+    "gateway.postgres": "asks its own database in memory, of the catalogs that clients ask about",
     "workbench.pages.start.views": "shows an example in an empty field",
 }
 # What has ... in it is an example for somebody who reads a message.

@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,10 +19,11 @@ import httpx
 from tacit.gateway.gateway import Gateway
 from tacit.gateway.http.app import create_app
 from tacit.gateway.options import Options
+from tacit.gateway.tls import certificate_of
 from tacit.ledger.ledger import open_ledger
 from tacit.ledger.users import Users
 from tacit.plan.read.load import load_plan
-from tacit.workbench.serve import listening, server_for
+from tacit.workbench.serve import listening, postgres_door, server_for
 
 try:  # the loop that `tacit serve` takes
     from uvloop import new_event_loop
@@ -79,10 +81,16 @@ class Live:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> Self:
+        self._certificate = certificate_of(self._options)
+        self._postgres = None
+        if self._options.postgres_port is not None:
+            self._other = listening(replace(self._options, port=self._options.postgres_port))
+            self._postgres = self._other.__enter__()
+            self.postgres_port = self._postgres.getsockname()[1]
         self._listening = listening(self._options)
         self._socket = self._listening.__enter__()
         self.port = self._socket.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http{'s' if self._certificate else ''}://127.0.0.1:{self.port}"
         self._thread.start()
         assert self._ready.wait(60)
         if self._failed:
@@ -98,6 +106,8 @@ class Live:
         self.server.should_exit = True
         self._thread.join(30)
         self._listening.__exit__()
+        if self._postgres is not None:
+            self._other.__exit__()
         assert not self._thread.is_alive()
 
     def _run(self) -> None:
@@ -112,9 +122,14 @@ class Live:
                     await self.gateway.close()
                     raise
                 self.loop = asyncio.get_running_loop()
-                self.server = server_for(create_app(self.gateway, version="test"), self._options)
+                self.server = server_for(
+                    create_app(self.gateway, version="test"),
+                    self._options,
+                    certificate=self._certificate,
+                )
                 announce = asyncio.create_task(self._announce())
-                await self.server.serve(sockets=[self._socket])
+                async with postgres_door(self.gateway, self._postgres, self._certificate):
+                    await self.server.serve(sockets=[self._socket])
                 announce.cancel()
             except BaseException as error:
                 self._failed.append(error)
@@ -161,6 +176,18 @@ class Live:
                 f"{head}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}".encode()
             )
             return re.sub(rb"\r\ndate: [^\r]*", b"", received(line), count=1, flags=re.IGNORECASE)
+
+    def postgres(self, role: str = "", user: str = "ann", token: str = "", **more: str) -> str:
+        """Where PostgreSQL's clients connect, as libpq is told it."""
+        said = {
+            "host": "127.0.0.1",
+            "port": str(self.postgres_port),
+            "user": user,
+            "password": token or self.token,
+            "dbname": role or next(iter(load_plan(self.plan).roles)),
+            **more,
+        }
+        return " ".join(f"{name}={value}" for name, value in said.items())
 
     def audit(self) -> str:
         return (self.plan.parent / "tacit-audit.jsonl").read_text()

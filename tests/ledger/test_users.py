@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from tacit.ledger import postgres
 from tacit.ledger.entries import Draft
 from tacit.ledger.key import Key
 from tacit.ledger.ledger import Ledger, open_ledger
-from tacit.ledger.users import Users
+from tacit.ledger.users import Kept, Users
 
 Drafts = Callable[..., Draft]
 
@@ -260,15 +261,45 @@ def test_rows_of_users_who_are_no_owners_are_as_they_were_before_there_were_owne
         Users(ledger).add("olga", [], owner=True)
         with ledger.store.reading() as ask:
             bodies = dict(ask("SELECT name, body FROM tacit_users"))
-    assert sorted(json.loads(bodies["ann"])) == ["added", "name", "revoked", "roles", "token"]
+    assert sorted(json.loads(bodies["ann"])) == [
+        "added",
+        "name",
+        "revoked",
+        "roles",
+        "scram",
+        "token",
+    ]
     assert sorted(json.loads(bodies["olga"])) == [
         "added",
         "name",
         "owner",
         "revoked",
         "roles",
+        "scram",
         "token",
     ]
+
+
+def test_rows_from_before_there_was_scram_are_read_and_stay_as_they_are(
+    tmp_path: Path, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = Kept.body
+    monkeypatch.setattr(Kept, "body", lambda one: written(replace(one, scram=None)))
+    with open_ledger("old.sqlite", tmp_path, key=key, create=True) as ledger:
+        token = Users(ledger).add("ann", ["nurses"])
+    monkeypatch.undo()
+    with open_ledger("old.sqlite", tmp_path, key=key) as ledger:
+        users = Users(ledger)
+        found = users.find(token)
+        assert found is not None and users.named("ann") == (found, None)
+        newer = users.add("bob", ["nurses"])
+        assert users.find(token) == found and users.find(newer) is not None
+        assert users.named("bob")[1] is not None
+        users.revoke("bob")
+        assert users.named("bob") is None and users.named("nobody") is None
+        with ledger.store.reading() as ask:
+            bodies = dict(ask("SELECT name, body FROM tacit_users"))
+    assert "scram" not in json.loads(bodies["ann"]) and "scram" in json.loads(bodies["bob"])
 
 
 def test_nobody_becomes_an_owner_by_writing_it_into_the_file(tmp_path: Path, key: Key) -> None:

@@ -37,6 +37,24 @@ positive = click.IntRange(min=1)
     help="The port (default: 8321; 0: a free one).",
 )
 @click.option(
+    "--postgres-port",
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    help="Answer PostgreSQL's clients too, at this port (default: not; 0: a free one).",
+)
+@click.option(
+    "--tls-certificate",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Speak TLS with this certificate (PEM, with its chain); SIGHUP reads it again.",
+)
+@click.option(
+    "--tls-key",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The key of the certificate (PEM, without a password).",
+)
+@click.option(
     "--audit",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",

@@ -60,6 +60,10 @@ class Stream(ABC):
         """Have the engine start on it; an EngineError where it cannot, Stopped after `stop`."""
 
     @abstractmethod
+    def describe(self) -> None:
+        """Have the engine say what the answer would look like (`schema`), and run nothing."""
+
+    @abstractmethod
     def __iter__(self) -> Iterator[Any]:
         """The batches, each with at least one row;
         an EngineError where the engine fails, Stopped after `stop`.

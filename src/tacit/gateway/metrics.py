@@ -55,9 +55,9 @@ class Metrics:
         """Show a number that someone else keeps."""
         Gauge(name, text, registry=self._registry).set_function(value)
 
-    def request(self, path: str, status: int) -> None:
-        """Count a request."""
-        self._requests.labels(path, str(status)).inc()
+    def request(self, path: str, status: int, state: str = "") -> None:
+        """Count a request by its status, or, over PostgreSQL's protocol, by its SQLSTATE."""
+        self._requests.labels(path, state or str(status)).inc()
 
     def decision(self, code: str, cached: bool, seconds: float) -> None:
         """Count a decision."""

@@ -23,6 +23,8 @@ class Options:
     for the owner too (default: where they are installed). They reach files below `folder` (the
     plan's), answer to the names `workbench_hosts` (with commas; this machine's own are always among
     them), forget who is idle for `session_minutes`, and take files of up to `upload_bytes`.
+    `postgres_port` is where PostgreSQL's clients connect (None: nowhere). With `tls_certificate`
+    and `tls_key`, files in PEM, both ports speak TLS, and nothing else.
     """
 
     host: str = "127.0.0.1"
@@ -44,6 +46,9 @@ class Options:
     workbench_hosts: str = ""
     session_minutes: float = 60.0
     upload_bytes: int = 2 << 30
+    postgres_port: int | None = None
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
 
     def __post_init__(self) -> None:
         for name in (
@@ -64,11 +69,18 @@ class Options:
                     parameter=name,
                     hint="Use a number above 0.",
                 )
-        if not 0 <= self.port < 65536:
+        for name in ("port", "postgres_port"):
+            if not 0 <= (getattr(self, name) or 0) < 65536:
+                raise ParameterError(
+                    f"{name.replace('_', '-')} = {getattr(self, name)} is no port.",
+                    parameter=name,
+                    hint="Use a number from 0 (any that is free) to 65535.",
+                )
+        if (self.tls_certificate is None) != (self.tls_key is None):
             raise ParameterError(
-                f"port = {self.port} is no port.",
-                parameter="port",
-                hint="Use a number from 0 (any that is free) to 65535.",
+                "a certificate and its key belong together.",
+                parameter="tls_certificate",
+                hint="Give --tls-certificate and --tls-key, or neither.",
             )
         if self.audit_queries not in ("redacted", "full"):
             raise ParameterError(

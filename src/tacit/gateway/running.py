@@ -290,6 +290,9 @@ class Answer:
         """
         stream = self._begun()
         held: Piece = [self._encoder.start(stream.schema)]
+        if not self._encoder.rows_wanted:
+            yield held
+            return
         as_it_is = stream.writes_csv and isinstance(self._encoder, CsvEncoder) and self.seen is None
         pieces: Iterator[Sequence[Part]] = (
             even_bytes(self._lines(stream)) if as_it_is else self._encoded(self._wanted(stream))
@@ -352,7 +355,7 @@ class Answer:
                 raise Stopped
             self._stream = stream = self.place.engine().stream(self._sql)
             try:
-                stream.begin()
+                stream.begin() if self._encoder.rows_wanted else stream.describe()
                 break
             except TacitError:
                 if not (again and self.place.is_broken()):

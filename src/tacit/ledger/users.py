@@ -17,6 +17,7 @@ from tacit.errors import InputError, did_you_mean
 from tacit.ledger.entries import canonical, check_name, time_text
 from tacit.ledger.reading import NO_HEAD, Book, changed, same
 from tacit.ledger.store import Ask
+from tacit.ledger.verifier import ITERATIONS, SALT, Verifier, verifier_from, verifier_of
 from tacit.model.recipients import folded
 
 if TYPE_CHECKING:
@@ -57,10 +58,13 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A user as kept: with the keyed hash of the token."""
+    """A user as kept: with the keyed hash of the token, and what SCRAM is checked by, which rows
+    of older tokens do not have.
+    """
 
     user: User
     token: str
+    scram: str | None = None
 
     def body(self) -> str:
         """What the seal of the row is made of.
@@ -72,7 +76,18 @@ class Kept:
             del said["owner"]
         if not self.user.attributes:
             del said["attributes"]
+        if self.scram is not None:
+            said["scram"] = self.scram
         return canonical(said)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Users who were not revoked, as they were in some version of the store."""
+
+    version: object
+    by_token: Mapping[str, User]
+    by_name: Mapping[str, Kept]
 
 
 class Users:
@@ -88,7 +103,7 @@ class Users:
     def __init__(self, ledger: Ledger) -> None:
         self._store = ledger.store
         self._book = ledger.book
-        self._known: tuple[object, dict[str, User]] | None = None
+        self._known: Known | None = None
         self._newest = NOBODY  # lists never grow younger
         self._lock = threading.Lock()
 
@@ -118,7 +133,8 @@ class Users:
         with self._store.writing() as ask:
             kept = _read(ask, self._book)
             _refuse_taken(name, kept)
-            _write(ask, self._book, {**kept, name: Kept(user, self._hashed(token))}, name)
+            made = Kept(user, self._hashed(token), str(verifier_of(token)))
+            _write(ask, self._book, {**kept, name: made}, name)
         return token
 
     def all(self) -> list[User]:
@@ -138,7 +154,7 @@ class Users:
             before = kept[name]
             if before.user.revoked is None:
                 user = replace(before.user, revoked=datetime.now(UTC))
-                _write(ask, self._book, {**kept, name: Kept(user, before.token)}, name)
+                _write(ask, self._book, {**kept, name: replace(before, user=user)}, name)
 
     def find(self, token: str) -> User | None:
         """Whose token it is; None for one that nobody has or that was revoked.
@@ -147,11 +163,24 @@ class Users:
         """
         if not TOKEN.fullmatch(token):
             return None
-        return self._by_token().get(self._hashed(token))
+        return self._now().by_token.get(self._hashed(token))
 
     def has(self, user: User) -> bool:
         """Is this user, with the token of that time, still among those who were not revoked?"""
-        return user in self._by_token().values()
+        found = self._now().by_name.get(user.name)
+        return found is not None and found.user == user
+
+    def named(self, name: str) -> tuple[User, Verifier | None] | None:
+        """The user of a name, and what SCRAM is checked by; None where nobody who was not revoked
+        has that name.
+        """
+        found = self._now().by_name.get(name)
+        return None if found is None else (found.user, verifier_from(found.scram or ""))
+
+    def stand_in(self, name: str) -> Verifier:
+        """What a name that nobody has is answered with: the same each time, and no token fits."""
+        salt = bytes.fromhex(self._book.key.mac("nobody", name.encode()))[:SALT]
+        return Verifier(salt, ITERATIONS, bytes(32), bytes(32))
 
     def version(self) -> object:
         """Something that changes when users were added or revoked, by whichever process
@@ -159,20 +188,18 @@ class Users:
         """
         return self._store.version()
 
-    def _by_token(self) -> dict[str, User]:
+    def _now(self) -> Known:
         now = self._store.version()
         with self._lock:
-            if self._known is None or self._known[0] != now:
+            if self._known is None or self._known.version != now:
                 with self._store.reading() as ask:
                     kept, version = _read(ask, self._book), _version(ask)
                 if version < self._newest:
                     raise changed(self._book.where, "an older list of users was put in its place.")
                 self._newest = version
-                self._known = (
-                    now,
-                    {one.token: one.user for one in kept.values() if one.user.revoked is None},
-                )
-            return self._known[1]
+                known = {name: one for name, one in kept.items() if one.user.revoked is None}
+                self._known = Known(now, {one.token: one.user for one in known.values()}, known)
+            return self._known
 
     def _hashed(self, token: str) -> str:
         return self._book.key.mac("token", f"{self._book.id} {token}".encode())
@@ -267,6 +294,7 @@ def _kept(said: dict[str, Any]) -> Kept:
             tuple(sorted(said.get("attributes", {}).items())),
         ),
         said["token"],
+        said.get("scram"),
     )
 
 

@@ -10,8 +10,9 @@ import logging
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from tacit.gateway.gateway import Gateway
+    from tacit.gateway.tls import Certificate
     from tacit.workbench.app.opening import Pages
 
 PACKAGES = ("fastapi", "uvicorn", "httptools", "pyarrow", "prometheus_client")
@@ -53,20 +55,30 @@ def serve(plan_path: Path, *, tell: Callable[[str], None] | None = None, **optio
             hint=f"Make it first: mkdir -p {Path(plan_path).parent}",
         )
     say = tell or (lambda text: print(text, file=sys.stderr, flush=True))
-    with listening(chosen) as place:
-        run(Path(plan_path), chosen, place, say)
+    with ExitStack() as places:
+        place = places.enter_context(listening(chosen))
+        other = None
+        if chosen.postgres_port is not None:
+            other = places.enter_context(listening(replace(chosen, port=chosen.postgres_port)))
+        run(Path(plan_path), chosen, place, say, other)
 
 
 def run(
-    plan_path: Path, options: Options, place: socket.socket, tell: Callable[[str], None]
+    plan_path: Path,
+    options: Options,
+    place: socket.socket,
+    tell: Callable[[str], None],
+    postgres_place: socket.socket | None = None,
 ) -> None:
-    """Serve on a socket that listens already."""
+    """Serve on sockets that listen already."""
     from tacit import __version__
     from tacit.gateway.gateway import Gateway
     from tacit.gateway.http.app import create_app
+    from tacit.gateway.tls import certificate_of
 
     use_uvloop()
     sys.setswitchinterval(SWITCH_SECONDS)
+    certificate = certificate_of(options)
 
     async def main() -> None:
         gateway = Gateway(plan_path, options, tell=tell)
@@ -76,27 +88,62 @@ def run(
             await gateway.start(patient=with_pages)
             app = create_app(gateway, version=__version__)
             links = add_pages(app, gateway, plan_path, place) if with_pages else None
-            await serving(app, gateway, place, links)
+            async with postgres_door(gateway, postgres_place, certificate):
+                await serving(app, gateway, place, links, certificate)
         finally:
             await gateway.close()
 
     asyncio.run(main())
 
 
+@asynccontextmanager
+async def postgres_door(
+    gateway: Gateway, place: socket.socket | None, certificate: Certificate | None
+) -> AsyncIterator[None]:
+    """Answer PostgreSQL's clients at a socket that listens already, if there is one."""
+    if place is None:
+        yield
+        return
+    from tacit.gateway.postgres.server import Door
+
+    door = Door(gateway, certificate.context if certificate else None)
+    server = await door.listen(place)
+    gateway.tell(
+        f"PostgreSQL's clients connect to postgresql://NAME@{shown_address(place)}/ROLE, with "
+        "their token as password."
+    )
+    try:
+        yield
+    finally:
+        server.close()
+        door.close()
+
+
 async def serving(
-    app: FastAPI, gateway: Gateway, place: socket.socket, pages: Pages | None = None
+    app: FastAPI,
+    gateway: Gateway,
+    place: socket.socket,
+    pages: Pages | None = None,
+    certificate: Certificate | None = None,
 ) -> None:
     """Have uvicorn serve an application until it is told to stop."""
-    server = server_for(app, gateway.options, pages=pages is not None)
+    server = server_for(app, gateway.options, pages=pages is not None, certificate=certificate)
     loop = asyncio.get_running_loop()
+
+    def reload() -> None:
+        if certificate is not None:
+            try:
+                certificate.load()
+            except InputError as error:
+                gateway.tell(f"The certificate is not read again: {error}")
+        gateway.reload()
+
     if hasattr(signal, "SIGHUP"):
         with suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(signal.SIGHUP, gateway.reload)
-    address, port = place.getsockname()[:2]
-    shown = f"[{address}]" if ":" in address else address
-    announce = asyncio.create_task(
-        told_when_ready(server, gateway, f"http://{shown}:{port}", address, pages)
-    )
+            loop.add_signal_handler(signal.SIGHUP, reload)
+    scheme, address = "https" if certificate else "http", place.getsockname()[0]
+    url = f"{scheme}://{shown_address(place)}"
+    announce = asyncio.create_task(told_when_ready(server, gateway, url, address, pages))
     try:
         await server.serve(sockets=[place])
     finally:
@@ -113,7 +160,7 @@ async def told_when_ready(
     gc.collect()
     # what is there now stays; looking through it again and again would hold up requests
     gc.freeze()
-    if not is_loopback(address):
+    if not is_loopback(address) and not url.startswith("https:"):
         gateway.tell(
             f"Warning: {address} can be reached from other machines, and tokens and answers travel "
             "in the clear: put a TLS proxy in front."
@@ -121,6 +168,12 @@ async def told_when_ready(
     gateway.tell(f"Tacit answers at {url} (interface: {url}/docs).")
     if pages is not None:
         pages.tell_the_way(url)
+
+
+def shown_address(place: socket.socket) -> str:
+    """Address and port of a socket, as they stand in a URL."""
+    address, port = place.getsockname()[:2]
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 def has_pages(options: Options) -> bool:
@@ -145,7 +198,13 @@ def add_pages(app: FastAPI, gateway: Gateway, plan_path: Path, place: socket.soc
     return open_workbench(app, gateway, plan_path, address, port)
 
 
-def server_for(app: FastAPI, options: Options, *, pages: bool = False) -> uvicorn.Server:
+def server_for(
+    app: FastAPI,
+    options: Options,
+    *,
+    pages: bool = False,
+    certificate: Certificate | None = None,
+) -> uvicorn.Server:
     """The server: no access log (the audit log has what is needed), no words about itself,
     limits on everything.
     """
@@ -170,6 +229,10 @@ def server_for(app: FastAPI, options: Options, *, pages: bool = False) -> uvicor
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=END_SECONDS,
     )
+
+    if certificate is not None:
+        config.load()
+        config.ssl = certificate.context  # read again with SIGHUP, which uvicorn's own is not
 
     class Server(uvicorn.Server):
         """A server that ends when it is told to, and does not raise

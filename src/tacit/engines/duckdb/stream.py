@@ -28,17 +28,13 @@ class DuckDBStream(Stream):
     def begin(self) -> None:
         """Have DuckDB plan the query and start on it."""
         with self._until_stopped():
-            statements = self._cursor.extract_statements(self._sql)
-            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-                raise EngineError("this is not one query.")
-            relation = self._cursor.sql(self._sql)
-            read = (
-                relation.to_arrow_reader
-                if hasattr(relation, "to_arrow_reader")
-                else relation.fetch_arrow_reader
-            )
-            self._reader = read(BATCH_ROWS)
+            self._reader = batches(self._relation(), BATCH_ROWS)
             self.schema = self._reader.schema
+
+    def describe(self) -> None:
+        """Have DuckDB plan the query: no row of it is wanted."""
+        with self._until_stopped():
+            self.schema = batches(self._relation().limit(0), 1).schema
 
     def __iter__(self) -> Iterator[Any]:
         with self._until_stopped():
@@ -48,6 +44,12 @@ class DuckDBStream(Stream):
         """End the query and the cursor."""
         self._interrupt()
         self._cursor.close()
+
+    def _relation(self) -> Any:
+        statements = self._cursor.extract_statements(self._sql)
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise EngineError("this is not one query.")
+        return self._cursor.sql(self._sql)
 
     def _interrupt(self) -> None:
         self._cursor.interrupt()
@@ -67,3 +69,9 @@ class DuckDBStream(Stream):
             if re.search(ON_ROWS, str(error)):
                 raise FailsOnRows from None
             raise EngineError(f"DuckDB could not answer: {first_line(error)}") from None
+
+
+def batches(relation: Any, rows: int) -> Any:
+    """A relation's answer as a reader of batches, by the name that this version of DuckDB has."""
+    newer = getattr(relation, "to_arrow_reader", None)
+    return (newer or relation.fetch_arrow_reader)(rows)

@@ -51,14 +51,7 @@ class PostgresStream(Stream):
         from psycopg import pq
 
         with self._until_stopped():
-            self._connection.rollback()
-            self._connection.execute("SELECT")  # begins the transaction that only reads
-            encoded = self._sql.encode()
-            self._check(self._connection.pgconn.prepare(b"", encoded), pq.ExecStatus.COMMAND_OK)
-            described = self._check(
-                self._connection.pgconn.describe_prepared(b""), pq.ExecStatus.COMMAND_OK
-            )
-            self.schema = schema_of(described)
+            described = self._prepared()
             # What PostgreSQL writes otherwise than we do: t and f, the space in a timestamp, NaN,
             # zeros at the end of a number.
             self.writes_csv = not any(
@@ -68,9 +61,14 @@ class PostgresStream(Stream):
             if self._stopped:
                 raise Stopped
             copied = self._connection.pgconn.exec_(
-                b"COPY (" + encoded + b"\n) TO STDOUT (FORMAT csv)"
+                b"COPY (" + self._sql.encode() + b"\n) TO STDOUT (FORMAT csv)"
             )
             self._check(copied, pq.ExecStatus.COPY_OUT)
+
+    def describe(self) -> None:
+        """Prepare the query, and run nothing."""
+        with self._until_stopped():
+            self._prepared()
 
     def __iter__(self) -> Iterator[Any]:
         with self._until_stopped():
@@ -107,6 +105,20 @@ class PostgresStream(Stream):
             self._reader.shutdown(wait=False)
         if not self._connection.closed:
             self._connection.rollback()
+
+    def _prepared(self) -> Any:
+        """The query, prepared in a new transaction that only reads, and described."""
+        from psycopg import pq
+
+        self._connection.rollback()
+        self._connection.execute("SELECT")  # begins the transaction
+        prepared = self._connection.pgconn.prepare(b"", self._sql.encode())
+        self._check(prepared, pq.ExecStatus.COMMAND_OK)
+        described = self._check(
+            self._connection.pgconn.describe_prepared(b""), pq.ExecStatus.COMMAND_OK
+        )
+        self.schema = schema_of(described)
+        return described
 
     def _interrupt(self) -> None:
         """Ask the server to cancel what this session does."""

@@ -41,6 +41,10 @@ class SparkStream(Stream):
             self.schema = to_arrow_schema(frame.schema)
             self._rows = frame.toLocalIterator(prefetchPartitions=False)
 
+    def describe(self) -> None:
+        """Have Spark resolve the query; its rows are made when they are read."""
+        self.begin()
+
     def __iter__(self) -> Iterator[Any]:
         with self._until_stopped():
             while rows := list(itertools.islice(self._rows, BATCH_ROWS)):

@@ -13,14 +13,10 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
-    Hashable,
-    Iterable,
     Mapping,
     MutableMapping,
-    Sequence,
 )
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
@@ -29,29 +25,24 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from tacit.errors import EngineError
-from tacit.gateway.gateway import InForce, refusal_of
-from tacit.gateway.http.auth import role_of, same_token, token_of
+from tacit.gateway.asking import Admitted, Run, admitted, event_of
+from tacit.gateway.gateway import refusal_of
+from tacit.gateway.http.auth import same_token, token_of
 from tacit.gateway.http.documentation import PAGE_HEADERS, openapi, page
 from tacit.gateway.http.formats import Encoder, Piece, encoder_for
 from tacit.gateway.http.protocol import CHUNK
-from tacit.gateway.http.requests import MOST_BYTES, Asked, read_asked, too_large
-from tacit.gateway.policy.asker import Asker
-from tacit.gateway.policy.history import facts
+from tacit.gateway.http.requests import MOST_BYTES, read_asked, too_large
 from tacit.gateway.policy.refusals import (
     JSON_HEADERS,
     SECURITY,
     Headers,
     Refusal,
-    busy,
     unauthorized,
 )
-from tacit.gateway.running import Answer, Gone, Unreachable
+from tacit.gateway.running import Gone
 
 if TYPE_CHECKING:
-    from tacit.gateway.cache import Decided
     from tacit.gateway.gateway import Gateway
-    from tacit.ledger.users import User
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -235,31 +226,6 @@ class Me(Endpoint):
         )
 
 
-@dataclass(slots=True)
-class Admitted:
-    """A request that was let in, and what was decided on it."""
-
-    now: InForce
-    user: User
-    role: str
-    asked: Asked
-    decided: Decided
-    cached: bool
-    began: float
-    address: str | None
-    id: str
-    session: Hashable
-
-    def remember(self, rows: Iterable[Sequence[Any]]) -> None:
-        """The user got these rows."""
-        found = facts(self.decided.decision.trace, rows)
-        self.now.sessions.put(self.session, found)
-
-    def milliseconds(self) -> float:
-        """The time since the request came."""
-        return round((time.perf_counter() - self.began) * 1000, 3)
-
-
 class Decide(Endpoint):
     """What /check and /query share: who asks what, and the decision."""
 
@@ -271,43 +237,9 @@ class Decide(Endpoint):
         gateway.audit.check()
         user = await now.door.user(header(scope, b"authorization"))
         asked = read_asked(await read_body(scope, receive))
-        role = role_of(user, asked.role, now.policy.roles)
-        asker = Asker(user.name, dict(user.attributes))
-        session = (user.name, user.added, role, asked.session)
-        decided, cached = await gateway.decide_in_session(now, role, asked, asker, session)
-        gateway.metrics.decision(decided.decision.code, cached, time.perf_counter() - began)
-        return Admitted(
-            now,
-            user,
-            role,
-            asked,
-            decided,
-            cached,
-            began,
-            address_of(scope),
-            secrets.token_hex(8),
-            session,
+        return await admitted(
+            gateway, now, user, asked, path=scope["path"], address=address_of(scope), began=began
         )
-
-    def event(self, path: str, one: Admitted) -> dict[str, Any]:
-        """A decision as the audit log has it."""
-        full = self.gateway.options.audit_queries == "full"
-        decision = one.decided.decision
-        return {
-            "event": "decision",
-            "id": one.id,
-            "path": path,
-            "user": one.user.name,
-            "role": one.role,
-            "address": one.address,
-            "query": one.asked.sql if full else one.decided.redacted,
-            "parameters": one.asked.parameters if full else len(one.asked.parameters),
-            "decision": "allowed" if decision.allowed else "refused",
-            "code": decision.code,
-            "secret": decision.secret,
-            "cached": one.cached,
-            "milliseconds": one.milliseconds(),
-        }
 
 
 class Check(Decide):
@@ -316,7 +248,7 @@ class Check(Decide):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the decision."""
         one = await self.decide(scope, receive)
-        self.gateway.audit.put(self.event("/check", one))
+        self.gateway.audit.put(event_of(self.gateway, one))
         decision = one.decided.decision
         body = {
             "allowed": decision.allowed,
@@ -341,14 +273,14 @@ class Query(Decide):
         """Send the rows, or why not."""
         encoder = encoder_for(header(scope, b"accept"))
         one = await self.decide(scope, receive)
-        await self.gateway.audit.written(self.event("/query", one))
+        await self.gateway.audit.written(event_of(self.gateway, one))
         decision = one.decided.decision
         if not decision.allowed or decision.sql is None:
             raise refusal_of(decision)
         self.gateway.check(one.now)
         gone = asyncio.ensure_future(left(receive))
         try:
-            await self.run(one, decision.sql, encoder, send, chunks_of(scope, send), gone)
+            await self.run(one, encoder, send, chunks_of(scope, send), gone)
         finally:
             gone.cancel()
             with suppress(asyncio.CancelledError):
@@ -357,7 +289,6 @@ class Query(Decide):
     async def run(
         self,
         one: Admitted,
-        sql: str,
         encoder: Encoder,
         send: Send,
         chunk: Chunk,
@@ -368,43 +299,19 @@ class Query(Decide):
         limit = min(
             options.row_limit, options.row_limit if one.asked.limit is None else one.asked.limit
         )
-        answer = await one.now.places.begin(sql, encoder, limit, options.timeout, gone)
-        outcome = "fault"
-        if one.asked.session is not None and one.decided.decision.trace:
-            answer.seen = []
+        running = await Run.begin(
+            self.gateway, one, encoder, gone, limit=limit, seconds=options.timeout
+        )
         try:
-            outcome = await self.stream(answer, encoder, limit, send, chunk)
-            one.remember(answer.seen or ())
-        except Refusal as refusal:
-            outcome = refusal.code
-            raise
-        except Gone:
-            outcome = "left"
-            raise
-        except Unreachable as error:
-            outcome = "unreachable"
-            self.gateway.tell(f"The database cannot be asked: {error}")
-            raise busy("database", "the database cannot be reached.", 10) from None
-        except EngineError as error:
-            outcome = "database"
-            raise Refusal(400, "database", error.message, hint=error.hint) from None
+            await self.stream(running, encoder, limit, send, chunk)
+            running.finished()
         finally:
-            await asyncio.shield(asyncio.ensure_future(one.now.places.end(answer)))
-            event = {
-                "event": "answer",
-                "id": one.id,
-                "user": one.user.name,
-                "outcome": outcome,
-                "rows": answer.rows,
-                "milliseconds": one.milliseconds(),
-            }
-            self.gateway.audit.put(event)
-            self.gateway.metrics.query(outcome, answer.rows, time.perf_counter() - one.began)
+            await running.end()
 
     async def stream(
-        self, answer: Answer, encoder: Encoder, limit: int, send: Send, chunk: Chunk
-    ) -> str:
-        """Send the answer piece by piece; the next is made while one is sent. How it ended.
+        self, running: Run, encoder: Encoder, limit: int, send: Send, chunk: Chunk
+    ) -> None:
+        """Send the answer piece by piece; the next is made while one is sent.
 
         An error after the first byte ends the connection without the mark of its end:
         no client can take the part for the whole.
@@ -414,8 +321,9 @@ class Query(Decide):
             *SECURITY,
             (b"x-tacit-row-limit", b"%d" % limit),
         ]
-        piece = await answer.next()
-        following = await answer.next()
+        answer = running.answer
+        piece = await running.next()
+        following = await running.next()
         assert piece is not None
         if following is None:
             told = b"true" if answer.truncated else b"false"
@@ -426,9 +334,11 @@ class Query(Decide):
                 if following is not None:
                     answer.work()
                 await chunk(piece)
-                piece, following = following, await answer.next() if following is not None else None
+                piece, following = (
+                    following,
+                    await running.next() if following is not None else None,
+                )
             await send({"type": "http.response.body", "body": b"", "more_body": False})
-        return "truncated" if answer.truncated else "complete"
 
 
 def chunks_of(scope: Scope, send: Send) -> Chunk:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tacit.errors import TacitError
 from tacit.gateway.policy.refusals import Refusal, busy, unauthorized
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from tacit.ledger.users import User
+    from tacit.ledger.verifier import Verifier
+
+Found = TypeVar("Found")
 
 MOST_LETTERS = 200
 SCHEME = b"bearer "
@@ -23,6 +26,15 @@ class Tokens(Protocol):
 
     def find(self, token: str) -> User | None:
         """Whose token it is, if anybody's."""
+
+    def named(self, name: str) -> tuple[User, Verifier | None] | None:
+        """The user of a name, if anybody's, and what SCRAM is checked by."""
+
+    def stand_in(self, name: str) -> Verifier:
+        """What SCRAM is checked by for a name that nobody has."""
+
+    def has(self, user: User) -> bool:
+        """Is a user still there?"""
 
 
 class Door:
@@ -39,19 +51,37 @@ class Door:
         token = token_of(authorization)
         if token is None:
             raise unauthorized()
+        found = await self.found(token)
+        if found is None:
+            raise unauthorized()
+        return found
+
+    async def found(self, token: str) -> User | None:
+        """Whose token it is, if anybody's."""
+        return await self._asked(lambda: self._users.find(token))
+
+    async def named(self, name: str) -> tuple[User | None, Verifier | None]:
+        """The user of a name, and what SCRAM is checked by: for a name that nobody has, what no
+        token fits; None for a user whose token is from before there was SCRAM.
+        """
+        found = await self._asked(lambda: self._users.named(name))
+        return (None, self.stand_in(name)) if found is None else found
+
+    def stand_in(self, name: str) -> Verifier:
+        """What no token fits, the same for a name each time."""
+        return self._users.stand_in(name)
+
+    async def has(self, user: User) -> bool:
+        """Is a user who was let in still among those who may come in?"""
+        return await self._asked(lambda: self._users.has(user))
+
+    async def _asked(self, look: Callable[[], Found]) -> Found:
         try:
-            found = (
-                await asyncio.to_thread(self._users.find, token)
-                if self._far
-                else self._users.find(token)
-            )
+            return await asyncio.to_thread(look) if self._far else look()
         except TacitError:
             raise busy(
                 "users", "the list of users cannot be read; its owner has to look at it.", 10
             ) from None
-        if found is None:
-            raise unauthorized()
-        return found
 
 
 def token_of(authorization: bytes | None) -> str | None:

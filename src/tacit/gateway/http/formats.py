@@ -39,6 +39,7 @@ class Encoder(ABC):
 
     content_type: str
     costly = True
+    rows_wanted = True  # False: only what the answer would look like
 
     @abstractmethod
     def start(self, schema: pa.Schema) -> bytes:

@@ -55,20 +55,32 @@ def read_asked(body: bytes) -> Asked:
     sql = fields.get("sql")
     if not isinstance(sql, str) or not sql.strip():
         raise wrong("body", "the body has no query.", 'Send {"sql": "SELECT ..."}')
+    return asked_of(
+        sql,
+        read_parameters(fields.get("parameters")),
+        read_role(fields.get("role")),
+        read_limit(fields.get("limit")),
+        read_session(fields.get("session")),
+        read_dialect(fields.get("dialect")),
+    )
+
+
+def asked_of(
+    sql: str,
+    parameters: tuple[Value, ...] | dict[str, Value],
+    role: str | None,
+    limit: int | None = None,
+    session: str | None = None,
+    dialect: str | None = None,
+) -> Asked:
+    """A request of these parts, whichever door it came by; a Refusal where the query is too long,
+    or no text.
+    """
     if len(sql) > MOST_LETTERS:
         raise Refusal(413, "too-large", f"the query is longer than {MOST_LETTERS} letters.")
     if not is_text(sql):
         raise wrong("body", f"the query {NOT_TEXT}")
-    parameters = read_parameters(fields.get("parameters"))
-    return Asked(
-        sql,
-        read_role(fields.get("role")),
-        parameters,
-        read_limit(fields.get("limit")),
-        key_of(parameters),
-        read_session(fields.get("session")),
-        read_dialect(fields.get("dialect")),
-    )
+    return Asked(sql, role, parameters, limit, key_of(parameters), session, dialect)
 
 
 def read_object(body: bytes) -> dict[str, Any]:

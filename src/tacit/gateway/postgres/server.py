@@ -1,0 +1,150 @@
+"""The server: a port where PostgreSQL's clients connect, their sessions, and how they end."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+import ssl
+from collections import OrderedDict
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from tacit.gateway.asking import explained
+from tacit.gateway.http.app import where
+from tacit.gateway.policy.refusals import Refusal
+from tacit.gateway.postgres import wire
+from tacit.gateway.postgres.catalogs import Catalog
+from tacit.gateway.postgres.connection import Connection
+from tacit.gateway.postgres.knowledge import Knowledge
+from tacit.gateway.postgres.rows import Described
+from tacit.gateway.postgres.session import Session
+from tacit.gateway.postgres.signing_in import first_of, signed_in
+from tacit.gateway.postgres.trouble import Trouble, trouble_of
+from tacit.gateway.running import Gone
+
+if TYPE_CHECKING:
+    from tacit.gateway.gateway import Gateway, InForce
+    from tacit.gateway.postgres.signing_in import SignedIn
+
+MOST_CONNECTIONS = 1_000
+SIGN_IN_SECONDS = 10.0
+MOST_SCHEMAS = 10_000
+
+
+class Schema(Described):
+    """An encoder for queries of which only the columns are wanted."""
+
+    rows_wanted = False
+
+    def batch(self, batch: pa.RecordBatch) -> list[Any]:
+        """Nothing: there is none."""
+        return []
+
+
+class Door:
+    """All sessions of one gateway. What belongs to a policy is forgotten with it."""
+
+    def __init__(self, gateway: Gateway, tls: ssl.SSLContext | None = None) -> None:
+        self._gateway = gateway
+        self._tls = tls
+        self._lines: set[Connection] = set()
+        self._sessions: dict[int, tuple[bytes, Session]] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._now: InForce | None = None
+        self._catalogs: dict[str, Catalog] = {}
+        self._schemas: OrderedDict[str, pa.Schema] = OrderedDict()
+
+    async def listen(self, place: socket.socket) -> asyncio.Server:
+        """Let clients in at a socket that listens already."""
+        loop = asyncio.get_running_loop()
+        return await loop.create_server(lambda: Connection(self.session), sock=place)
+
+    def close(self) -> None:
+        """End all sessions."""
+        for line in list(self._lines):
+            line.end()
+
+    def keep(self, task: asyncio.Future[Any]) -> None:
+        """Hold on to a task until it is done."""
+        assert isinstance(task, asyncio.Task)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def session(self, line: Connection) -> None:
+        """One connection, from its first byte to its last."""
+        self._lines.add(line)
+        process, secret = secrets.randbits(31) or 1, secrets.token_bytes(4)
+        try:
+            if len(self._lines) > MOST_CONNECTIONS:
+                raise Trouble("53300", "there are too many connections.", fatal=True)
+            who = await asyncio.wait_for(self._signed_in(line), SIGN_IN_SECONDS)
+            if who is not None:
+                session = Session(self._gateway, self, line, who)
+                self._sessions[process] = (secret, session)
+                await session.serve(process, secret)
+        except (Gone, TimeoutError):
+            pass
+        except wire.WireError as error:
+            self._say(line, Trouble("08P01", str(error), fatal=True))
+        except Trouble as trouble:
+            self._say(line, trouble)
+        except Refusal as refusal:
+            final = trouble_of(refusal)
+            final.fatal = True
+            self._say(line, final)
+        except Exception as error:
+            self._gateway.tell(f"Fault: {type(error).__name__} in a session.{where(error)}")
+        finally:
+            self._sessions.pop(process, None)
+            self._lines.discard(line)
+            line.close()
+
+    def catalog(self, now: InForce, who: SignedIn) -> Catalog:
+        """What a role may know of, as catalogs; made when it is first asked for."""
+        self._follow(now)
+        found = self._catalogs.get(who.role)
+        if found is None:
+            knowledge = Knowledge(now.plan, now.policy, who.role)
+            found = Catalog(knowledge, lambda sql: self.schema(now, sql, asyncio.Future()))
+            self._catalogs[who.role] = found
+        return found
+
+    async def schema(self, now: InForce, sql: str, stop: asyncio.Future[None]) -> pa.Schema:
+        """What the answer to a query looks like, by its source; nothing is run."""
+        self._follow(now)
+        found = self._schemas.get(sql)
+        if found is None:
+            encoder = Schema()
+            seconds = self._gateway.options.timeout
+            answer = await now.places.begin(sql, encoder, 0, seconds, stop)
+            try:
+                with explained(self._gateway):
+                    await answer.next()
+            finally:
+                await now.places.end(answer)
+            found = self._schemas[sql] = encoder.schema
+            if len(self._schemas) > MOST_SCHEMAS:
+                self._schemas.popitem(last=False)
+        return found
+
+    def _follow(self, now: InForce) -> None:
+        if self._now is not now:
+            for one in self._catalogs.values():
+                one.close()
+            self._now, self._catalogs, self._schemas = now, {}, OrderedDict()
+
+    async def _signed_in(self, line: Connection) -> SignedIn | None:
+        first = await first_of(line, self._tls)
+        if isinstance(first, wire.Cancel):
+            known, session = self._sessions.get(first.process, (b"", None))
+            if session is not None and secrets.compare_digest(known, first.secret):
+                session.cancel()
+            return None
+        return await signed_in(line, self._gateway.now(), first)
+
+    def _say(self, line: Connection, trouble: Trouble) -> None:
+        with suppress(Exception):
+            line.send(wire.fields_of(b"E", trouble.fields()))
