@@ -288,7 +288,7 @@ def test_random_ledgers_hold_what_all_pairs_say(
         {"tables": "patients"},
         {"tables": ("a\tb",)},
         {"kind": "gift"},
-        {"shape": "picture"},
+        {"shape": "a picture"},
         {"plan": "abc"},
         {"definition": "SELECT name FROM patients"},
         {"definition": None},
