@@ -131,6 +131,7 @@ def joint_of_snapshots(
         base,
         columns,
         job=job,
+        who=lambda row: dict(zip(key, everybody[row], strict=True)),
     )
 
 
