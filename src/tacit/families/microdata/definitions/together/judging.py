@@ -269,6 +269,7 @@ def _breached(
         **_said(joint, worst.seen.about.column if definition.needs_sensitive else ""),
         "size": int(joint.releases.sizes[worst.class_]),
         "people_below": tally.below,
+        **({"people_unknown": tally.unknown} if tally.unknown else {}),
         "fails": worst.score.name,
     }
     because = f"with {listed(joint.names)} together {_sentence(worst.score, breached=True)}"
@@ -287,8 +288,8 @@ def _breached(
         because=because,
         evidence=Witness("person", facts, told.personal()),
         measured=measured,
-        story=f"{told.story()} {tally.below:,} of {people(facts['people'])} fail "
-        f"{definition.label} by the releases together.",
+        story=f"{told.story()} {'At least ' if tally.unknown else ''}{tally.below:,} of "
+        f"{people(facts['people'])} fail {definition.label} by the releases together.",
     )
 
 
