@@ -94,6 +94,7 @@ def check_all(
     generalization: Mapping[str, int] | None = None,
     distances: Mapping[str, Any] | None = None,
     insensitive: str | Sequence[str] = (),
+    key: str | Sequence[str] = (),
     published: Sequence[Any] = (),
     name: str = "data",
 ) -> Assessment:
@@ -102,7 +103,8 @@ def check_all(
     `hierarchies` and `distances` are written as in a plan ("*", "zip.csv", {"ranges": [5, 10]},
     ...), `generalization` gives the levels at which quasi-identifiers are released (absent: as they
     are). `published` are generalized copies of the same table that are out: tables, whose levels
-    are found by their labels, or levels. They are judged together with the release.
+    are found by their labels, or levels. They are judged together with the release. With a `key`
+    that a copy has too, people may have joined or left since: the key says who is in both.
 
     >>> import pandas, tacit
     >>> people = pandas.DataFrame(
@@ -127,6 +129,7 @@ def check_all(
         "sensitive": sensitive,
         "insensitive": insensitive,
         "person": person,
+        "key": key or None,
         "hierarchies": hierarchies,
         "distances": distances,
     }

@@ -5,7 +5,6 @@ data frames, roles, queries and options, as a plan has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +13,13 @@ from tacit.families.definition import Definition
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
 from tacit.families.microdata.reading.source import Source, count_table
 from tacit.families.microdata.repair.required import Required
-from tacit.model.jobs import Job
-from tacit.model.release import Microdata
 from tacit.model.schema import Table
 from tacit.plan.plan import Plan
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.engines.duckdb.engine import DuckDB
+    from tacit.families.microdata.definitions.together.question import JointQuestion
     from tacit.families.microdata.recoded import Recoded
     from tacit.families.overlaps.reading.answers import Given
     from tacit.model.verdict import Verdict
@@ -86,7 +84,6 @@ def beside(
     where nothing is.
     """
     from tacit.families.microdata.definitions.together.judging import answer_beside
-    from tacit.families.microdata.reading.together import JointQuestions
 
     if isinstance(published, Mapping | str) or not isinstance(published, Sequence):
         raise ParameterError(
@@ -96,24 +93,56 @@ def beside(
         )
     if not published:
         return None
-    table = source.plan.tables[name]
-    releases, given = dict(source.plan.releases), {}
-    for number, one in enumerate(published, 1):
-        called = "published" if len(published) == 1 else f"published {number}"
-        if isinstance(one, Mapping):
-            refuse_unknown(one, table)
-            releases[called] = Microdata(called, name, dict(one))
-        else:
-            releases[called] = Microdata(called, name)
-            given[called] = rows_of(one, called, engine)
-    source.plan = replace(source.plan, releases=releases)
-    others = [one for one in releases if one != name]
-    joint = JointQuestions(source, Job(), given).question((*others, name))
+    called = (
+        ["published"]
+        if len(published) == 1
+        else [f"published {number}" for number in range(1, len(published) + 1)]
+    )
+    joint = with_key(published, called, source, name, engine) or with_labels(
+        published, called, source, name, engine
+    )
 
     def ask(definition: Definition) -> Verdict:
         return answer_beside(required_of(definition, source).definition, joint, None)
 
     return ask
+
+
+def with_key(
+    published: Sequence[Any], called: Sequence[str], source: Source, name: str, engine: DuckDB
+) -> JointQuestion | None:
+    """Copies in which a key says who is who: some people may be in some of them only; None where
+    no copy has the key.
+    """
+    from tacit.families.microdata.reading.snapshots import joint_of_snapshots, snapshot
+
+    keys = source.plan.tables[name].keys
+    if not keys or any(isinstance(one, Mapping) for one in published):
+        return None
+    for one, data in zip(called, published, strict=True):
+        engine.put(f"tacit {one}", data)
+    if not any(set(keys[0]) & set(engine.columns(f"tacit {one}")) for one in called):
+        return None
+    copies = [snapshot(one, keys[0], engine, f"tacit {one}") for one in called]
+    return joint_of_snapshots(source, name, keys[0], copies, Job())
+
+
+def with_labels(
+    published: Sequence[Any], called: Sequence[str], source: Source, name: str, engine: DuckDB
+) -> JointQuestion:
+    """Copies with as many rows as the table, whose levels are given or found by their labels."""
+    from tacit.families.microdata.reading.together import JointQuestions
+
+    releases, given = dict(source.plan.releases), {}
+    for one, data in zip(called, published, strict=True):
+        if isinstance(data, Mapping):
+            refuse_unknown(data, source.plan.tables[name])
+            releases[one] = Microdata(one, name, dict(data))
+        else:
+            releases[one] = Microdata(one, name)
+            given[one] = rows_of(data, one, engine)
+    source.plan = replace(source.plan, releases=releases)
+    return JointQuestions(source, Job(), given).question((*called, name))
 
 
 def refuse_unknown(levels: Mapping[str, int], table: Table) -> None:
@@ -151,7 +180,8 @@ def named_columns(table: Table) -> list[str]:
         if isinstance(way, Mapping)
         for one in way.get("variational", ())
     ]
-    return [*table.person, *table.quasi_identifiers, *table.sensitive, *table.insensitive, *fused]
+    roles = [*table.person, *table.quasi_identifiers, *table.sensitive, *table.insensitive, *fused]
+    return list(dict.fromkeys([*roles, *(name for key in table.keys for name in key)]))
 
 
 def required_of(definition: Definition, source: Source) -> Required:

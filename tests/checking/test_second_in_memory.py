@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from fractions import Fraction
 from typing import Any
 
 import pandas
 import pytest
 
 import tacit
+from oracles import together as oracle
 from tacit.errors import DataError, ParameterError
 
 PEOPLE = pandas.DataFrame(
@@ -81,3 +84,80 @@ def test_what_is_not_defined_for_several_is_undecided() -> None:
     found = check(tacit.KAnonymity(k=2, missing="match-any"), published=[{"age": 2, "zone": 2}])
     assert found.status == "undecided" and found.reason is not None
     assert found.reason.code == "does-not-compose"
+
+
+# -- people who joined or left ---------------------------------------------------------------------
+
+
+def snapshots(
+    rng: random.Random,
+) -> tuple[pandas.DataFrame, pandas.DataFrame, list[Any], list[Any]]:
+    """A table, a copy of what it was, and both as the oracle takes them."""
+    many = rng.randint(3, 7)
+    values = [rng.choice("uvw") for _ in range(many)]
+    now = [rng.random() < 0.8 for _ in range(many)]
+    now[0] = True
+    then = [rng.random() < 0.8 or not now[at] for at in range(many)]
+    seen = {values[at] for at in range(many) if now[at]}
+    values = [one if one in seen else values[0] for one in values]
+    groups = [rng.choice("xy") for _ in range(many)]
+    labels = [rng.choice(["p", "q"]) for _ in range(many)]
+    data = pandas.DataFrame(
+        [(at, groups[at], values[at]) for at in range(many) if now[at]],
+        columns=["id", "group", "value"],
+    )
+    out = pandas.DataFrame(
+        [(at, labels[at], values[at]) for at in range(many) if then[at]],
+        columns=["id", "group", "value"],
+    )
+    releases = [
+        oracle.Release([labels[at] if then[at] else None for at in range(many)], [0]),
+        oracle.Release([groups[at] if now[at] else None for at in range(many)], [0]),
+    ]
+    return data, out, [(one,) for one in values], releases
+
+
+@pytest.mark.parametrize(
+    ("definition", "kind", "asked"),
+    [
+        (tacit.LDiversity(kind="distinct", l=2), "l-diversity", {"kind": "distinct", "l": 2}),
+        (tacit.KAnonymity(k=2), "k-anonymity", {"k": 2}),
+        (tacit.AlphaK(alpha="0.9", k=1), "alpha-k", {"alpha": Fraction(9, 10), "k": 1}),
+    ],
+)
+def test_with_a_key_people_may_have_joined_or_left(definition: Any, kind: str, asked: Any) -> None:
+    rng, seen = random.Random(5), set()
+    for _ in range(40):
+        data, out, values, releases = snapshots(rng)
+        if out.empty:
+            continue
+        found = tacit.check(
+            data,
+            definition,
+            quasi_identifiers=["group"],
+            sensitive="value",
+            key="id",
+            published=[out],
+        )
+        breaks = oracle.fails(kind, asked, {})
+        known = oracle.known(values, releases)
+        assert found.status == ("breached" if any(map(breaks, known)) else "holds"), str(found)
+        seen.add(found.status)
+    assert seen == {"breached", "holds"}
+
+
+def test_what_a_key_cannot_match_is_an_error() -> None:
+    now = pandas.DataFrame({"id": [1, 2], "zone": ["a", "a"], "value": ["u", "v"]})
+    then = pandas.DataFrame({"id": [1, 3], "zone": ["*", "*"], "value": ["u", "v"]})
+    roles: dict[str, Any] = {"quasi_identifiers": ["zone"], "sensitive": "value", "key": "id"}
+    definition = tacit.KAnonymity(k=2)
+    for out, why in (
+        (then.assign(value=["v", "v"]), "value of 1 person is another one in published"),
+        (then.assign(id=[1, 1]), "1 row of published with the id of another"),
+        (then.assign(id=[1, None]), "has no id"),
+        (then.assign(value=["u", "w"]), "1 value of value that nobody has now"),
+        (then.drop(columns="value"), "does not show their value"),
+        (then.assign(ward=1), "has a column 'ward'"),
+    ):
+        with pytest.raises(DataError, match=why):
+            tacit.check(now, definition, published=[out], **roles)

@@ -11,6 +11,8 @@ import pytest
 
 from checking.keeping import plan_of
 from tacit.checking.assess import assess
+from tacit.errors import ParameterError
+from tacit.families.microdata.definitions.replay.replay import replay
 from tacit.model.verdict import Verdict
 
 PLAN: dict[str, Any] = {
@@ -174,3 +176,8 @@ def test_a_finer_second_release_says_all_that_both_say(judge: Judge) -> None:
             alone(plan)
 
         assert judge(both).measured == judge(one).measured
+
+
+def test_rows_of_one_release_do_not_replay_what_two_tell(judge: Judge) -> None:
+    with pytest.raises(ParameterError, match="about several releases together"):
+        replay(judge(), [], ["age", "zone"])

@@ -468,7 +468,9 @@ def test_beside_what_is_out_the_page_says_undecided_and_writes_only_if_somebody_
 ) -> None:
     plan.write_text(
         plan.read_text("utf-8").replace(
-            "releases:\n", "releases:\n  seen: {table: inpatients}\n", 1
+            "releases:\n",
+            'releases:\n  seen: {query: "SELECT condition FROM inpatients WHERE age < 30"}\n',
+            1,
         )
         + "\npublished: [seen]\n",
         "utf-8",
@@ -492,3 +494,18 @@ def test_beside_what_is_out_the_page_says_undecided_and_writes_only_if_somebody_
         and (plan.parent / "out.csv").exists()
         and "because you insisted" in insisted.html
     )
+
+
+def test_levels_are_searched_beside_a_copy_that_is_out(plan: Path) -> None:
+    text = plan.read_text("utf-8")
+    for levels, kind in (("zip: 3, age: 2, nationality: 1", Solved), ("", Unsolved)):
+        seen = f"  seen: {{table: inpatients, generalization: {{{levels}}}}}\n"
+        plan.write_text(
+            text.replace("releases:\n", f"releases:\n{seen}", 1) + "\npublished: [seen]\n", "utf-8"
+        )
+        found = search(plan)
+        assert isinstance(found, kind)
+        if isinstance(found, Unsolved):
+            assert "together with seen, so that no level helps" in found.because
+        else:
+            assert {one.status for one in found.told.answers} == {"holds"}

@@ -121,7 +121,7 @@ def search(
     job: Job, path: str, reach: str, release: str, wanted: Wanted, digest: str
 ) -> Solved | Unsolved:
     """All minimal solutions of a release; nothing is written."""
-    from tacit.families.microdata.runs.anonymize import solve
+    from tacit.families.microdata.runs.anonymize import solve_beside
     from tacit.families.microdata.runs.beside import beside_what_is_out
     from tacit.families.microdata.runs.results import NotRepaired
     from tacit.families.microdata.runs.task import task_of
@@ -139,7 +139,7 @@ def search(
             relaxed=wanted.relaxed,
             seconds=None,
         )
-        found = solve(task, job.part(0.05, SEARCHED))
+        found = solve_beside(plan, task, job.part(0.05, SEARCHED))
         if isinstance(found, NotRepaired):
             return unsolved(found, wanted, digest)
         job.step("asking about what is out already", SEARCHED)
@@ -274,7 +274,7 @@ def write(
     from tacit.families.microdata.runs.anonymize import anonymize
     from tacit.families.microdata.runs.results import NotRepaired
     from tacit.report.html.repaired import render
-    from tacit.report.telling import columns_written, not_written_told
+    from tacit.report.telling import BREAKS, columns_written, not_written_told
 
     plan = load_within(path, reach)
     shown = enter_folder(plan, path, name, replace_file=replace_file)
@@ -293,8 +293,10 @@ def write(
     if isinstance(found, NotRepaired):
         return unsolved(found, wanted, digest)
     if found.output is None:
+        breaks = any(verdict.status == "breached" for verdict in found.verdicts)
+        because = BREAKS if breaks else NOT_JUDGED
         return Unsolved(
-            NOT_JUDGED, False, tuple(map(Answer.of, found.verdicts)), (), (0, 0), wanted, digest
+            because, False, tuple(map(Answer.of, found.verdicts)), (), (0, 0), wanted, digest
         )
     job.step("writing the report", 0.96)
     return Written(

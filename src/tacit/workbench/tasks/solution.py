@@ -53,7 +53,7 @@ def look(
     source: Source, release: str, wanted: Wanted, levels: Mapping[str, int]
 ) -> Told | Unsolved:
     """The release at some levels: what the checks say, and what it costs."""
-    from tacit.families.microdata.runs.anonymize import solve
+    from tacit.families.microdata.runs.anonymize import solve_beside
     from tacit.families.microdata.runs.beside import beside_what_is_out
     from tacit.families.microdata.runs.results import NotRepaired
     from tacit.families.microdata.runs.task import task_of
@@ -61,7 +61,7 @@ def look(
     task = task_of(
         source.plan, release, source, wanted.options(), aware=False, relaxed=False, seconds=None
     )
-    found = solve(task, Job(), levels)
+    found = solve_beside(source.plan, task, Job(), levels)
     return (
         unsolved(found, wanted)
         if isinstance(found, NotRepaired)

@@ -290,3 +290,48 @@ def test_a_search_decides_as_the_verdict_does(kind: str) -> None:
         expected = answer_together(definition, joint, "value")  # type: ignore[arg-type]
         decided = holds_together(definition, joint, "value")  # type: ignore[arg-type]
         assert decided == (expected.status == "holds")
+
+
+@pytest.mark.parametrize("kind", ["l-diversity", "alpha-k", "t-closeness", "risk", "c-k-safety"])
+def test_where_worlds_are_not_counted_nothing_is_claimed_that_is_not_so(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "tacit.families.microdata.definitions.together.worlds.counted", lambda part, job: None
+    )
+    rng, seen = random.Random(11), Counter[str]()
+    for one in drawn(41, 200):
+        found = parameters(kind, rng)
+        if found.get("attacker") == "marketer" or found.get("kind") == "distinct":
+            continue
+        table = Counter(value for value, _ in one.people if value is not None)
+        exact = {key: Fraction(str(x)) if isinstance(x, float) else x for key, x in found.items()}
+        breached = any(map(fails_exactly(kind, exact, table), one.known))
+        verdict = answer_together(define(kind, found), one.joint(), "value")  # type: ignore[arg-type]
+        assert verdict.status in ("undecided", "breached" if breached else "holds")
+        assert verdict.reason is None or verdict.reason.code == "too-many"
+        seen[verdict.status] += 1
+    assert seen["undecided"] and (seen["breached"] or kind == "risk")
+
+
+@pytest.mark.parametrize("kind", ["l-diversity", "k-anonymity", "alpha-k"])
+def test_what_is_too_large_to_look_at_is_undecided_or_right(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("releases", "deciding"):
+        monkeypatch.setattr(
+            f"tacit.families.microdata.definitions.together.{module}.MOST_CELLS", 20
+        )
+    rng, seen = random.Random(13), Counter[str]()
+    for one in drawn(43, 200):
+        found = parameters(kind, rng)
+        table = Counter(value for value, _ in one.people if value is not None)
+        exact = {key: Fraction(str(x)) if isinstance(x, float) else x for key, x in found.items()}
+        right = "breached" if any(map(fails_exactly(kind, exact, table), one.known)) else "holds"
+        definition, joint = define(kind, found), one.joint()
+        verdict = answer_together(definition, joint, "value")  # type: ignore[arg-type]
+        assert verdict.status in ("undecided", right)
+        decided = holds_together(definition, joint, "value")  # type: ignore[arg-type]
+        assert decided in (None, right == "holds")
+        seen[verdict.status] += 1
+    assert all(seen[status] for status in ("undecided", "holds", "breached")), seen

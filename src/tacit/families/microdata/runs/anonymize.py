@@ -76,8 +76,7 @@ def anonymize(
         if output is not None:
             # Once more: now the engine knows which files it reads.
             engine.check_target(output, replace=replace_output, keep=keep)
-        with published(plan, task, job) as beside:
-            found = solve(replace(task, beside=beside), job, levels)
+        found = solve_beside(plan, task, job, levels)
         if isinstance(found, Repaired):
             job.step("asking about what is out already", 0.85)
             found = replace(beside_what_is_out(found, plan), not_asked=task.not_asked)
@@ -102,6 +101,14 @@ def may_go_out(found: Repaired, unjudged: bool) -> bool:
     """
     breached = any(verdict.status == "breached" for verdict in found.verdicts)
     return found.is_judged or (unjudged and not breached)
+
+
+def solve_beside(
+    plan: Plan, task: Task, job: Job, levels: Mapping[str, int] | None = None
+) -> Repaired | NotRepaired:
+    """The same as `solve`, with the copies of the table that are out already."""
+    with published(plan, task, job) as beside:
+        return solve(replace(task, beside=beside), job, levels)
 
 
 def solve(task: Task, job: Job, levels: Mapping[str, int] | None = None) -> Repaired | NotRepaired:

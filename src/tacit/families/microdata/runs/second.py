@@ -16,7 +16,7 @@ from tacit.families.microdata.attacks.scene import rows_with
 from tacit.families.microdata.attacks.stories import Step, Story
 from tacit.families.microdata.definitions.together.deciding import at_most
 from tacit.families.microdata.definitions.together.question import JointQuestion
-from tacit.families.microdata.definitions.together.releases import ABSENT
+from tacit.families.microdata.definitions.together.releases import ABSENT, TooLarge
 from tacit.families.microdata.definitions.together.worlds import Worlds
 from tacit.families.microdata.hierarchy import value_text
 from tacit.families.microdata.microdata import MicrodataQuestion, Person
@@ -59,8 +59,10 @@ def second_release(
         except TacitError:
             return  # the checks say why
         if joint.asked.base.persons is None:
-            for column in columns:
-                yield _told(joint, column, target)
+            try:
+                yield from (_told(joint, column, target) for column in columns)
+            except TooLarge:
+                return  # there are too many kinds of people and tuples to look at
 
 
 def _told(joint: JointQuestion, column: str, target: Target | None) -> Story:

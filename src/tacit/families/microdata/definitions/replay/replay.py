@@ -14,7 +14,7 @@ from tacit.errors import ParameterError
 from tacit.families.microdata.definitions.replay.background import CHECKS, replay_background
 from tacit.families.microdata.definitions.replay.beliefs import replay_beliefs
 from tacit.families.microdata.definitions.replay.neighbours import RECOUNTS, replay_neighbours
-from tacit.model.verdict import Verdict
+from tacit.model.verdict import Reason, Verdict
 
 Row = Mapping[str, Any]
 
@@ -55,6 +55,12 @@ def replay(
             f"{verdict.check} is not about released rows.",
             parameter="verdict",
             hint="Its evidence was replayed before it was shown.",
+        )
+    if not isinstance(verdict.evidence, Reason) and "releases" in verdict.evidence.facts:
+        raise ParameterError(
+            f"the evidence of this {verdict.check} is about several releases together.",
+            parameter="verdict",
+            hint="Rows of one release cannot confirm it.",
         )
     if verdict.check in ("semantic", "rho1-rho2"):
         return replay_beliefs(verdict, released, quasi, person)

@@ -13,7 +13,13 @@ import numpy as np
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
 from tacit.families.microdata.definitions.together.judging import known_of, worst_by_name
 from tacit.families.microdata.definitions.together.question import JointQuestion
-from tacit.families.microdata.definitions.together.releases import ABSENT, Flags, Releases, TooLarge
+from tacit.families.microdata.definitions.together.releases import (
+    ABSENT,
+    MOST_CELLS,
+    Flags,
+    Releases,
+    TooLarge,
+)
 from tacit.families.microdata.definitions.together.seen import COUNTED, About, Seen
 from tacit.families.microdata.definitions.together.worlds import (
     Worlds,
@@ -35,8 +41,11 @@ def holds_together(
     if definition.asks_together & COUNTED:
         return _counted(definition, joint, readings, column)
     asking = Asking(definition, joint, readings, column)
-    if not asking.passing(at_most(joint.releases)).all():
-        return False
+    try:
+        if not asking.passing(at_most(joint.releases)).all():
+            return False
+    except TooLarge:
+        pass  # no quick refutation
     return _shown(asking)
 
 
@@ -97,9 +106,9 @@ def _shown(asking: Asking) -> bool | None:
     if not passing[releases.settled].all():
         return False
     for part in releases.connected():
-        can: Flags = part.current > 0
         open_ = ~passing[part.classes]
         try:
+            can: Flags = part.current > 0
             for _ in explored(part, can, open_, deadline, joint.job):
                 for at in np.flatnonzero(open_).tolist():
                     open_[at] = not asking.passes(int(part.classes[at]), part.tuples[can[at]])
@@ -111,8 +120,12 @@ def _shown(asking: Asking) -> bool | None:
 
 
 def at_most(releases: Releases) -> Worlds:
-    """What somebody of each class can have at most: what each of their groups shows."""
+    """What somebody of each class can have at most: what each of their groups shows. Raises
+    TooLarge.
+    """
     number = releases.tuples
+    if number * len(releases.sizes) > MOST_CELLS:
+        raise TooLarge
     classes = np.repeat(np.arange(len(releases.sizes)), number)
     tuples = np.tile(np.arange(number), len(releases.sizes))
     can = np.ones(len(classes), dtype=bool)

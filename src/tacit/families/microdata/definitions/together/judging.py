@@ -13,7 +13,14 @@ from tacit.families.definition import EQUALLY_LIKELY
 from tacit.families.microdata.definitions.asking import answer_with
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
 from tacit.families.microdata.definitions.together.question import JointQuestion
-from tacit.families.microdata.definitions.together.seen import COUNTED, About, Score, Seen, weighed
+from tacit.families.microdata.definitions.together.seen import (
+    COUNTED,
+    About,
+    Needs,
+    Score,
+    Seen,
+    weighed,
+)
 from tacit.families.microdata.definitions.together.telling import tell
 from tacit.families.microdata.definitions.together.worlds import (
     Worlds,
@@ -21,6 +28,7 @@ from tacit.families.microdata.definitions.together.worlds import (
     greatest_chances,
 )
 from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.overlaps.setting import Integers
 from tacit.families.words import listed, people
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
 
@@ -160,7 +168,7 @@ def worst_by_name(
         if key not in scored:
             scored[key] = tuple(definition.scores(seen))
         fails = any(score.fails for score in scored[key])
-        if fails and not worlds.known[class_]:
+        if fails and not worlds.known[class_] and not definition.asks_together & COUNTED:
             tally.unknown += sizes[class_]
             continue
         tally.below += sizes[class_] if fails else 0
@@ -190,7 +198,7 @@ def known_of(
     chances = greatest_chances(releases, worlds) if "chances" in needs else None
     for class_ in range(len(releases.sizes)):
         if needs & COUNTED and not worlds.known[class_]:
-            yield None
+            yield None if value_of is None else only_value(joint, about, needs, class_, value_of)
             continue
         span = worlds.of(class_)
         codes = [] if value_of is None else value_of[worlds.tuples[span]].tolist()
@@ -208,6 +216,21 @@ def known_of(
             0 if rows is None else rows[class_],
             Fraction(0) if chances is None else chances[class_],
         )
+
+
+def only_value(
+    joint: JointQuestion, about: About, needs: frozenset[Needs], class_: int, value_of: Integers
+) -> Seen | None:
+    """What is known of a class whose worlds were not counted, where all of them agree on one
+    value: that is believed for certain. None where they do not, or more is asked.
+    """
+    found = joint.possible
+    codes = set(value_of[found.tuples[found.of(class_)]].tolist())
+    if not found.known[class_] or len(codes) > 1 or codes == {-1} or "chances" in needs:
+        return None
+    rows = int(fewest_rows(joint.releases, found)[class_]) if "rows" in needs else 0
+    [code] = codes
+    return Seen(about, (code,), {code: 1}, 1, rows)
 
 
 # -- verdicts --------------------------------------------------------------------------------------
@@ -246,6 +269,7 @@ def _breached(
         **_said(joint, worst.seen.about.column if definition.needs_sensitive else ""),
         "size": int(joint.releases.sizes[worst.class_]),
         "people_below": tally.below,
+        **({"people_unknown": tally.unknown} if tally.unknown else {}),
         "fails": worst.score.name,
     }
     because = f"with {listed(joint.names)} together {_sentence(worst.score, breached=True)}"
@@ -264,8 +288,8 @@ def _breached(
         because=because,
         evidence=Witness("person", facts, told.personal()),
         measured=measured,
-        story=f"{told.story()} {tally.below:,} of {people(facts['people'])} fail "
-        f"{definition.label} by the releases together.",
+        story=f"{told.story()} {'At least ' if tally.unknown else ''}{tally.below:,} of "
+        f"{people(facts['people'])} fail {definition.label} by the releases together.",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -52,7 +52,8 @@ class JointQuestion:
 
     `asked` is the question about the release alone, the last of `copies`. `base` counts the
     combinations of all quasi-identifiers and all `columns` that a release shows as they are, with
-    the values as they are written.
+    the values as they are written. `who` names the person of a combination, where each is one
+    person; else somebody with its values is looked up in the table.
     """
 
     asked: MicrodataQuestion
@@ -62,6 +63,7 @@ class JointQuestion:
     assumptions: tuple[Assumption, ...] = ()
     seconds: float = SECONDS
     job: Job = field(default_factory=Job)
+    who: Callable[[int], Mapping[str, Any]] | None = None
     _values: dict[tuple[int, str], tuple[MicrodataQuestion, Integers]] = field(
         default_factory=dict, init=False, repr=False
     )

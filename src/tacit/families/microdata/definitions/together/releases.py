@@ -132,7 +132,9 @@ class Component:
 
     @cached_property
     def current(self) -> Integers:
-        """How many people of each class have each tuple in the data."""
+        """How many people of each class have each tuple in the data. Raises TooLarge."""
+        if len(self.classes) * len(self.tuples) * len(self.releases.groups) > MOST_CELLS:
+            raise TooLarge
         has = self.releases.has
         found = np.zeros((len(self.classes), len(self.tuples)), dtype=np.int64)
         at = np.searchsorted(self.classes, has.classes[self.cells])
@@ -145,8 +147,7 @@ class Component:
         Raises TooLarge.
         """
         groups = self.releases.groups[:, self.classes]
-        if groups.size * len(self.tuples) > MOST_CELLS:
-            raise TooLarge
+        current = self.current
         outputs = np.zeros((len(self.classes), len(groups), len(self.tuples)), dtype=np.int64)
         shown = [np.zeros(1, dtype=np.int64)]
         first = 1
@@ -157,7 +158,7 @@ class Component:
             inside = group != ABSENT
             rows = len(there) * (int(looks.max()) + 1)
             outputs[inside, number] = first + key[inside]
-            shown.append(total(self.current[inside], key[inside], rows))
+            shown.append(total(current[inside], key[inside], rows))
             first += rows
         return Overlap(
             tuple(self.tuples.tolist()),
@@ -165,7 +166,7 @@ class Component:
             outputs,
             self.releases.sizes[self.classes],
             np.concatenate(shown),
-            self.current,
+            current,
         )
 
 

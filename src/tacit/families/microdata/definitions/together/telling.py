@@ -93,5 +93,8 @@ def tell(joint: JointQuestion, class_: int, seen: Seen) -> Told:
         rows = rows[own] if own.any() else rows
     row = int(rows[0])
     known = {name: joint.base.value(name, row) for name in joint.asked.quasi}
+    if joint.who is not None:
+        return Told(joint, seen, row, Person(joint.who(row), known), value)
     looked = known if value is None else {**known, column: joint.base.value(column, row)}
-    return Told(joint, seen, row, Person(next(iter(joint.asked.find(looked, 1)), {}), known), value)
+    identity = next(iter(joint.asked.find(looked, 1)), {})
+    return Told(joint, seen, row, Person(identity, known), value)

@@ -64,13 +64,17 @@ def possible_worlds(
     known = np.ones(len(releases.sizes), dtype=bool)
     pairs = [settled_pairs(releases)]
     for part in releases.connected():
-        can = part.current > 0
+        try:
+            can = part.current > 0
+        except TooLarge:
+            known[part.classes] = False
+            pairs.append((releases.has.classes[part.cells], releases.has.tuples[part.cells]))
+            continue
         try:
             for _ in explored(part, can, np.ones(len(can), dtype=bool), deadline, job):
                 pass
-        except (OutOfTime, TooLarge) as error:
-            is_late |= isinstance(error, OutOfTime)
-            known[part.classes] = False
+        except OutOfTime:
+            is_late, known[part.classes] = True, False
         at = np.nonzero(can)
         pairs.append((part.classes[at[0]], part.tuples[at[1]]))
     classes, tuples = (np.concatenate(some) for some in zip(*pairs, strict=True))

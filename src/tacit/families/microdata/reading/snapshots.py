@@ -1,0 +1,214 @@
+"""Snapshots: copies of a table that was another one then; a key says who is in which of them.
+
+Who joined or left between two releases is in some of them only, and that is known. A person has
+the same values in every release: what changed meanwhile is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.engines.sql import shapes
+from tacit.errors import DataError
+from tacit.families.microdata.counts import Counts, pack_codes, pack_columns
+from tacit.families.microdata.definitions.together.question import Copy, JointQuestion
+from tacit.families.microdata.recoded import as_it_is
+from tacit.families.words import listed, plural
+from tacit.model.jobs import Job
+
+if TYPE_CHECKING:
+    from tacit.engines.base import Engine
+    from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.reading.source import Source
+
+Row = Mapping[str, Any]
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A generalized copy with the key of everybody who is in it."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: Mapping[Key, Row]
+
+
+def snapshot(
+    name: str,
+    key: Sequence[str],
+    engine: Engine,
+    table: str,
+    columns: Sequence[str] | None = None,
+) -> Snapshot:
+    """A table as a snapshot; everybody has a key of their own."""
+    there = list(engine.columns(table))
+    if missing := [one for one in key if one not in there]:
+        raise DataError(
+            f"{name} has no column {missing[0]!r}, and key says who is who.",
+            hint=f"Give the copy with its key: {listed(list(key))}.",
+        )
+    shown = [one for one in (there if columns is None else columns) if one not in key]
+    rows: dict[Key, Row] = {}
+    twice = 0
+    for cells in engine.rows(shapes.columns_of(table, [*key, *shown])):
+        who = tuple(cells[: len(key)])
+        if None in who:
+            raise DataError(
+                f"somebody in {name} has no {listed(list(key))}, and key says who is who.",
+                hint="Fill it in.",
+            )
+        twice += who in rows
+        rows[who] = dict(zip(shown, cells[len(key) :], strict=True))
+    if twice:
+        raise DataError(
+            f"{plural('row', twice)} of {name} with the {listed(list(key))} of another.",
+            hint="A key tells everybody apart.",
+        )
+    return Snapshot(name, tuple(shown), rows)
+
+
+def joint_of_snapshots(
+    source: Source, name: str, key: Sequence[str], copies: Sequence[Snapshot], job: Job
+) -> JointQuestion:
+    """The question about a release of a table and copies of what the table was before."""
+    table, question = source.plan.tables[name], source.question(name)
+    columns = (*table.sensitive, *table.insensitive)
+    own = snapshot(name, key, source.reader, name, [*table.quasi_identifiers, *columns])
+    everybody = list(dict.fromkeys([*own.rows, *(who for one in copies for who in one.rows)]))
+    for one in copies:
+        _check(one, own, columns, table.quasi_identifiers)
+    values = {
+        column: [_value(who, column, [own, *copies]) for who in everybody] for column in columns
+    }
+    _refuse_unseen(question.base, values)
+    cells: dict[str, list[Any]] = {
+        column: [own.rows[who][column] if who in own.rows else None for who in everybody]
+        for column in table.quasi_identifiers
+    }
+    labels = {
+        (one.name, column): f"{one.name} shows {column}"
+        for one in copies
+        for column in one.columns
+        if column in table.quasi_identifiers
+    }
+    for one in copies:
+        for column in one.columns:
+            if (one.name, column) in labels:
+                cells[labels[one.name, column]] = [
+                    one.rows[who][column] if who in one.rows else None for who in everybody
+                ]
+    base = _counts({**cells, **values}, {**question.base.dictionaries}, table.quasi_identifiers)
+    return JointQuestion(
+        question,
+        [
+            *(
+                Copy(
+                    one.name,
+                    {
+                        labels[one.name, column]: as_it_is(
+                            base.dictionaries[labels[one.name, column]]
+                        )
+                        for column in one.columns
+                        if (one.name, column) in labels
+                    },
+                    frozenset(one.columns) & frozenset(columns),
+                    np.array([who in one.rows for who in everybody]),
+                )
+                for one in copies
+            ),
+            Copy(
+                name,
+                {column: question.levels[column] for column in question.quasi},
+                frozenset(columns),
+                np.array([who in own.rows for who in everybody]),
+            ),
+        ],
+        base,
+        columns,
+        job=job,
+        who=lambda row: dict(zip(key, everybody[row], strict=True)),
+    )
+
+
+def _check(one: Snapshot, own: Snapshot, columns: Sequence[str], quasi: Sequence[str]) -> None:
+    """A copy shows columns of the table, the same values of everybody who is in both, and all of
+    who left.
+    """
+    for column in one.columns:
+        if column not in (*columns, *quasi):
+            raise DataError(
+                f"{one.name} has a column {column!r}, which is no quasi-identifier and no "
+                f"released column of table {own.name}.",
+                hint="Leave it out, or give it a role.",
+            )
+        if column in columns:
+            changed = sum(
+                1
+                for who, row in one.rows.items()
+                if who in own.rows and row[column] != own.rows[who][column]
+            )
+            if changed:
+                raise DataError(
+                    f"{column} of {plural('person', changed)} is another one in {one.name} than in "
+                    f"{own.name}: worlds give everybody one value.",
+                    hint="Only people whose values stayed as they were can be judged together.",
+                )
+    left = any(who not in own.rows for who in one.rows)
+    hidden = [column for column in columns if column not in one.columns]
+    if left and hidden:
+        raise DataError(
+            f"{one.name} has people who left, and does not show their {hidden[0]}.",
+            hint="Give the copy with all columns that are released as they are.",
+        )
+
+
+def _value(who: Key, column: str, copies: Sequence[Snapshot]) -> Any:
+    """Somebody's value, as the first copy shows it that has them and the column."""
+    return next(
+        one.rows[who][column] for one in copies if who in one.rows and column in one.columns
+    )
+
+
+def _refuse_unseen(base: Counts, values: Mapping[str, Sequence[Any]]) -> None:
+    """Beliefs are about the values of the release that is asked about."""
+    for column, some in values.items():
+        if column not in base.dictionaries:
+            continue
+        strange = {one for one in some if one is not None} - set(base.dictionaries[column])
+        if strange:
+            raise DataError(
+                f"people who left have {plural('value', len(strange))} of {column} that nobody has "
+                "now: what a release says of these values cannot be compared with it.",
+                hint="Ask about the values that are left, or leave those people out.",
+            )
+
+
+def _counts(
+    cells: Mapping[str, Sequence[Any]], known: Mapping[str, Sequence[Any]], quasi: Sequence[str]
+) -> Counts:
+    """Counts of one row for each person; quasi-identifiers have the codes of the table."""
+    dictionaries: dict[str, tuple[Any, ...]] = {}
+    codes: dict[str, Integers] = {}
+    for column, some in cells.items():
+        if column in quasi:
+            dictionaries[column] = tuple(known[column])
+        else:
+            dictionaries[column] = tuple(dict.fromkeys(one for one in some if one is not None))
+        place = {value: code for code, value in enumerate(dictionaries[column])}
+        codes[column] = np.array(
+            [len(place) if one is None else place[one] for one in some], dtype=np.int64
+        )
+    sizes = {column: len(values) + 1 for column, values in dictionaries.items()}
+    packing = pack_columns(sizes)
+    many = len(next(iter(codes.values())))
+    keys = tuple(
+        pack_codes([codes[name] for name in packed], [sizes[name] for name in packed], many)[0]
+        for packed in packing
+    )
+    missing = frozenset(name for name in codes if bool((codes[name] == sizes[name] - 1).any()))
+    return Counts(dictionaries, sizes, packing, keys, np.ones(many, dtype=np.int64), None, missing)
