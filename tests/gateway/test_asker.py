@@ -137,3 +137,11 @@ def test_a_column_that_no_view_shows_is_named(tmp_path: Path) -> None:
     text = PLAN.replace("allow: [mine, past, five]", "allow: [five]")
     found = decider(tmp_path, text).decide("members", "SELECT made FROM posts", (), asker("7"))
     assert "No view of this role shows posts.made." in found.message
+
+
+def test_the_owner_is_told_that_constraints_have_to_be_true(tmp_path: Path) -> None:
+    from gateway.gateway_plans import policy
+
+    assert not any("have to be true" in one for one in policy(tmp_path, PLAN).warnings)
+    text = PLAN.replace("secrets:", 'constraints: ["notes[owner] in posts[level]"]\nsecrets:')
+    assert any("have to be true" in one for one in policy(tmp_path, text).warnings)

@@ -15,7 +15,6 @@ from itertools import product
 from sqlglot import exp
 
 from tacit.families.queries.query import Relations
-from tacit.families.queries.sql.functions import is_aggregate, is_windowed
 
 MOST_CASES = 16
 AFTER_ROWS = ("expressions", "group", "having", "qualify", "windows", "order", "distinct")
@@ -202,7 +201,7 @@ def counts(select: exp.Select) -> bool:
 
 def puts_together(node: exp.Expr) -> bool:
     """Does it compute something of several rows?"""
-    return isinstance(node, exp.AggFunc | exp.Window) or is_aggregate(node) or is_windowed(node)
+    return isinstance(node, exp.AggFunc | exp.Window)
 
 
 def _after(select: exp.Select) -> Iterator[exp.Expr]:

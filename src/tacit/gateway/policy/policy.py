@@ -335,6 +335,12 @@ def warnings(
                 "text, and are text here all the same: types must not depend on rows. Write "
                 f"columns: {{{written}}}"
             )
+    stated = [*plan.constraints, *(name for name, one in plan.tables.items() if one.foreign_keys)]
+    if stated and any(role.default == "deny" and role.allow for role in plan.roles.values()):
+        yield (
+            "roles with default: deny may get what follows from the constraints and foreign keys "
+            "of the plan, which are not looked at in the data: they have to be true"
+        )
     for role in plan.roles.values():
         if role.default == "deny" and not role.allow:
             yield f"role {role.name} may ask nothing: default is deny and nothing is allowed"
