@@ -5,6 +5,7 @@ data frames, roles, queries and options, as a plan has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from tacit.families.definition import Definition
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
 from tacit.families.microdata.reading.source import Source, count_table
 from tacit.families.microdata.repair.required import Required
+from tacit.model.jobs import Job
+from tacit.model.release import Microdata
 from tacit.model.schema import Table
 from tacit.plan.plan import Plan
 
