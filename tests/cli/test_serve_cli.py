@@ -131,6 +131,9 @@ def test_the_help_names_the_defaults_of_the_server() -> None:
             "workbench",
             "folder",
             "workbench_hosts",
+            "postgres_port",
+            "tls_certificate",
+            "tls_key",
         ):
             assert (
                 f"default: {option.default:g}" in said

@@ -20,7 +20,14 @@ STATES = ("undecided", "may-fail", "discloses", "not-granted")
 
 def test_the_description_is_complete() -> None:
     described = openapi("1")
-    assert set(described["paths"]) == {"/query", "/check", "/me", "/health", "/metrics"}
+    assert set(described["paths"]) == {
+        "/query",
+        "/check",
+        "/me",
+        "/health",
+        "/ready",
+        "/metrics",
+    }
     for methods in described["paths"].values():
         for one in methods.values():
             assert one["summary"] and all(

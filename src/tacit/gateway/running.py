@@ -116,6 +116,11 @@ class Places:
         """How many queries run."""
         return len(self._answers)
 
+    @property
+    def free(self) -> int:
+        """How many places nobody has taken."""
+        return self._free.qsize()
+
     async def begin(
         self, sql: str, encoder: Encoder, limit: int, seconds: float, gone: asyncio.Future[None]
     ) -> Answer:

@@ -79,6 +79,11 @@ class Workers:
                     "a process that decides could not be started.", hint="Is there enough memory?"
                 )
 
+    @property
+    def alive(self) -> bool:
+        """Is there a process that decides?"""
+        return not self._closed and any(worker.is_alive() for worker in list(self._all))
+
     async def judge(
         self,
         role: str,
@@ -156,6 +161,10 @@ class Worker:
             with suppress(EOFError, OSError):
                 self._ready = self._line.poll(seconds) and self._line.recv() == READY
         return self._ready
+
+    def is_alive(self) -> bool:
+        """Is the process there?"""
+        return self._process.is_alive()
 
     def ask(self, question: tuple[Any, ...], seconds: float) -> Judged | None:
         """The answer, or None where the process hangs or is gone."""

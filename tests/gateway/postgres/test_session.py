@@ -206,6 +206,13 @@ def test_several_statements_in_one_text(door: Live) -> None:
         assert [kind for kind, _ in line.ask(" ; -- nothing")] == [b"I", b"Z"]
 
 
+def test_a_text_that_is_too_long_is_not_looked_at(door: Live) -> None:
+    with RawClient(door.postgres_port, "ann", door.token, "nurses") as line:
+        assert error_of(line.ask(";" * 1_000_000))["C"] == "54000"
+        assert error_of(line.extended("SELECT 1 --" + "x" * 200_000, 0))["C"] == "54000"
+        assert rows_of(line.ask("SELECT beds FROM wards WHERE ward = 'A'")) == [[b"10"]]
+
+
 def test_an_error_skips_to_the_next_sync(door: Live) -> None:
     with RawClient(door.postgres_port, "ann", door.token, "nurses") as line:
         failed = line.extended("SELECT nothing FROM wards", 0)

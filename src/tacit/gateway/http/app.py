@@ -1,4 +1,4 @@
-"""The HTTP interface: /query, /check, /me, /health, /metrics and its
+"""The HTTP interface: /query, /check, /me, /health, /ready, /metrics and its
 description, as one FastAPI application.
 """
 
@@ -39,6 +39,7 @@ from tacit.gateway.policy.refusals import (
     Refusal,
     unauthorized,
 )
+from tacit.gateway.readiness import Readiness
 from tacit.gateway.running import Gone
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def create_app(gateway: Gateway, *, version: str = "") -> FastAPI:
             "GET",
             Fixed(gateway, json.dumps({"status": "ok", "version": version}).encode(), JSON_HEADERS),
         ),
+        ("/ready", "GET", Ready(gateway)),
         ("/openapi.json", "GET", Fixed(gateway, json.dumps(described).encode(), JSON_HEADERS)),
         ("/docs", "GET", Fixed(gateway, page(described).encode(), PAGE_HEADERS)),
     ]
@@ -186,6 +188,21 @@ class Fixed(Endpoint):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""
         await reply(send, 200, self._body, self._headers)
+
+
+class Ready(Endpoint):
+    """Can the gateway answer now? For whoever sends it requests, or starts it again."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        super().__init__(gateway)
+        self._readiness = Readiness(gateway)
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send what is ready; status 503 where something is not."""
+        parts = await self._readiness.parts()
+        ready = all(parts.values())
+        body = {"ready": ready, "parts": parts}
+        await reply(send, 200 if ready else 503, json.dumps(body).encode(), JSON_HEADERS)
 
 
 class Numbers(Endpoint):

@@ -230,6 +230,18 @@ def openapi(version: str) -> dict[str, Any]:
                     "responses": {"200": answer("It is.", "Health"), **errors(431, 500)},
                 }
             },
+            "/ready": {
+                "get": {
+                    "operationId": "ready",
+                    "summary": "Can the gateway answer now?",
+                    "description": "Plan, audit log, ledger, deciding processes, database.",
+                    "responses": {
+                        "200": answer("It can.", "Readiness"),
+                        "503": answer("Something is not ready: `parts` says what.", "Readiness"),
+                        **errors(431, 500),
+                    },
+                }
+            },
             "/metrics": {
                 "get": {
                     "operationId": "metrics",
@@ -262,6 +274,17 @@ def openapi(version: str) -> dict[str, Any]:
                     "type": "object",
                     "required": ["user", "roles"],
                     "properties": {"user": TEXT, "roles": ROLES},
+                },
+                "Readiness": {
+                    "type": "object",
+                    "required": ["ready", "parts"],
+                    "properties": {
+                        "ready": {"type": "boolean"},
+                        "parts": {
+                            "type": "object",
+                            "additionalProperties": {"type": "boolean"},
+                        },
+                    },
                 },
                 "Health": {
                     "type": "object",

@@ -17,7 +17,13 @@ import duckdb
 import pyarrow as pa
 
 from tacit.engines.duckdb.stream import batches
-from tacit.gateway.postgres.catalog_queries import MACRO, SCHEMA, is_about_catalogs, question
+from tacit.gateway.postgres.catalog_queries import (
+    MACRO,
+    MENTIONS,
+    SCHEMA,
+    is_about_catalogs,
+    question,
+)
 from tacit.gateway.postgres.catalog_rows import (
     CATALOG_OID,
     OWNER,
@@ -61,13 +67,17 @@ class Catalog:
         self._answers: OrderedDict[str, pa.Table] = OrderedDict()
         self._made: asyncio.Future[duckdb.DuckDBPyConnection] | None = None
 
-    def answers(self, sql: str) -> bool:
-        """Is a query about the catalogs, or about the session itself?"""
-        return is_about_catalogs(sql, self._known.names)
+    async def answers(self, sql: str) -> bool:
+        """Is a query about the catalogs, or about the session itself? What may be is read in a
+        thread: others must not wait for it.
+        """
+        if MENTIONS.search(sql) is None:
+            return False
+        return await asyncio.to_thread(is_about_catalogs, sql, self._known.names)
 
     async def table(self, sql: str, values: Sequence[Any], settings: Mapping[str, str]) -> pa.Table:
         """The answer to a question about the catalogs; a Trouble where it cannot be read."""
-        asked = question(sql, values, settings, self._known.role)
+        asked = await asyncio.to_thread(question, sql, values, settings, self._known.role)
         found: Any = self._answers.get(asked)
         if found is None:
             database = await self._database()

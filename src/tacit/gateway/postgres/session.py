@@ -18,6 +18,7 @@ import pyarrow as pa
 from tacit.gateway.asking import Admitted, Run, admitted, event_of
 from tacit.gateway.gateway import refusal_of
 from tacit.gateway.http.app import where
+from tacit.gateway.http.requests import MOST_LETTERS as MOST_QUERY
 from tacit.gateway.http.requests import Value, asked_of, read_value
 from tacit.gateway.policy.refusals import Refusal
 from tacit.gateway.postgres import wire
@@ -199,6 +200,7 @@ class Session:
 
     async def _simple(self, sql: str) -> None:
         """Statements one after the other; the first that fails is the last."""
+        check_length(sql)
         await self._forget("")
         found = split(sql)
         if not found:
@@ -214,6 +216,7 @@ class Session:
                 await self._end(portal, portal.done)
 
     def _parse(self, message: wire.Parse) -> None:
+        check_length(message.sql)
         self._sql = message.sql
         if len(found := split(message.sql)) > 1:
             raise Trouble("42601", "a prepared statement is one statement.")
@@ -234,7 +237,7 @@ class Session:
         await self._forget(message.portal)
         if len(self._portals) >= MOST_PORTALS:
             raise Trouble("53400", "this session has opened too many portals.")
-        types = self._types(prepared)
+        types = await self._types(prepared)
         if len(message.values) != len(types):
             raise Trouble(
                 "08P01",
@@ -267,7 +270,7 @@ class Session:
         change about the decision is decided when they are there.
         """
         self._sql = prepared.sql
-        types = self._types(prepared)
+        types = await self._types(prepared)
         schema = await self._schema(prepared, len(types))
         self._line.send(wire.parameter_description(types))
         if schema is None:
@@ -297,11 +300,17 @@ class Session:
             raise Trouble("34000", f'there is no portal or cursor "{name}".')
         return found
 
-    def _types(self, prepared: Prepared) -> tuple[int, ...]:
+    async def _types(self, prepared: Prepared) -> tuple[int, ...]:
         """The types of parameters: as the client says, else by where they stand."""
         policy = self._now().policy
         if prepared.inferred[0] != policy.digest:
-            found = parameter_types(prepared.sql, policy.relations, policy.dialect)
+            asked = (prepared.sql, policy.relations, policy.dialect)
+            short = len(prepared.sql) < LONG  # others must not wait for what is long
+            found = (
+                parameter_types(*asked)
+                if short
+                else await asyncio.to_thread(parameter_types, *asked)
+            )
             prepared.inferred = (policy.digest, found)
         _, found = prepared.inferred
         said = prepared.types
@@ -353,7 +362,7 @@ class Session:
             portal.rows = KnownRows(self._shown(command.name), portal.formats)
             return True
         catalog, now = await self._catalog()
-        if catalog.answers(command.query):
+        if await catalog.answers(command.query):
             table = await catalog.table(command.query, portal.values, self._settings.all())
             portal.rows = KnownRows(table, portal.formats)
         else:
@@ -632,7 +641,7 @@ class Session:
             return None
         self._check_state(command)
         catalog, now = await self._catalog()
-        if catalog.answers(command.query):
+        if await catalog.answers(command.query):
             return (await catalog.table(command.query, unknown, self._settings.all())).schema
         one = await self._admitted(now, command.query, unknown, f"{PATH} describe")
         assert one.decided.decision.sql is not None
@@ -640,6 +649,17 @@ class Session:
 
 
 FLUSH_BYTES = 65_536
+LONG = 2_000  # letters of a query
+
+
+def check_length(sql: str) -> None:
+    """Refuse a text that is longer than a query may be, before any of it is looked at."""
+    if len(sql) > MOST_QUERY:
+        raise Trouble(
+            "54000",
+            f"the text is longer than {MOST_QUERY} letters.",
+            hint="Send less at a time.",
+        )
 
 
 class _Borrowed:
