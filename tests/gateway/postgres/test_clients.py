@@ -148,7 +148,7 @@ def test_psqlodbc(door: Live) -> None:
     """In a process of its own: the driver's libraries may be found by its environment only."""
     if not ODBC.exists():
         pytest.skip("no psqlODBC: apt install odbc-postgresql")
-    pytest.importorskip("pyodbc", reason="no pyodbc: pip install pyodbc")
+    pytest.importorskip("pyodbc", reason="no pyodbc: pip install pyodbc", exc_type=ImportError)
     said = subprocess.run(
         [os.sys.executable, HERE / "odbc_client.py", ODBC, str(door.postgres_port), door.token],
         capture_output=True,
