@@ -160,6 +160,19 @@ def test_imports_point_one_way(path: Path) -> None:
     assert not upwards, "\n".join(upwards)
 
 
+def test_no_two_parts_of_a_tier_import_each_other() -> None:
+    beside = {
+        (part, other)
+        for path in MODULES
+        for _, name in imports_of(path)
+        if name.startswith("tacit.") and (part := part_of(name_of(path)))
+        if (other := part_of(name.removeprefix("tacit."))) and other != part
+        if PARTS[other] == PARTS[part]
+    }
+    mutual = {pair for pair in beside if pair[::-1] in beside}
+    assert not mutual
+
+
 @pytest.mark.parametrize(
     "path",
     [path for path in MODULES if part_of(name_of(path)) in ("model", "errors")],
