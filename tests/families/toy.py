@@ -128,9 +128,9 @@ class TotalFamily(Family[TotalQuestion]):
         assert isinstance(release, Total)
         return TotalQuestion(release.name, release.table, rows_of(release.table, opened))
 
-    def looked_at(self, question: TotalQuestion) -> Mapping[str, str]:
+    def looked_at(self, question: TotalQuestion) -> Mapping[str, tuple[int, str]]:
         """The table."""
-        return {question.table: f"{question.table}: {question.rows} rows"}
+        return {question.table: (question.rows, f"{question.table}: {question.rows} rows")}
 
 
 def rows_of(name: str, opened: OpenPlan) -> int:

@@ -17,7 +17,7 @@ from tacit.families.family import Answered, Family, family_of
 from tacit.model.deadline import until
 from tacit.model.holdings import Adversary, Hand
 from tacit.model.jobs import Cancelled, Job
-from tacit.model.verdict import Audience, Reason, Verdict
+from tacit.model.verdict import Audience, Reason, Verdict, subject_text
 from tacit.plan.known_tables import KEYS_IGNORED
 from tacit.plan.opened import OpenPlan
 
@@ -45,13 +45,27 @@ class Assessment:
         """The verdicts, in the plan's order."""
         return tuple(one.verdict for one in self.answered)
 
-    def looked_at(self) -> dict[str, str]:
-        """The tables that were counted, by name, each in a line."""
-        found: dict[str, str] = {}
-        for one in self.answered:
-            if one.question is not None:
-                found = {**one.family.looked_at(one.question), **found}
-        return found
+    @property
+    def questions(self) -> dict[str, Any]:
+        """The questions behind the answers, by what they are about."""
+        return {
+            subject_text(one.verdict.subject): one.question
+            for one in self.answered
+            if one.question is not None
+        }
+
+    def looked_at(self) -> list[str]:
+        """The tables that were looked at, each in a line: where several checks looked at one, what
+        the one says that saw the most of it.
+        """
+        found: dict[str, tuple[int, str]] = {}
+        asked = [one for one in self.answered if one.question is not None]
+        for family, some in by_family(asked):
+            for one in some:
+                for table, (many, line) in family.looked_at(one.question).items():
+                    if table not in found or many > found[table][0]:
+                        found[table] = many, line
+        return [line for _, line in found.values()]
 
     @property
     def exit_status(self) -> int:

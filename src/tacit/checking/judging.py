@@ -240,7 +240,7 @@ def told(
     ]
     says = (
         "`given` of this check says"
-        if check.given is not None
+        if holdings.left_out(check)
         else "the ledger and the plan say"
         if holdings.asks_ledger(check)
         else "the plan says"

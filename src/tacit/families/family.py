@@ -93,8 +93,8 @@ class Family(ABC, Generic[Q]):
         except InputError as error:
             raise error.at(opened.plan.mark(*check.path)) from None
 
-    def looked_at(self, question: Q) -> Mapping[str, str]:
-        """The tables that were counted, by name, each in a line."""
+    def looked_at(self, question: Q) -> Mapping[str, tuple[int, str]]:
+        """The tables that were looked at, by name: how much of each, and that in a line."""
         return {}
 
     def pictured(

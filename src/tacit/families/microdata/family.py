@@ -124,11 +124,13 @@ class MicrodataFamily(Family["MicrodataQuestion | JointQuestion"]):
         assert isinstance(with_files, MicrodataDefinition)
         return answer_together(with_files, question, check.sensitive, mark)
 
-    def looked_at(self, question: MicrodataQuestion | JointQuestion) -> Mapping[str, str]:
+    def looked_at(
+        self, question: MicrodataQuestion | JointQuestion
+    ) -> Mapping[str, tuple[int, str]]:
         """How many rows and people the table has."""
         own = alone(question)
         name = own.table.name
-        return {name: f"{name}: {own.rows:,} rows, {people(own.people)}"}
+        return {name: (own.rows, f"{name}: {own.rows:,} rows, {people(own.people)}")}
 
     def pictured(self, answered: Sequence[Asked], job: Job, depth: Depth) -> list[Asked]:
         """A page shows the groups of each release, and who is exposed."""

@@ -47,9 +47,10 @@ class OverlapFamily(Family[OverlapQuestion]):
         """All views together; what is out comes first."""
         return overlap_questions_of(opened).question(about(check, *hand.together))
 
-    def looked_at(self, question: OverlapQuestion) -> Mapping[str, str]:
+    def looked_at(self, question: OverlapQuestion) -> Mapping[str, tuple[int, str]]:
         """How many people of the table were judged."""
-        return {question.table: f"{question.table}: {people(question.overlap.people)} judged"}
+        table, many = question.table, question.overlap.people
+        return {table: (many, f"{table}: {people(many)} judged")}
 
     def pictured(
         self, answered: Sequence[Answered[OverlapQuestion]], job: Job, depth: Depth

@@ -48,7 +48,7 @@ def render(assessment: Assessment, audience: Audience) -> str:
         "page.html",
         audience,
         plan=Path(assessment.plan).name,
-        tables=list(assessment.looked_at().values()),
+        tables=assessment.looked_at(),
         sections=[
             section(name, answered, assessment, audience)
             for name, answered in by_release(assessment.answered)

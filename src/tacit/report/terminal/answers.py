@@ -49,7 +49,7 @@ def show(assessment: Assessment, console: Console, audience: Audience = "owner")
 
 def show_tables(assessment: Assessment, console: Console, audience: Audience) -> None:
     """Who is in which table, and who must not learn what."""
-    counted = list(assessment.looked_at().values())
+    counted = assessment.looked_at()
     if not counted and any(
         teller_of(one.check).names_plan and teller_of(one.check).has_rows(one)
         for one in assessment.verdicts
