@@ -607,3 +607,18 @@ def test_a_refusal_gives_the_true_reason_and_what_to_write(
     assert message in found.message and (
         found.hint is None if hint is None else hint in str(found.hint)
     )
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("SELECT name FROM patient", "unknown-table"),
+        ("SELECT illnes FROM patients", "unknown-column"),
+    ],
+)
+def test_a_role_that_is_allowed_some_views_is_told_no_other_name(
+    hospital: Decider, sql: str, code: str
+) -> None:
+    found = hospital.decide("porters", sql)
+    assert (found.code, found.hint) == (code, "Write FROM wards.")
+    assert "illness" not in found.message and hospital.decide("nurses", sql).hint != found.hint

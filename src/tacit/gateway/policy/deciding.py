@@ -75,6 +75,7 @@ class Decision:
 
 
 REFUSALS = frozenset({"discloses", "undecided", "may-fail", "not-granted", "attribute"})
+NAMES_SOMETHING = ("unknown-table", "unknown-column")  # errors that propose names
 Outcome = tuple[str, str, str | None, str | None]  # code, message, hint, secret
 ALLOWED: Outcome = (
     "allowed",
@@ -126,7 +127,7 @@ class Decider:
                 statement.tree, len(reading.columns), statement.source, scans=scans
             )
         except QueryError as error:
-            return Decision(False, error.code, _placed(error), error.hint)
+            return Decision(False, error.code, _placed(error), self._hint(role, error))
         except RecursionError:
             return Decision(
                 False, "too-large", "The query is nested too deeply.", "Split it into several."
@@ -163,12 +164,21 @@ class Decider:
                 statement.source, runs, tree, self.policy.dialect
             )  # what was judged is what the database will read
         except QueryError as error:
-            return Decision(False, error.code, _placed(error), error.hint)
+            return Decision(False, error.code, _placed(error), self._hint(role, error))
         trace = () if history is None else trace_of(statement.tree, self._reader(statement))
         return Decision(True, code, message, hint, secret, runs, reading.columns, key, trace)
 
     def _reader(self, statement: Statement) -> Callable[[exp.Select], Query | None]:
         return self._covering(statement, (), ()).read
+
+    def _hint(self, role: str, error: QueryError) -> str | None:
+        """What to write instead. Names that are alike may be hidden from a role that is allowed
+        some tables and views only: it is told those.
+        """
+        own = self.policy.roles[role]
+        if own.default == "allow" or error.code not in NAMES_SOMETHING:
+            return error.hint
+        return not_granted(own)[2]
 
     def _read(self, statement: Statement) -> Reading:
         return read_tree(
