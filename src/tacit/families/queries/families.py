@@ -51,8 +51,10 @@ class Groups:
 
     def top(self, item: Item) -> Item:
         """What stands for all that are joined with an item."""
-        while self.above.setdefault(item, item) != item:
-            item = self.above[item]
+        above = self.above.setdefault(item, item)
+        while above != item:  # paths are halved: a thousand views join the same columns
+            self.above[item] = item = self.above[above]
+            above = self.above[item]
         return item
 
     def join(self, one: Item, two: Item) -> None:

@@ -185,6 +185,26 @@ class Bench:
         return self._in_duckdb(reading.text)
 
 
+def views_named(texts: Iterable[str], views: Mapping[str, str]) -> dict[str, str]:
+    """The views that some queries may name, directly or by way of other views.
+
+    >>> views_named(['SELECT a FROM "V"'], {"v": "SELECT a FROM w", "w": "...", "u": "..."})
+    {'v': 'SELECT a FROM w', 'w': '...'}
+    """
+    waiting, found = [unquoted(text) for text in texts], set[str]()
+    while waiting:
+        text = waiting.pop()
+        new = [name for name in views if name not in found and unquoted(name) in text]
+        found.update(new)
+        waiting += [unquoted(views[name]) for name in new]
+    return {name: text for name, text in views.items() if name in found}
+
+
+def unquoted(text: str) -> str:
+    """A text as names are looked for in it: however they are quoted or capitalised."""
+    return text.translate({ord(mark): None for mark in '"`[]'}).casefold()
+
+
 def fresh_names(made: Mapping[Fact, Fact]) -> dict[Any, Any]:
     """The names of the new values that were made."""
     return {

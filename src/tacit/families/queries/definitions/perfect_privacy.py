@@ -23,6 +23,7 @@ from tacit.families.queries.definitions.perfect_evidence import (
     concrete,
     moved,
     rows_of,
+    views_named,
 )
 from tacit.families.queries.facts import Fact
 from tacit.families.queries.families import doubtful
@@ -364,7 +365,8 @@ class PerfectPrivacy(Definition):
         """Both queries executed on the rows that were found; or why they could not be."""
         made = concrete(rows_at(found), question.relations)
         try:
-            with Bench(question.relations, question.dialect, question.others) as bench:
+            named = views_named((question.secret.text, reading.text), question.others)
+            with Bench(question.relations, question.dialect, named) as bench:
                 executed = (
                     bench.executed(
                         question.secret, secret, found.instance_secret, found.secret_tuple, made
