@@ -10,6 +10,7 @@ from typing import Any
 from tacit.errors import Mark
 from tacit.model.release import Release
 from tacit.model.schema import Table
+from tacit.model.verdict import Waiver
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +71,4 @@ class Plan:
     fresh: int | None = None
     roles: Mapping[str, Role] = field(default_factory=dict)
     ledger: str = "tacit-ledger.sqlite"
+    waive: tuple[Waiver, ...] = ()

@@ -11,11 +11,12 @@ from tacit.errors import Mark, ParameterError, PlanError
 from tacit.model.recipients import Spellings
 from tacit.model.release import Release, Synthetic
 from tacit.model.schema import Table
+from tacit.model.verdict import Waiver
 from tacit.plan.plan import Check, Plan, Role
 from tacit.plan.read.checks import read_check
 from tacit.plan.read.document import Faults, Written, read_document
 from tacit.plan.read.keys import PlanKeys, Read, read_keys
-from tacit.plan.read.references import LEDGER, References, check_names
+from tacit.plan.read.references import LEDGER, References, check_names, check_waivers
 from tacit.plan.read.releases import Section, read_query, read_release, releases_from
 from tacit.plan.read.tables import read_table
 from tacit.plan.read.values import PASSWORD
@@ -51,6 +52,8 @@ def read_plan(document: Written, folder: Path, *, need_checks: bool = False) -> 
     checks = tuple(_read_checks(keys, faults))
     _check_references(References(tables, secrets, releases, faults), keys, checks)
     check_names(checks, faults)
+    if len(checks) == len(keys.checks):  # a check that could not be read may have the name
+        check_waivers([one.check for one in keys.waive], checks, faults)
     _check_password(keys.source, "source", faults)
     _check_password(keys.ledger, "ledger", faults)
     _check_thresholds(checks, faults)
@@ -81,6 +84,7 @@ def read_plan(document: Written, folder: Path, *, need_checks: bool = False) -> 
             name: Role(name, one.default, one.deny, one.allow) for name, one in keys.roles.items()
         },
         ledger=keys.ledger,
+        waive=tuple(Waiver(one.check, one.reason, one.by, one.until) for one in keys.waive),
     )
 
 

@@ -78,9 +78,9 @@ def section(
         not_drawn=" ".join(filter(None, (teller.not_drawn(answered) for teller in tellers))),
         graphs=[teller_of(one.verdict.check).graphs(one) for one in answered],
         badge="breached"
-        if breached
+        if any(verdict.fails for verdict in breached)
         else "undecided"
-        if undecided or not_together(verdicts, assessment.verdicts)
+        if breached or undecided or not_together(verdicts, assessment.verdicts)
         else "holds",
     )
 
