@@ -178,8 +178,13 @@ def demo(folder: Path, as_json: bool, report: Path | None, audience: str | None)
 @click.option(
     "--table", metavar="NAME", help="Which table of a database; for a file, what to call its table."
 )
+@click.option(
+    "--policy",
+    metavar="NAME",
+    help="Begin with the checks of this policy pack (see tacit policies), or of a file.yaml.",
+)
 @as_json
-def init(data: str, plan: Path, table: str | None, as_json: bool) -> int:
+def init(data: str, plan: Path, table: str | None, policy: str | None, as_json: bool) -> int:
     """Look at DATA and write a starter plan.
 
     DATA is a CSV or Parquet file, a DuckDB file, postgresql://host/database or spark. Identifiers,
@@ -189,7 +194,7 @@ def init(data: str, plan: Path, table: str | None, as_json: bool) -> int:
     from tacit.starter.start import start
 
     with waiting("looking at the columns"):
-        starter = start(data, plan=plan, table=table)
+        starter = start(data, plan=plan, table=table, policy=policy)
     for note in starter.notes:
         warn(f"Note: {note}")
     if as_json:

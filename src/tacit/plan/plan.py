@@ -72,3 +72,4 @@ class Plan:
     roles: Mapping[str, Role] = field(default_factory=dict)
     ledger: str = "tacit-ledger.sqlite"
     waive: tuple[Waiver, ...] = ()
+    policies: tuple[str, ...] = ()  # that `checks` include, as the file names them
