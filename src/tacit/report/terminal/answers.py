@@ -96,8 +96,8 @@ def conclusion(verdicts: Sequence[Verdict], every: Sequence[Verdict] = ()) -> Te
     if joint := not_together(verdicts, every):
         own = "meet their own checks" if len(judged(verdicts[0])) > 1 else "meets its own checks"
         return Text(f"{own}, {joint}", style=STYLES["undecided"])
-    own = set(judged(verdicts[0])) if verdicts else set()
-    if waived := [one for one in every or verdicts if one.waived and own & set(judged(one))]:
+    about = set(judged(verdicts[0])) if verdicts else set()
+    if waived := [one for one in every or verdicts if one.waived and about & set(judged(one))]:
         return Text(f"{plural('check', len(waived))} waived", style=STYLES["undecided"])
     return Text("meets the checks of this plan", style=STYLES["holds"])
 
