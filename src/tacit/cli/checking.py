@@ -76,7 +76,7 @@ def check(
     if formats:
         write_formats(formats, loaded, only, assessment, fail_on)
     if None in formats.values():
-        write_page(assessment, report, chosen(audience))
+        write_page(assessment, report, chosen(audience), loaded)
         return exit_status(assessment, fail_on)
     present(
         assessment,
@@ -84,6 +84,7 @@ def check(
         report=report,
         audience=chosen(audience),
         plan=plan,
+        loaded=loaded,
         kinds=[check.kind for check in loaded.checks],
     )
     return exit_status(assessment, fail_on)
@@ -158,6 +159,7 @@ def demo(folder: Path, as_json: bool, report: Path | None, audience: str | None)
         report=page,
         audience=chosen(audience),
         plan=plan,
+        loaded=loaded,
         more=[*([] if can_draw() else [install_command("web")]), f"tacit serve {plan}"],
     )
     return 0
@@ -228,6 +230,7 @@ def present(
     report: Path | None,
     audience: Audience,
     plan: Path,
+    loaded: Plan,
     more: Sequence[str] = (),
     kinds: Sequence[str] = (),
 ) -> None:
@@ -239,22 +242,22 @@ def present(
     from tacit.report.terminal import answers as terminal
 
     if as_json:
-        write_page(assessment, report, audience)
+        write_page(assessment, report, audience, loaded)
         print_json(assessment.to_json(audience))
         return
     console = screen()
     terminal.show(assessment, console, audience)
     # Whatever happens to the page, the verdicts have been read by now.
-    write_page(assessment, report, audience)
+    write_page(assessment, report, audience, loaded)
     terminal.show_next([*next_steps(assessment, plan, report, kinds=kinds), *more], console)
 
 
-def write_page(assessment: Assessment, report: Path | None, audience: Audience) -> None:
+def write_page(assessment: Assessment, report: Path | None, audience: Audience, plan: Plan) -> None:
     """The HTML report, where asked."""
     if report is not None:
         from tacit.report.html.page import write_report
 
-        write_report(assessment, report, audience)
+        write_report(assessment, report, audience, plan)
 
 
 def next_steps(

@@ -72,4 +72,7 @@ class Plan:
     roles: Mapping[str, Role] = field(default_factory=dict)
     ledger: str = "tacit-ledger.sqlite"
     waive: tuple[Waiver, ...] = ()
+    organisation: str = ""
+    author: str = ""
+    question: str = ""  # that the owner asks, in words
     policies: tuple[str, ...] = ()  # that `checks` include, as the file names them

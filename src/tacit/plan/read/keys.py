@@ -229,6 +229,9 @@ class PlanKeys(Keys):
     ledger: Annotated[
         str, _be(values.text, "a file beside the plan, or postgresql://host/database")
     ] = "tacit-ledger.sqlite"
+    organisation: Annotated[str, _be(values.text, "who publishes, as a report names it")] = ""
+    author: Annotated[str, _be(values.text, "who asks, as a report names them")] = ""
+    question: Annotated[str, _be(values.text, "what is asked, in a sentence or two")] = ""
     tables: Annotated[dict[Name, Annotated[TableKeys, _be(_table)]], _section("tables")] = {}
     constraints: Annotated[
         tuple[Annotated[str, _be(values.text, "a constraint in quotes")], ...],

@@ -87,6 +87,9 @@ def read_plan(document: Written, folder: Path, *, need_checks: bool = False) -> 
             name: Role(name, one.default, one.deny, one.allow) for name, one in keys.roles.items()
         },
         ledger=keys.ledger,
+        organisation=keys.organisation,
+        author=keys.author,
+        question=keys.question,
         policies=tuple(one[INCLUDE]["policy"] for one in keys.checks if is_include(one)),
         waive=tuple(Waiver(one.check, one.reason, one.by, one.until) for one in keys.waive),
     )
