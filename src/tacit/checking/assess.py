@@ -6,18 +6,20 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 from tacit.checking.concerning import is_alone
 from tacit.checking.holdings.holdings import Holdings
 from tacit.checking.judging import ask, judged, with_left_out
+from tacit.checking.waiving import with_waiver
 from tacit.errors import PlanError, TacitError, did_you_mean
 from tacit.families.catalog import FAMILIES, FAMILY_OF, define
 from tacit.families.family import Answered, Family, family_of
 from tacit.model.deadline import until
 from tacit.model.holdings import Adversary, Hand
 from tacit.model.jobs import Cancelled, Job
-from tacit.model.verdict import Audience, Reason, Verdict, subject_text
+from tacit.model.verdict import INTERNAL, Audience, Reason, Verdict, Waiver, subject_text
 from tacit.plan.known_tables import KEYS_IGNORED
 from tacit.plan.opened import OpenPlan
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from tacit.plan.plan import Check, Plan
 
 EXIT_STATUS = {"breached": 1, "undecided": 3}
-INTERNAL, WENT_WRONG = "internal", 70
+WENT_WRONG = 70
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +72,14 @@ class Assessment:
     @property
     def exit_status(self) -> int:
         """0 all hold, 1 some check is breached, 3 nothing breached but something undecided;
-        70 before them, where Tacit itself went wrong.
+        70 before them, where Tacit itself went wrong. What is waived does not count.
         """
         if any(
             verdict.reason is not None and verdict.reason.code == INTERNAL
             for verdict in self.verdicts
         ):
             return WENT_WRONG
-        found = {verdict.status for verdict in self.verdicts}
+        found = {verdict.status for verdict in self.verdicts if verdict.fails}
         return next((EXIT_STATUS[status] for status in EXIT_STATUS if status in found), 0)
 
     def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
@@ -118,8 +120,9 @@ def assess(
     job: Job | None = None,
     depth: Depth | None = None,
     new_answers: Mapping[str, str] | None = None,
+    today: date | None = None,
 ) -> Assessment:
-    """Answer the checks of a plan.
+    """Answer the checks of a plan, and say which of them it waives `today` (default: in UTC).
 
     `only` picks checks by name, kind or release. `depth` also computes what a "page" draws, or
     only what the "terminal" tells of a breach, where that is quick. `new_answers` are keyed hashes
@@ -127,7 +130,8 @@ def assess(
     """
     job = job or Job()
     with until(job=job), OpenPlan(plan, job) as opened:
-        return assess_open(opened, selected(plan, only), Holdings(opened, new_answers), depth)
+        found = assess_open(opened, selected(plan, only), Holdings(opened, new_answers), depth)
+    return with_waivers(found, plan.waive, today or datetime.now(UTC).date())
 
 
 def assess_open(
@@ -145,6 +149,18 @@ def assess_open(
     seconds = time.perf_counter() - begun
     # Witnesses and examples were looked up while the engine was open; nobody is from here on.
     return Assessment(opened.plan.file, tuple(map(closed, answered)), seconds)
+
+
+def with_waivers(found: Assessment, waivers: Sequence[Waiver], today: date) -> Assessment:
+    """The same answers, with the word that accepts those which do not hold."""
+    by_name = {one.check: one for one in waivers}
+    answered = tuple(
+        replace(one, verdict=with_waiver(one.verdict, by_name[one.verdict.name], today))
+        if one.verdict.name in by_name
+        else one
+        for one in found.answered
+    )
+    return replace(found, answered=answered)
 
 
 def pictured(answered: Sequence[Answered[Any]], job: Job, depth: Depth) -> list[Answered[Any]]:

@@ -76,7 +76,7 @@ def check(
     if formats:
         write_formats(formats, loaded, only, assessment, fail_on)
     if None in formats.values():
-        write_page(assessment, report, chosen(audience))
+        write_page(assessment, report, chosen(audience), loaded)
         return exit_status(assessment, fail_on)
     present(
         assessment,
@@ -84,6 +84,7 @@ def check(
         report=report,
         audience=chosen(audience),
         plan=plan,
+        loaded=loaded,
         kinds=[check.kind for check in loaded.checks],
     )
     return exit_status(assessment, fail_on)
@@ -158,6 +159,7 @@ def demo(folder: Path, as_json: bool, report: Path | None, audience: str | None)
         report=page,
         audience=chosen(audience),
         plan=plan,
+        loaded=loaded,
         more=[*([] if can_draw() else [install_command("web")]), f"tacit serve {plan}"],
     )
     return 0
@@ -178,8 +180,13 @@ def demo(folder: Path, as_json: bool, report: Path | None, audience: str | None)
 @click.option(
     "--table", metavar="NAME", help="Which table of a database; for a file, what to call its table."
 )
+@click.option(
+    "--policy",
+    metavar="NAME",
+    help="Begin with the checks of this policy pack (see tacit policies), or of a file.yaml.",
+)
 @as_json
-def init(data: str, plan: Path, table: str | None, as_json: bool) -> int:
+def init(data: str, plan: Path, table: str | None, policy: str | None, as_json: bool) -> int:
     """Look at DATA and write a starter plan.
 
     DATA is a CSV or Parquet file, a DuckDB file, postgresql://host/database or spark. Identifiers,
@@ -189,7 +196,7 @@ def init(data: str, plan: Path, table: str | None, as_json: bool) -> int:
     from tacit.starter.start import start
 
     with waiting("looking at the columns"):
-        starter = start(data, plan=plan, table=table)
+        starter = start(data, plan=plan, table=table, policy=policy)
     for note in starter.notes:
         warn(f"Note: {note}")
     if as_json:
@@ -223,6 +230,7 @@ def present(
     report: Path | None,
     audience: Audience,
     plan: Path,
+    loaded: Plan,
     more: Sequence[str] = (),
     kinds: Sequence[str] = (),
 ) -> None:
@@ -234,22 +242,22 @@ def present(
     from tacit.report.terminal import answers as terminal
 
     if as_json:
-        write_page(assessment, report, audience)
+        write_page(assessment, report, audience, loaded)
         print_json(assessment.to_json(audience))
         return
     console = screen()
     terminal.show(assessment, console, audience)
     # Whatever happens to the page, the verdicts have been read by now.
-    write_page(assessment, report, audience)
+    write_page(assessment, report, audience, loaded)
     terminal.show_next([*next_steps(assessment, plan, report, kinds=kinds), *more], console)
 
 
-def write_page(assessment: Assessment, report: Path | None, audience: Audience) -> None:
+def write_page(assessment: Assessment, report: Path | None, audience: Audience, plan: Plan) -> None:
     """The HTML report, where asked."""
     if report is not None:
         from tacit.report.html.page import write_report
 
-        write_report(assessment, report, audience)
+        write_report(assessment, report, audience, plan)
 
 
 def next_steps(

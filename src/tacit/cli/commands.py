@@ -8,6 +8,7 @@ from tacit.cli.attacking import attack
 from tacit.cli.checking import check, demo, init
 from tacit.cli.explaining import explain
 from tacit.cli.ledgers import ledger
+from tacit.cli.policies import policies
 from tacit.cli.repairing import anonymize, restore
 from tacit.cli.serving import grants, serve
 from tacit.cli.synthesizing import synthesize
@@ -37,6 +38,7 @@ COMMANDS = (
     user,
     grants,
     ledger,
+    policies,
 )
 
 for command in COMMANDS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from html import escape
@@ -16,6 +17,7 @@ Certainty = Literal["exact", "conservative", "statistical"]
 Scope = Literal["schema", "this data", "this domain"]
 Checked = Literal["yes", "no", "cannot"]
 Audience = Literal["owner", "shared"]
+INTERNAL = "internal"  # the code of what stays undecided because Tacit itself went wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +58,38 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiver:
+    """Somebody's word that a check which does not hold is accepted for a time.
+
+    `check` is the check's name, `until` the last day on which it counts, in UTC.
+    """
+
+    check: str
+    reason: str
+    by: str
+    until: date
+
+    def __str__(self) -> str:
+        """As a sentence.
+
+        >>> print(Waiver("small-wards", "agreed with the board", "A. Bee", date(2030, 1, 31)))
+        Waived by A. Bee until 2030-01-31: agreed with the board
+        """
+        return f"Waived by {self.by} until {self.until.isoformat()}: {self.reason}"
+
+    def to_json(self) -> dict[str, str]:
+        """The object of the JSON contract."""
+        return {"reason": self.reason, "by": self.by, "until": self.until.isoformat()}
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The answer of one definition to one question.
 
     `because` says what was found without naming anybody; `story` tells it with a person's values
     and is shown to the owner only, like `personal`: what was measured and names people. `label` is
-    what was asked, in a few words ("3-diversity").
+    what was asked, in a few words ("3-diversity"). `waived` is the word that accepts what does not
+    hold; the status stays what it is.
 
     >>> verdict = Verdict(
     ...     check="k-anonymity",
@@ -100,6 +128,7 @@ class Verdict:
     vacuous: bool = False
     seconds: float = 0.0
     personal: Mapping[str, Any] = field(default_factory=dict)
+    waived: Waiver | None = None
 
     def __post_init__(self) -> None:
         kind = {"holds": Certificate, "breached": Witness, "undecided": Reason}[self.status]
@@ -124,6 +153,17 @@ class Verdict:
         """Why it is undecided, or None."""
         return self.evidence if isinstance(self.evidence, Reason) else None
 
+    @property
+    def fails(self) -> bool:
+        """Does it count against the release: it does not hold, and nobody waived it?"""
+        return self.status != "holds" and self.waived is None
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is said below it: the waiver, and what to note."""
+        waived = [str(self.waived)] if self.waived else []
+        return [*waived, *(f"Note: {one}" for one in self.warnings)]
+
     def __str__(self) -> str:
         word = self.status.upper() if self.status == "breached" else self.status
         text = f"{word:<9} {self.label} of {subject_text(self.subject)}: {self.because}"
@@ -131,7 +171,7 @@ class Verdict:
             [
                 text,
                 *([self.story] if self.story else []),
-                *(f"Note: {one}" for one in self.warnings),
+                *self.remarks,
             ]
         )
 
@@ -142,7 +182,7 @@ class Verdict:
             f"<br>{escape(one)}"
             for one in [
                 *([self.story] if self.story else []),
-                *(f"Note: {one}" for one in self.warnings),
+                *self.remarks,
             ]
         )
         return (
@@ -189,6 +229,8 @@ class Verdict:
         }
         if self.vacuous:
             document["vacuous"] = True
+        if self.waived:
+            document["waived"] = self.waived.to_json()
         return document
 
 

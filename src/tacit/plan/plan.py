@@ -10,6 +10,7 @@ from typing import Any
 from tacit.errors import Mark
 from tacit.model.release import Release
 from tacit.model.schema import Table
+from tacit.model.verdict import Waiver
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +71,8 @@ class Plan:
     fresh: int | None = None
     roles: Mapping[str, Role] = field(default_factory=dict)
     ledger: str = "tacit-ledger.sqlite"
+    waive: tuple[Waiver, ...] = ()
+    organisation: str = ""
+    author: str = ""
+    question: str = ""  # that the owner asks, in words
+    policies: tuple[str, ...] = ()  # that `checks` include, as the file names them

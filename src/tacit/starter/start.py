@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.engines.output import check_file
+from tacit.plan.read.policies import load_policy
 from tacit.starter.guessing import Guess, guess
 from tacit.starter.looking import look
 from tacit.starter.writing import plan_text, refuse_existing, write_new
@@ -43,15 +44,23 @@ class Starter:
         }
 
 
-def start(data: str, *, plan: Path = Path("tacit.yaml"), table: str | None = None) -> Starter:
+def start(
+    data: str,
+    *,
+    plan: Path = Path("tacit.yaml"),
+    table: str | None = None,
+    policy: str | None = None,
+) -> Starter:
     """Look at a table and write a starter plan for it; a plan that is there is left alone.
 
     `data` is a CSV or Parquet file, a DuckDB file, `postgresql://host/database` or `spark`; of a
-    database `table` says which table, where it has several.
+    database `table` says which table, where it has several. `policy` is a pack to begin with.
     """
     refuse_existing(plan)
+    if policy is not None:
+        load_policy(policy, plan.parent)
     check_file(plan, ())
     found = look(data, plan=plan, table=table)
     guesses = guess(found.columns)
-    write_new(plan, plan_text(found, guesses))
+    write_new(plan, plan_text(found, guesses, policy=policy))
     return Starter(plan, found.table, found.rows, guesses, found.notes)

@@ -40,8 +40,16 @@ def entry(name: str, value: str, indent: str) -> str:
     return f"{indent}{key}: {value}".rstrip()
 
 
-def plan_text(look: Look, guesses: Sequence[Guess], *, written: str = "by tacit init") -> str:
-    """The whole plan; `written` says by what or where."""
+def plan_text(
+    look: Look,
+    guesses: Sequence[Guess],
+    *,
+    written: str = "by tacit init",
+    policy: str | None = None,
+) -> str:
+    """The whole plan; `written` says by what or where. Its checks are those of a `policy`, or
+    some to begin with.
+    """
     quasi = {one: coarsen(one) for one in guesses if one.role == "quasi-identifier"}
     blocks = (
         heading(look, written),
@@ -50,7 +58,9 @@ def plan_text(look: Look, guesses: Sequence[Guess], *, written: str = "by tacit 
         others([one for one in guesses if one.role is None and one.name.strip()]),
         hierarchies(quasi),
         releases(look.table, quasi),
-        checks([one for one in guesses if one.role == "sensitive"], look.rows),
+        checks([one for one in guesses if one.role == "sensitive"], look.rows)
+        if policy is None
+        else including(policy),
     )
     return "".join(f"{line}\n" for block in blocks for line in aligned(block))
 
@@ -260,6 +270,12 @@ def checks(sensitive: Sequence[Guess], rows: int) -> list[Line]:
         ),
         (f"  - l-diversity: {{release: generalized, {spread}}}", "and none of them too frequent"),
     ]
+
+
+def including(policy: str) -> list[Line]:
+    """The checks of a policy."""
+    asked = f"  - include: {{policy: {scalar(policy)}, release: generalized}}"
+    return [("checks:", ""), (asked, f"tacit policies {policy} says what it covers")]
 
 
 def least_c(counts: Iterable[Sequence[int]]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -179,6 +180,17 @@ class RoleKeys(Keys):
     allow: Names = ()
 
 
+class WaiverKeys(Keys):
+    """An entry of `waive`: which check, and who accepts for how long that it does not hold."""
+
+    check: Name = Field(examples=["small-wards"])
+    reason: Annotated[str, _be(values.text, "why, in a sentence")] = Field(
+        examples=["the board agreed on 3 May"]
+    )
+    by: Annotated[str, _be(values.text, "who answers for it")] = Field(examples=["A. Bee"])
+    until: Annotated[date, BeforeValidator(values.day)] = Field(examples=["2030-01-31"])
+
+
 def _table(value: object) -> dict[Any, Any]:
     """A table without keys is a file of that name."""
     return values.mapping({} if value is None else value, TABLE)
@@ -200,6 +212,7 @@ def _section(of: str) -> BeforeValidator:
 CHECKS = "a list: each check on a line of its own, after a dash"
 TABLE = "keys such as {file: people.csv, quasi-identifiers: [zip, age]}"
 RELEASE = 'keys such as {table: people, generalization: {zip: 2}} or {query: "SELECT ..."}'
+WAIVER = "keys such as {check: NAME, reason: ..., by: ..., until: 2030-01-31}"
 ROLE = "keys such as {default: deny, allow: [wards]}"
 
 
@@ -216,6 +229,9 @@ class PlanKeys(Keys):
     ledger: Annotated[
         str, _be(values.text, "a file beside the plan, or postgresql://host/database")
     ] = "tacit-ledger.sqlite"
+    organisation: Annotated[str, _be(values.text, "who publishes, as a report names it")] = ""
+    author: Annotated[str, _be(values.text, "who asks, as a report names them")] = ""
+    question: Annotated[str, _be(values.text, "what is asked, in a sentence or two")] = ""
     tables: Annotated[dict[Name, Annotated[TableKeys, _be(_table)]], _section("tables")] = {}
     constraints: Annotated[
         tuple[Annotated[str, _be(values.text, "a constraint in quotes")], ...],
@@ -232,6 +248,10 @@ class PlanKeys(Keys):
     published: Names = ()
     dictionary: Names = ()
     checks: Annotated[list[Any], _be(values.items, CHECKS)] = []
+    waive: Annotated[
+        tuple[Annotated[WaiverKeys, _be(values.mapping, WAIVER)], ...],
+        _be(values.items, "a list: each waiver on a line of its own, after a dash"),
+    ] = ()
     fresh: Annotated[int | None, _be(values.whole, "a whole number, e.g. 2")] = None
     roles: Annotated[
         dict[Name, Annotated[RoleKeys, _be(values.mapping, ROLE)]], _section("roles")
@@ -311,6 +331,7 @@ def _model(path: KeyPath) -> type[Keys]:
         "tables": TableKeys,
         "releases": ReleaseKeys,
         "roles": RoleKeys,
+        "waive": WaiverKeys,
     }
     return by_section[str(path[0])] if path else PlanKeys
 
@@ -326,7 +347,8 @@ def _note(kind: str, path: KeyPath, value: Any, context: dict[str, Any], faults:
         faults.add(f"unknown key {last!r}.", *path, hint=hint, key=True)
     elif kind == "missing":
         example = _example(_model(tuple(above)), str(last))
-        where = f"{above[-1]!r}" if above else "the plan"
+        named = [f"{step!r}" for step in above if isinstance(step, str)]
+        where = named[-1] if named else "the plan"
         faults.add(
             f"{where} needs the key {last!r}.", *above, hint=f"Add {last}: {example}", key=True
         )

@@ -11,11 +11,13 @@ from tacit.errors import Mark, ParameterError, PlanError
 from tacit.model.recipients import Spellings
 from tacit.model.release import Release, Synthetic
 from tacit.model.schema import Table
+from tacit.model.verdict import Waiver
 from tacit.plan.plan import Check, Plan, Role
 from tacit.plan.read.checks import read_check
 from tacit.plan.read.document import Faults, Written, read_document
 from tacit.plan.read.keys import PlanKeys, Read, read_keys
-from tacit.plan.read.references import LEDGER, References, check_names
+from tacit.plan.read.policies import INCLUDE, included, is_include
+from tacit.plan.read.references import LEDGER, References, check_names, check_waivers
 from tacit.plan.read.releases import Section, read_query, read_release, releases_from
 from tacit.plan.read.tables import read_table
 from tacit.plan.read.values import PASSWORD
@@ -48,9 +50,13 @@ def read_plan(document: Written, folder: Path, *, need_checks: bool = False) -> 
     )
     secrets = _read_secrets(read, folder, faults)
     releases = _read_releases(read, tables, folder, faults)
-    checks = tuple(_read_checks(keys, faults))
+    before = len(faults)
+    checks = tuple(_read_checks(keys, folder, faults))
+    has_all_checks = len(faults) == before
     _check_references(References(tables, secrets, releases, faults), keys, checks)
     check_names(checks, faults)
+    if has_all_checks:  # one that could not be read may have the name
+        check_waivers([one.check for one in keys.waive], checks, faults)
     _check_password(keys.source, "source", faults)
     _check_password(keys.ledger, "ledger", faults)
     _check_thresholds(checks, faults)
@@ -81,6 +87,11 @@ def read_plan(document: Written, folder: Path, *, need_checks: bool = False) -> 
             name: Role(name, one.default, one.deny, one.allow) for name, one in keys.roles.items()
         },
         ledger=keys.ledger,
+        organisation=keys.organisation,
+        author=keys.author,
+        question=keys.question,
+        policies=tuple(one[INCLUDE]["policy"] for one in keys.checks if is_include(one)),
+        waive=tuple(Waiver(one.check, one.reason, one.by, one.until) for one in keys.waive),
     )
 
 
@@ -119,8 +130,11 @@ def _read_releases(
     return Section("release", {**section.entries, **releases}, section.is_whole and found_all)
 
 
-def _read_checks(keys: PlanKeys, faults: Faults) -> Iterable[Check]:
+def _read_checks(keys: PlanKeys, folder: Path, faults: Faults) -> Iterable[Check]:
     for at, entry in enumerate(keys.checks):
+        if is_include(entry):
+            yield from included(entry, at, folder, faults)
+            continue
         check = read_check(entry, at, faults)
         if check is not None:
             yield check

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tacit.errors import did_you_mean
@@ -161,3 +161,15 @@ def check_names(checks: Iterable[Check], faults: Faults) -> None:
             line = faults.document.mark(*first.path, "name").line
             message = f"two checks are named {check.name!r}, the first in line {line}."
             faults.add(message, *check.path, "name", hint="Rename one of them.")
+
+
+def check_waivers(waived: Sequence[str], checks: Iterable[Check], faults: Faults) -> None:
+    """A waiver names one check, by its name, and each check has one waiver at most."""
+    names = [check.name for check in checks if check.name]
+    for at, name in enumerate(waived):
+        if name not in names:
+            hint = did_you_mean(name, names) if names else ""
+            hint = hint or "Give the check a name: k-anonymity: {release: april, k: 4, name: ...}"
+            faults.add(f"no check is named {name!r}.", "waive", at, "check", hint=hint)
+    for at, name in repeated(waived):
+        faults.add(f"{name!r} is waived twice.", "waive", at, "check", hint="Keep one of them.")

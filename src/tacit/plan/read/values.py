@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -239,6 +240,22 @@ def repeated(names: Iterable[Any]) -> list[tuple[int, Any]]:
             again.append((position, name))
         seen.add(name)
     return again
+
+
+def day(value: object) -> date:
+    """A day of the calendar.
+
+    >>> day("2030-01-31")
+    datetime.date(2030, 1, 31)
+    """
+    instead = "a day as year-month-day, e.g. 2030-01-31"
+    try:
+        found = date.fromisoformat(text(value, instead))
+    except ValueError:
+        raise UnfitError(value, instead) from None
+    if found.isoformat() != value:  # 20300131 and 2030-W05-4 are days too
+        raise UnfitError(value, instead)
+    return found
 
 
 def zone(value: object) -> str:

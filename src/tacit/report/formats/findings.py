@@ -20,6 +20,7 @@ FAILS_ON: Mapping[str, frozenset[Status]] = {
 HEADLINE = {
     "breached": "Not ready to release: {count} breached",
     "undecided": "Not decided: {count} undecided",
+    "waived": "{count} waived; the others hold",
     "holds": "The releases meet the checks of this plan",
 }
 
@@ -54,9 +55,10 @@ class Finding:
     @property
     def text(self) -> str:
         """What was found, in a sentence or two."""
-        evidence = self.verdict.evidence
+        evidence, waived = self.verdict.evidence, self.verdict.waived
         more = evidence.text if isinstance(evidence, Reason) else ""
-        return " ".join(sentence(one) for one in (self.verdict.because, more) if one)
+        said = (self.verdict.because, more, str(waived) if waived else "")
+        return " ".join(sentence(one) for one in said if one)
 
     @property
     def went_wrong(self) -> bool:
@@ -78,8 +80,10 @@ class Findings:
         return iter(self.found)
 
     def count(self, status: Status) -> int:
-        """How many checks have a status."""
-        return sum(one.verdict.status == status for one in self.found)
+        """How many checks have a status that nobody waived."""
+        return sum(
+            one.verdict.status == status and one.verdict.waived is None for one in self.found
+        )
 
     @property
     def headline(self) -> str:
@@ -87,6 +91,8 @@ class Findings:
         for status in ("breached", "undecided"):
             if count := self.count(status):
                 return HEADLINE[status].format(count=f"{count} of {len(self.found)} checks")
+        if waived := sum(one.verdict.waived is not None for one in self.found):
+            return HEADLINE["waived"].format(count=f"{waived} of {len(self.found)} checks")
         return HEADLINE["holds"]
 
 

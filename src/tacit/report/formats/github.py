@@ -16,7 +16,7 @@ def render(findings: Findings) -> str:
 def annotation(finding: Finding, plan: str) -> str:
     """A workflow command."""
     place = f"file={value(plan)},line={finding.line},col={finding.column}"
-    command = COMMANDS[finding.verdict.status]
+    command = "notice" if finding.verdict.waived else COMMANDS[finding.verdict.status]
     return f"::{command} {place},title={value(finding.title)}::{escaped(finding.text)}"
 
 

@@ -43,7 +43,8 @@ def case(finding: Finding, findings: Findings) -> Element:
         time=f"{verdict.seconds:.3f}",
     )
     if verdict.status != "holds":
-        fails = "failure" if verdict.status in findings.fails else "skipped"
+        is_failure = verdict.status in findings.fails and verdict.fails
+        fails = "failure" if is_failure else "skipped"
         tag = "error" if finding.went_wrong else fails
         outcome = SubElement(found, tag, message=clean(verdict.because))
         if tag != "skipped":

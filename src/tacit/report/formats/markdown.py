@@ -29,7 +29,7 @@ def render(findings: Findings) -> str:
 def row(finding: Finding, plan: str) -> str:
     """A check in a row."""
     place = plain(f"{plan}:{finding.line}")
-    found = SIGNS[finding.verdict.status]
+    found = SIGNS[finding.verdict.status] + (", waived" if finding.verdict.waived else "")
     return f"| {plain(finding.title)} | {found} | {plain(finding.text)} | {place} |"
 
 

@@ -76,6 +76,11 @@ def result(finding: Finding, rule_index: int, findings: Findings) -> dict[str, A
             }
         ],
         "partialFingerprints": {"tacitCheck/v1": fingerprint(verdict)},
+        **(
+            {"suppressions": [{"kind": "external", "justification": str(verdict.waived)}]}
+            if verdict.waived
+            else {}
+        ),
         "properties": {
             "status": verdict.status,
             "certainty": verdict.certainty,

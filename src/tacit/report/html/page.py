@@ -11,9 +11,11 @@ from tacit.checking.assess import Assessment
 from tacit.families.catalog import DEFINITIONS
 from tacit.families.family import Answered
 from tacit.model.verdict import Audience, Verdict
+from tacit.plan.plan import Plan
 from tacit.report.charts.portrait import Chart
 from tacit.report.html.cards import CERTAINTY
 from tacit.report.html.pages import render_page, write_page
+from tacit.report.html.record import recorded
 from tacit.report.tellers import teller_of
 from tacit.report.terminal.answers import by_release, conclusion, heading, not_together
 
@@ -36,13 +38,17 @@ class Section:
     badge: str = ""  # the colour of its conclusion
 
 
-def write_report(assessment: Assessment, path: Path, audience: Audience) -> None:
+def write_report(
+    assessment: Assessment, path: Path, audience: Audience, plan: Plan | None = None
+) -> None:
     """Write the report to a file."""
-    write_page(render(assessment, audience), path)
+    write_page(render(assessment, audience, plan), path)
 
 
-def render(assessment: Assessment, audience: Audience) -> str:
-    """The page as text; for a `shared` audience without any personal value."""
+def render(assessment: Assessment, audience: Audience, plan: Plan | None = None) -> str:
+    """The page as text; for a `shared` audience without any personal value. With the plan it also
+    has what is said for the record, and a place to sign.
+    """
     assumptions = tuple(dict.fromkeys(one for verdict in assessment for one in verdict.assumptions))
     return render_page(
         "page.html",
@@ -56,6 +62,7 @@ def render(assessment: Assessment, audience: Audience) -> str:
         unproved=[one for one in assumptions if one.checked != "yes"],
         without_rows=not any(teller_of(verdict.check).has_rows(verdict) for verdict in assessment),
         glossary=glossary(assessment),
+        record=recorded(plan, assessment.verdicts, audience) if plan is not None else None,
     )
 
 
@@ -78,9 +85,9 @@ def section(
         not_drawn=" ".join(filter(None, (teller.not_drawn(answered) for teller in tellers))),
         graphs=[teller_of(one.verdict.check).graphs(one) for one in answered],
         badge="breached"
-        if breached
+        if any(verdict.fails for verdict in breached)
         else "undecided"
-        if undecided or not_together(verdicts, assessment.verdicts)
+        if breached or undecided or not_together(verdicts, assessment.verdicts)
         else "holds",
     )
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from tacit.checking.assess import Assessment
 from tacit.families.family import Answered
-from tacit.families.words import listed
+from tacit.families.words import listed, plural
 from tacit.model.verdict import Audience, Verdict, subject_text
 from tacit.plan.plan import Check
 from tacit.report.tellers import teller_of
@@ -88,7 +88,7 @@ def conclusion(verdicts: Sequence[Verdict], every: Sequence[Verdict] = ()) -> Te
     """What to do with a release. `every` verdict counts:
     also of a check that judges it together with others.
     """
-    statuses = {verdict.status for verdict in verdicts}
+    statuses = {verdict.status for verdict in verdicts if verdict.fails}
     if "breached" in statuses:
         return Text("DO NOT RELEASE", style=STYLES["breached"])
     if "undecided" in statuses:
@@ -96,6 +96,9 @@ def conclusion(verdicts: Sequence[Verdict], every: Sequence[Verdict] = ()) -> Te
     if joint := not_together(verdicts, every):
         own = "meet their own checks" if len(judged(verdicts[0])) > 1 else "meets its own checks"
         return Text(f"{own}, {joint}", style=STYLES["undecided"])
+    about = set(judged(verdicts[0])) if verdicts else set()
+    if waived := [one for one in every or verdicts if one.waived and about & set(judged(one))]:
+        return Text(f"{plural('check', len(waived))} waived", style=STYLES["undecided"])
     return Text("meets the checks of this plan", style=STYLES["holds"])
 
 
@@ -110,7 +113,7 @@ def not_together(verdicts: Sequence[Verdict], every: Sequence[Verdict]) -> str:
     ):
         for one in every:
             others = [name for name in judged(one) if name not in own]
-            if one.status == status and others and set(own) < set(judged(one)):
+            if one.status == status and one.fails and others and set(own) < set(judged(one)):
                 return f"{words} {listed(others) if len(others) <= MOST_PARTNERS else 'others'}"
     return ""
 
@@ -152,7 +155,10 @@ def show_verdict(
     line.add_column(ratio=1)
     line.add_column(justify="right", no_wrap=True)
     line.add_row(
-        Text(WORDS[verdict.status], style=STYLES[verdict.status]),
+        Text(
+            WORDS[verdict.status] + (" waived" if verdict.waived else ""),
+            style=STYLES[verdict.status],
+        ),
         said,
         Text(verdict.certainty, style="dim"),
     )
@@ -160,7 +166,7 @@ def show_verdict(
     teller.show(answered or Answered(Check(verdict.check), verdict), console, owner, before)
     notes = []
     notes += [f"Reason ({verdict.reason.code}): {verdict.reason.text}"] if verdict.reason else []
-    notes += [f"Note: {warning}." for warning in verdict.warnings]
+    notes += [f"{one.removesuffix('.')}." for one in verdict.remarks]
     for note in notes:
         console.print(Padding(Text(note), (0, 4, 0, INDENT)))
 

@@ -100,7 +100,7 @@ def report(job: Job, path: str, reach: str, only: Sequence[str], audience: Audie
     plan = load_within(path, reach)
     found = assess(plan, only=only, depth="page", job=most_of(job, selected(plan, only)))
     job.step("writing the report", ASSESSED)
-    return render(found, audience)
+    return render(found, audience, plan)
 
 
 def most_of(job: Job, checks: Sequence[Check]) -> Job:
