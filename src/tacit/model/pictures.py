@@ -72,7 +72,7 @@ def rectangle(x: float, y: float, width: float, height: float, colour: str) -> s
     return f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" fill="{colour}"/>'
 
 
-def shortened(text: str, most: int = 30) -> str:
+def shortened(text: str, most: int = 27) -> str:
     """A label that fits before its bar."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
