@@ -14,20 +14,25 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tacit.api import Anonymized as Anonymized
-    from tacit.api import FurtherViews as FurtherViews
     from tacit.api import LoadedPlan as LoadedPlan
-    from tacit.api import SyntheticTable as SyntheticTable
     from tacit.api import anonymize as anonymize
+    from tacit.api import attack as attack
     from tacit.api import check as check
     from tacit.api import check_all as check_all
     from tacit.api import load as load
     from tacit.api import overlapping_views as overlapping_views
     from tacit.api import perfect_privacy as perfect_privacy
+    from tacit.api import profile as profile
     from tacit.api import restore as restore
     from tacit.api import synthesize as synthesize
     from tacit.api import view_safety as view_safety
+    from tacit.api.anonymizer import KAnonymizer as KAnonymizer
+    from tacit.api.progress import progress as progress
+    from tacit.api.results import Anonymized as Anonymized
+    from tacit.api.results import FurtherViews as FurtherViews
+    from tacit.api.results import SyntheticTable as SyntheticTable
     from tacit.checking.assess import Assessment as Assessment
+    from tacit.errors import NotMet as NotMet
     from tacit.errors import Refused as Refused
     from tacit.errors import TacitError as TacitError
     from tacit.families.microdata.definitions.alpha_k import AlphaK as AlphaK
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
     from tacit.families.microdata.definitions.l_diversity import LDiversity as LDiversity
     from tacit.families.microdata.definitions.replay.replay import replay as replay
     from tacit.families.microdata.definitions.rho1_rho2 import Rho1Rho2 as Rho1Rho2
+    from tacit.families.microdata.definitions.risk import Risk as Risk
     from tacit.families.microdata.definitions.semantic import Semantic as Semantic
     from tacit.families.microdata.definitions.skyline import Skyline as Skyline
     from tacit.families.microdata.definitions.t_closeness import TCloseness as TCloseness
@@ -63,16 +69,20 @@ except PackageNotFoundError:
 
 HOMES = {
     "anonymize": "tacit.api",
-    "Anonymized": "tacit.api",
+    "Anonymized": "tacit.api.results",
+    "attack": "tacit.api",
+    "profile": "tacit.api",
+    "progress": "tacit.api.progress",
+    "KAnonymizer": "tacit.api.anonymizer",
     "check": "tacit.api",
     "check_all": "tacit.api",
     "load": "tacit.api",
     "overlapping_views": "tacit.api",
     "perfect_privacy": "tacit.api",
     "restore": "tacit.api",
-    "FurtherViews": "tacit.api",
+    "FurtherViews": "tacit.api.results",
     "synthesize": "tacit.api",
-    "SyntheticTable": "tacit.api",
+    "SyntheticTable": "tacit.api.results",
     "view_safety": "tacit.api",
     "LoadedPlan": "tacit.api",
     "Assessment": "tacit.checking.assess",
@@ -96,6 +106,8 @@ HOMES = {
     "Rho1Rho2": "tacit.families.microdata.definitions.rho1_rho2",
     "Semantic": "tacit.families.microdata.definitions.semantic",
     "replay": "tacit.families.microdata.definitions.replay.replay",
+    "Risk": "tacit.families.microdata.definitions.risk",
+    "NotMet": "tacit.errors",
     "Refused": "tacit.errors",
     "TacitError": "tacit.errors",
     "Assumption": "tacit.model.verdict",
@@ -114,4 +126,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *HOMES]
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]

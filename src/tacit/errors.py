@@ -9,6 +9,7 @@ TacitError
 ├── EngineError                   the database refused: no connection, no rights, no disk
 │   └── GatewayError              a gateway cannot be asked: no connection, a wrong token, no place free
 ├── Refused                       a gateway does not answer a query: carries its code and the secret
+├── NotMet                        raise_for_status: checks that do not hold, with their verdicts
 ├── MissingExtra (ImportError)    an optional package is not installed
 └── Problems                      several of the above, found in one go
 """  # noqa: E501
@@ -163,6 +164,18 @@ class Refused(TacitError):
         self.code = code
         self.secret = secret
         super().__init__(message, hint=hint)
+
+
+class NotMet(TacitError):
+    """Checks that were to hold do not; `verdicts` are theirs. It names nobody.
+
+    >>> NotMet("2-anonymity is breached: a group of 1 person, 2 required.", verdicts=()).verdicts
+    ()
+    """
+
+    def __init__(self, message: str, *, verdicts: tuple[Any, ...]) -> None:
+        self.verdicts = verdicts
+        super().__init__(message)
 
 
 def install_command(extra: str) -> str:

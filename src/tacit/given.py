@@ -4,12 +4,13 @@ data frames, roles, queries and options, as a plan has them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import ParameterError, did_you_mean
+from tacit.errors import DataError, InputError, Mark, ParameterError, did_you_mean, raise_all
 from tacit.families.definition import Definition
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
 from tacit.families.microdata.reading.source import Source, count_table
@@ -30,12 +31,13 @@ if TYPE_CHECKING:
 
 
 def plan_of_views(
-    caller: str, views: Mapping[str, str] | Sequence[str], name: str, **roles: Any
+    caller: str, views: str | Mapping[str, str] | Sequence[str], name: str, **roles: Any
 ) -> tuple[Plan, tuple[str, ...]]:
     """A plan of one table with some views of it, and what they are called."""
     from tacit.plan.read.arguments import Arguments
     from tacit.plan.read.load import read_plan
 
+    views = [views] if isinstance(views, str) else views
     named = (
         dict(views)
         if isinstance(views, Mapping)
@@ -74,10 +76,48 @@ def plan_of_table(
 def counted_source(data: Any, plan: Plan, name: str, engine: DuckDB) -> Source:
     """A data frame as the only table of a plan, counted."""
     table = plan.tables[name]
+    refuse_missing(data, table)
     engine.put(name, data, named_columns(table))
     source = Source(plan, engine)
     source.counted[name] = count_table(source.reader, table, plan)
     return source
+
+
+def refuse_missing(data: Any, table: Table) -> None:
+    """Every column that has a role is there; the error knows all columns of the table."""
+    labels = getattr(
+        data, "column_names" if hasattr(type(data), "column_names") else "columns", None
+    )
+    if labels is None:
+        return  # no table: the engine says so
+    there = [one for one in labels if isinstance(one, str)]
+    roles = {
+        "quasi_identifiers": table.quasi_identifiers,
+        "sensitive": table.sensitive,
+        "insensitive": table.insensitive,
+        "person": table.person,
+        "key": tuple(name for key in table.keys for name in key),
+    }
+    raise_all(
+        DataError(
+            f"the table has no column {one!r}.",
+            hint=did_you_mean(one, there),
+            mark=Mark(f"{argument}[{place}]"),
+        )
+        for argument, columns in roles.items()
+        for place, one in enumerate(columns)
+        if one not in there
+    )
+
+
+@contextmanager
+def in_python() -> Iterator[None]:
+    """Errors that name an option of a command name the argument of that name."""
+    try:
+        yield
+    except InputError as error:
+        error.message = error.message.removeprefix("--")
+        raise
 
 
 def beside(

@@ -113,7 +113,7 @@ KEYS = {
     "an unknown key": ("version: 1\n»check: []\n", "unknown key 'check'. Did you mean 'checks'?"),
     "a key nothing is near to": (
         "version: 1\n»zzz: 1\n",
-        "unknown key 'zzz'. Known: checks, constraints, dictionary, fresh,",
+        "unknown key 'zzz'. Known: author, checks, constraints, dictionary, fresh,",
     ),
     "an unknown key of a table": (
         "version: 1\ntables: {t: {»quasi-identifier: [zip]}}\n",

@@ -13,13 +13,22 @@ from tacit.checking.concerning import is_alone
 from tacit.checking.holdings.holdings import Holdings
 from tacit.checking.judging import ask, judged, with_left_out
 from tacit.checking.waiving import with_waiver
-from tacit.errors import PlanError, TacitError, did_you_mean
+from tacit.errors import MissingExtra, PlanError, TacitError, did_you_mean
 from tacit.families.catalog import FAMILIES, FAMILY_OF, define
 from tacit.families.family import Answered, Family, family_of
 from tacit.model.deadline import until
 from tacit.model.holdings import Adversary, Hand
 from tacit.model.jobs import Cancelled, Job
-from tacit.model.verdict import INTERNAL, Audience, Reason, Verdict, Waiver, subject_text
+from tacit.model.pictures import gauges_chart
+from tacit.model.verdict import (
+    INTERNAL,
+    Audience,
+    Reason,
+    Verdict,
+    Waiver,
+    raise_unless_held,
+    subject_text,
+)
 from tacit.plan.known_tables import KEYS_IGNORED
 from tacit.plan.opened import OpenPlan
 
@@ -34,7 +43,7 @@ EXIT_STATUS = {"breached": 1, "undecided": 3}
 WENT_WRONG = 70
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Assessment:
     """The answers to a plan's checks, in the plan's order, each with the question behind it."""
 
@@ -89,6 +98,37 @@ class Assessment:
             "verdicts": [verdict.to_json(audience) for verdict in self.verdicts],
         }
 
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each verdict; it names nobody."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtra("pandas", extra="client", purpose="data frames") from None
+        return pandas.DataFrame(
+            [
+                {
+                    "check": verdict.check,
+                    "name": verdict.name,
+                    "subject": subject_text(verdict.subject),
+                    "asked": verdict.label,
+                    "status": verdict.status,
+                    "certainty": verdict.certainty,
+                    "measured": dict(verdict.measured),
+                    "required": dict(verdict.required),
+                    "because": verdict.because,
+                }
+                for verdict in self.verdicts
+            ]
+        )
+
+    def raise_for_status(self) -> None:
+        """Raise NotMet unless all checks hold; what is undecided does not."""
+        raise_unless_held(self.verdicts)
+
+    def plot(self) -> Any:
+        """What was measured beside what was required, as an Altair chart (the extra `notebook`)."""
+        return gauges_chart([one for verdict in self for one in verdict.gauges()], self.plan)
+
     def __iter__(self) -> Iterator[Verdict]:
         return iter(self.verdicts)
 
@@ -104,6 +144,10 @@ class Assessment:
             names = [verdict.name for verdict in self.verdicts if verdict.name]
             raise KeyError(f"no check is named {key!r}. {did_you_mean(key, names)}".strip())
         return found[0]
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{one.label} {one.status}" for one in self)
+        return f"<Assessment of {self.plan}: {found}>"
 
     def __str__(self) -> str:
         return "\n".join(str(verdict) for verdict in self.verdicts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -10,7 +10,9 @@ from fractions import Fraction
 from html import escape
 from typing import Any, Literal
 
+from tacit.errors import NotMet
 from tacit.model.numbers import fraction_text
+from tacit.model.pictures import COLOURS, Gauge, gauges_chart, gauges_html
 
 Status = Literal["holds", "breached", "undecided"]
 Certainty = Literal["exact", "conservative", "statistical"]
@@ -35,7 +37,7 @@ class Certificate:
 
     kind: str
     facts: Mapping[str, Any] = field(default_factory=dict)
-    personal: Mapping[str, Any] = field(default_factory=dict)
+    personal: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Witness:
 
     kind: str
     facts: Mapping[str, Any] = field(default_factory=dict)
-    personal: Mapping[str, Any] = field(default_factory=dict)
+    personal: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class Waiver:
         return {"reason": self.reason, "by": self.by, "until": self.until.isoformat()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """The answer of one definition to one question.
 
@@ -103,6 +105,8 @@ class Verdict:
     ... )
     >>> print(verdict)
     BREACHED  4-anonymity of april: a group of 1 person, 4 required
+    >>> verdict
+    <Verdict breached: 4-anonymity of april, a group of 1 person, 4 required>
     >>> bool(verdict)
     Traceback (most recent call last):
     TypeError: a verdict has three outcomes; compare verdict.status
@@ -137,6 +141,15 @@ class Verdict:
 
     def __bool__(self) -> bool:
         raise TypeError("a verdict has three outcomes; compare verdict.status")
+
+    def __repr__(self) -> str:
+        return (
+            f"<Verdict {self.status}: {self.label} of {subject_text(self.subject)}, {self.because}>"
+        )
+
+    def raise_for_status(self) -> None:
+        """Raise NotMet unless it holds; what is undecided does not."""
+        raise_unless_held([self])
 
     @property
     def witness(self) -> Witness | None:
@@ -175,9 +188,16 @@ class Verdict:
             ]
         )
 
+    def gauges(self) -> list[Gauge]:
+        """What was measured beside what was required, where both are numbers."""
+        return [
+            Gauge(f"{self.label}: {key}", float(found), float(self.required[key]), self.status)
+            for key, found in self.measured.items()
+            if is_number(found) and is_number(self.required.get(key))
+        ]
+
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        color = {"holds": "#1a7f4b", "breached": "#b3261e", "undecided": "#8a6100"}[self.status]
         story = "".join(
             f"<br>{escape(one)}"
             for one in [
@@ -186,10 +206,15 @@ class Verdict:
             ]
         )
         return (
-            f'<div><b style="color:{color}">{escape(self.status)}</b> '
+            f'<div><b style="color:{COLOURS[self.status]}">{escape(self.status)}</b> '
             f"<b>{escape(self.label)}</b> of {escape(subject_text(self.subject))}: "
-            f"{escape(self.because)} <i>({escape(self.certainty)})</i>{story}</div>"
+            f"{escape(self.because)} <i>({escape(self.certainty)})</i>{story}"
+            f"<br>{gauges_html(self.gauges())}</div>"
         )
+
+    def plot(self) -> Any:
+        """What was measured beside what was required, as an Altair chart (the extra `notebook`)."""
+        return gauges_chart(self.gauges(), f"{self.label}: {self.status}")
 
     def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
         """The object of the JSON contract; `shared` leaves personal values out.
@@ -232,6 +257,25 @@ class Verdict:
         if self.waived:
             document["waived"] = self.waived.to_json()
         return document
+
+
+def is_number(value: Any) -> bool:
+    """Can a bar be drawn of it?
+
+    >>> is_number(Fraction(1, 2)), is_number("distinct"), is_number(True), is_number(10**400)
+    (True, False, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction | Decimal):
+        return False
+    return bool(-(10**15) < value < 10**15)
+
+
+def raise_unless_held(verdicts: Iterable[Verdict]) -> None:
+    """Raise NotMet with the verdicts that do not hold, where there are any."""
+    failed = [one for one in verdicts if one.status != "holds"]
+    if failed:
+        told = "; ".join(f"{one.label} is {one.status}: {one.because}" for one in failed)
+        raise NotMet(f"{told}.", verdicts=tuple(failed))
 
 
 def subject_text(subject: Mapping[str, Any]) -> str:

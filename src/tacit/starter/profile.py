@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.engines.open import open_engine
 from tacit.model.jobs import Job
+from tacit.model.pictures import Gauge, gauges_chart, gauges_html
 from tacit.starter.guessing import Guess, guess
 from tacit.starter.histograms import Counted, Histogram, histograms
 from tacit.starter.looking import Look, Place, look_at_table, opened
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
     from tacit.model.schema import Table
     from tacit.plan.plan import Plan
 
+NO_ROLE = "not released"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Profile:
     """A table as it was found: a guess and a histogram for every column.
 
@@ -32,6 +36,53 @@ class Profile:
     guesses: tuple[Guess, ...]
     histograms: Mapping[str, Histogram]
     values: Mapping[str, Counted]
+
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """The columns by the role that was guessed, such as "quasi-identifier"."""
+        found: dict[str, tuple[str, ...]] = {}
+        for one in self.guesses:
+            role = one.role or NO_ROLE
+            found[role] = (*found.get(role, ()), one.name)
+        return found
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """A line for each column: counts, the role that was guessed and why; no values."""
+        return [
+            {
+                "column": one.name,
+                "type": one.facts.kind,
+                "role": one.role,
+                "why": one.why,
+                "distinct": one.facts.distinct,
+                "missing": one.facts.missing,
+            }
+            for one in self.guesses
+        ]
+
+    def gauges(self) -> list[Gauge]:
+        """How many different values each column has, of so many rows."""
+        return [
+            Gauge(f"{one.name} ({one.role or NO_ROLE})", one.facts.distinct) for one in self.guesses
+        ]
+
+    def __repr__(self) -> str:
+        roles = "; ".join(f"{role}: {', '.join(names)}" for role, names in self.roles().items())
+        return f"<Profile of {self.look.table}, {self.look.rows} rows; {roles}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        told = "".join(
+            f"<tr><td>{escape(one.name)}</td><td>{escape(one.role or NO_ROLE)}</td>"
+            f"<td>{escape(one.why)}</td></tr>"
+            for one in self.guesses
+        )
+        bars = gauges_html(self.gauges(), whole=self.look.rows)
+        return f"<div>{self.look.rows} rows; different values:<br>{bars}<table>{told}</table></div>"
+
+    def plot(self) -> Any:
+        """Different values of each column, as an Altair chart (the extra `notebook`)."""
+        title = f"Different values in {self.look.rows} rows"
+        return gauges_chart(self.gauges(), title, whole=self.look.rows)
 
     def guess(self, column: str) -> Guess | None:
         """What was guessed about a column."""
@@ -75,7 +126,8 @@ def profile(place: Place, job: Job, roles: Mapping[str, Role] | None = None) -> 
     """
     job.step(f"reading {place.table.name}", 0.02)
     engine, name = place.engine, place.table.name
-    engine.attach(place.table)
+    if not engine.has(name):
+        engine.attach(place.table)
     job.step("looking at the columns", 0.4)
     found = look_at_table(engine, place.source, place.table, place.file, place.notes)
     guesses = tuple(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 from tacit.families.microdata.microdata import Person
+from tacit.model.pictures import Gauge, gauges_chart, gauges_html
 from tacit.model.verdict import Audience, as_json, with_decimals
 
 
@@ -19,7 +21,7 @@ class Step:
     belief: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Story:
     """One attack on one release.
 
@@ -59,6 +61,9 @@ class Story:
     facts: Mapping[str, Any] = field(default_factory=dict)
     reason: str | None = None
 
+    def __repr__(self) -> str:
+        return f"<Story {self.attack}: {self.headline}>"
+
     def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
         """The object of `tacit attack --json`; `shared` leaves personal values out."""
         document: dict[str, Any] = {
@@ -86,7 +91,7 @@ class Story:
         return {**document, "facts": with_decimals(self.facts)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Attack:
     """All stories about a release, or about one person in it (`target`)."""
 
@@ -127,6 +132,34 @@ class Attack:
             for one in chains.get("minimality", ())[2:]
         )
         return (*main, *levels) if main else ()
+
+    def gauges(self) -> list[Gauge]:
+        """How sure somebody becomes in each story, beside how sure they were before."""
+        return [
+            Gauge(
+                f"{one.attack}{f' of {one.sensitive}' if one.sensitive else ''}",
+                float(one.after),
+                float(one.before),
+            )
+            for one in self.stories
+            if one.before is not None and one.after is not None
+        ]
+
+    def __repr__(self) -> str:
+        told = ", ".join(story.attack for story in self.stories)
+        return f"<Attack on {self.release}: {told}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows, to the owner."""
+        told = "".join(
+            f"<li><b>{escape(one.attack)}</b>: {escape(one.text or one.headline)}</li>"
+            for one in self.stories
+        )
+        return f"<div>{gauges_html(self.gauges(), whole=1)}<ul>{told}</ul></div>"
+
+    def plot(self) -> Any:
+        """Beliefs after and (as a line) before, as an Altair chart (the extra `notebook`)."""
+        return gauges_chart(self.gauges(), f"How sure somebody becomes: {self.release}", whole=1)
 
     def __getitem__(self, name: str) -> Story:
         """The first story of an attack."""

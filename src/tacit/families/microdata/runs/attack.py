@@ -62,34 +62,49 @@ def attack(
     several columns, separated by commas). `threshold` is from when on a group counts as nearly of
     one value, `link` a CSV file that the attacker has, `sensitive` one column instead of all.
     """
-    begun = time.perf_counter()
-    job = job or Job()
-    microdata = named_release(plan, release)
+    named_release(plan, release)
     with open_engine(plan.source, plan.folder) as engine:
         source = Source(plan, engine)
-        job.step("counting", 0.0)
-        given = source.question(release)
-        question = given.stricter or given
-        columns = chosen_columns(question, sensitive)
-        found = find_target(source, microdata, question, target) if target is not None else None
-        outside = (
-            read_outside(link, question, source.engines[release]) if link is not None else None
+        return attack_in(source, release, target, threshold, link, sensitive, job)
+
+
+def attack_in(
+    source: Source,
+    release: str,
+    target: str | None = None,
+    threshold: Fraction = NINETY_FIVE,
+    link: Path | None = None,
+    sensitive: str | None = None,
+    job: Job | None = None,
+    *,
+    alone: bool = False,
+) -> Attack:
+    """The same of a source that is open; `alone`, whatever else is out."""
+    begun = time.perf_counter()
+    job, plan = job or Job(), source.plan
+    microdata = named_release(plan, release)
+    job.step("counting", 0.0)
+    given = source.question(release)
+    question = given.stricter or given
+    columns = chosen_columns(question, sensitive)
+    found = find_target(source, microdata, question, target) if target is not None else None
+    outside = read_outside(link, question, source.engines[release]) if link is not None else None
+    scenes = [
+        Scene(
+            question,
+            column,
+            threshold,
+            asked(plan, release, source),
+            outside,
+            found,
+            levels_known=microdata.file is None,
+            doubtful=bool(column) and is_doubtful(given, column),
         )
-        scenes = [
-            Scene(
-                question,
-                column,
-                threshold,
-                asked(plan, release, source),
-                outside,
-                found,
-                levels_known=microdata.file is None,
-                doubtful=bool(column) and is_doubtful(given, column),
-            )
-            for column in columns or ("",)
-        ]
-        stories = tell(scenes, job)
-        job.step("the second release", 0.9)
+        for column in columns or ("",)
+    ]
+    stories = tell(scenes, job)
+    job.step("the second release", 0.9)
+    if not alone:
         stories += tuple(second_release(plan, release, columns, found, job))
     identity = found.identity if found else None
     return Attack(

@@ -6,8 +6,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from tacit.api.named import PARAMETERS, Exact, definition_of, definitions_of, refuse_unfitting
+from tacit.api.results import Anonymized, FurtherViews, SyntheticTable
 from tacit.checking.assess import Assessment, assess
 from tacit.errors import ParameterError
 from tacit.families.definition import Definition
@@ -19,6 +21,7 @@ from tacit.families.microdata.runs.task import Task
 from tacit.given import (
     beside,
     counted_source,
+    in_python,
     names,
     plan_of_table,
     plan_of_views,
@@ -33,6 +36,10 @@ from tacit.model.release import Microdata
 from tacit.model.verdict import Verdict
 from tacit.plan.plan import Check, Plan
 from tacit.plan.read.load import load_plan
+
+if TYPE_CHECKING:
+    from tacit.families.microdata.attacks.stories import Attack
+    from tacit.starter.profile import Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,28 +73,81 @@ def load(path: str | Path = "tacit.yaml") -> LoadedPlan:
 
 
 def check(
-    data: Any, definition: Definition, *, quasi_identifiers: Sequence[str], **more: Any
+    data: Any,
+    definition: Definition | str,
+    *,
+    quasi_identifiers: str | Sequence[str],
+    sensitive: str | Sequence[str] = (),
+    person: str | Sequence[str] = (),
+    hierarchies: Mapping[str, Any] | None = None,
+    generalization: Mapping[str, int] | None = None,
+    distances: Mapping[str, Any] | None = None,
+    insensitive: str | Sequence[str] = (),
+    key: str | Sequence[str] = (),
+    published: Sequence[Any] = (),
+    name: str = "data",
+    k: int | None = None,
+    l: Exact | None = None,  # noqa: E741 (as the literature writes it)
+    kind: Literal["distinct", "entropy", "recursive"] | None = None,
+    c: Exact | None = None,
+    c2: Exact | None = None,
+    dont_care: Sequence[Any] | None = None,
+    negative: Sequence[Any] | None = None,
+    t: Exact | None = None,
+    distance: Literal["equal", "ordered", "hierarchical"] | None = None,
+    alpha: Exact | None = None,
+    e: Exact | None = None,
+    epsilon: Exact | None = None,
+    m: Exact | None = None,
+    v: Exact | None = None,
+    rho1: Exact | None = None,
+    rho2: Exact | None = None,
+    prior: str | None = None,
+    delta: Exact | None = None,
+    measure: Mapping[str, Any] | None = None,
+    protect: Mapping[str, Any] | None = None,
+    against: Mapping[str, Any] | None = None,
+    at_most: Exact | None = None,
+    attacker: Literal["prosecutor", "marketer"] | None = None,
+    missing: Literal["own-group", "match-any", "error"] | None = None,
 ) -> Verdict:
     """Check one definition on a pandas, Polars or Arrow table or a DuckDB relation, without a plan.
 
-    Takes the same options as `check_all`.
+    The definition is an object, or the name of its check with its parameters as further arguments.
+    Roles and all else are those of `check_all`.
 
     >>> import pandas, tacit
     >>> people = pandas.DataFrame(
     ...     {"zip": ["13053", "13068", "13068"], "condition": ["flu", "flu", "cold"]}
     ... )
-    >>> verdict = tacit.check(people, tacit.KAnonymity(k=2), quasi_identifiers=["zip"])
+    >>> verdict = tacit.check(people, "k-anonymity", k=2, quasi_identifiers=["zip"])
     >>> verdict.status, verdict.measured
     ('breached', {'k': 1})
+    >>> tacit.check(people, tacit.KAnonymity(k=2), quasi_identifiers=["zip"]) == verdict
+    True
     """
-    return check_all(data, [definition], quasi_identifiers=quasi_identifiers, **more)[0]
+    parameters = {name: one for name, one in locals().items() if name in PARAMETERS}
+    return check_all(
+        data,
+        [definition_of(definition, parameters)],
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        person=person,
+        hierarchies=hierarchies,
+        generalization=generalization,
+        distances=distances,
+        insensitive=insensitive,
+        key=key,
+        published=published,
+        name=name,
+    )[0]
 
 
 def check_all(
     data: Any,
-    definitions: Sequence[Definition],
+    definitions: Definition | Sequence[Definition],
     *,
-    quasi_identifiers: Sequence[str],
+    quasi_identifiers: str | Sequence[str],
     sensitive: str | Sequence[str] = (),
     person: str | Sequence[str] = (),
     hierarchies: Mapping[str, Any] | None = None,
@@ -124,6 +184,7 @@ def check_all(
     from tacit.engines.duckdb.engine import DuckDB
 
     begun = time.perf_counter()
+    asked = definitions_of(definitions, "definitions")
     roles = {
         "quasi-identifiers": quasi_identifiers,
         "sensitive": sensitive,
@@ -134,6 +195,7 @@ def check_all(
         "distances": distances,
     }
     plan = plan_of_table("check_all", name, roles, {"generalization": generalization})
+    refuse_unfitting(asked, plan.tables[name].sensitive)
     with DuckDB() as engine:
         source = counted_source(data, plan, name, engine)
         question = source.question(name)
@@ -142,7 +204,7 @@ def check_all(
             answer_with(one.with_files(source.lines), question, None, None)
             if ask is None
             else ask(one)
-            for one in definitions
+            for one in asked
         )
     answered = tuple(
         Answered(Check(verdict.check, releases=(name,)), verdict, question.closed())
@@ -151,29 +213,11 @@ def check_all(
     return Assessment(name, answered, time.perf_counter() - begun)
 
 
-@dataclass(frozen=True, slots=True)
-class Anonymized:
-    """A table for which all checks hold, of the same kind as the one given, in random order.
-
-    Where there is none, `table` is None and `because` and `advice` say why; the verdicts are then
-    those of the coarsest release. `generalization` has the levels where whole columns were recoded.
-    `details` has all that `tacit anonymize --json` prints.
-    """
-
-    table: Any
-    verdicts: tuple[Verdict, ...]
-    utility: Mapping[str, Any] | None
-    generalization: Mapping[str, int] | None
-    because: str
-    advice: tuple[str, ...]
-    details: Mapping[str, Any]
-
-
 def anonymize(
     data: Any,
-    require: Sequence[Definition],
+    require: Definition | Sequence[Definition],
     *,
-    quasi_identifiers: Sequence[str],
+    quasi_identifiers: str | Sequence[str],
     sensitive: str | Sequence[str] = (),
     insensitive: str | Sequence[str] = (),
     person: str | Sequence[str] = (),
@@ -212,6 +256,7 @@ def anonymize(
     from tacit.engines.duckdb.engine import DuckDB
     from tacit.families.microdata.runs.anonymize import solve
 
+    asked = definitions_of(require, "require")
     roles = {
         "quasi-identifiers": quasi_identifiers,
         "sensitive": sensitive,
@@ -231,9 +276,10 @@ def anonymize(
     release = plan.releases[name]
     assert isinstance(release, Microdata)
     repair = release.repair
+    refuse_unfitting(asked, plan.tables[name].sensitive)
     with DuckDB() as engine:
         source = counted_source(data, plan, name, engine)
-        required = tuple(required_of(one, source) for one in require)
+        required = tuple(required_of(one, source) for one in asked)
         task = Task(
             name,
             source.raw(name),
@@ -253,6 +299,88 @@ def anonymize(
     return Anonymized(
         shown, found.verdicts, found.utility, levels, "all checks hold", (), found.to_json()
     )
+
+
+def attack(
+    data: Any,
+    *,
+    quasi_identifiers: str | Sequence[str],
+    sensitive: str | Sequence[str] = (),
+    person: str | Sequence[str] = (),
+    key: str | Sequence[str] = (),
+    hierarchies: Mapping[str, Any] | None = None,
+    generalization: Mapping[str, int] | None = None,
+    distances: Mapping[str, Any] | None = None,
+    target: Any = None,
+    threshold: Exact = "95%",
+    link: str | Path | None = None,
+    job: Job | None = None,
+    name: str = "data",
+) -> Attack:
+    """What does somebody believe who sees the table at these levels, before and after?
+
+    Takes the data and the roles like `check_all`, and the options of `tacit attack`: `target` is
+    one person's `person` or `key`, `link` a CSV file that the attacker has.
+
+    >>> import pandas, tacit
+    >>> people = pandas.DataFrame(
+    ...     {"zip": ["13053", "13053", "13068"], "condition": ["flu", "flu", "cold"]}
+    ... )
+    >>> found = tacit.attack(people, quasi_identifiers=["zip"], sensitive="condition")
+    >>> found["homogeneity"].before, found["homogeneity"].after
+    (Fraction(1, 3), Fraction(1, 1))
+    """
+    from tacit.engines.duckdb.engine import DuckDB
+    from tacit.families.microdata.runs.attack import attack_in, read_threshold
+
+    if target is not None and not (person or key):
+        raise ParameterError(
+            "a target is looked up by person or key, and neither is given.",
+            parameter="target",
+            hint='Give for example person="name".',
+        )
+    roles = {
+        "quasi-identifiers": quasi_identifiers,
+        "sensitive": sensitive,
+        "person": person,
+        "key": key or None,
+        "hierarchies": hierarchies,
+        "distances": distances,
+    }
+    plan = plan_of_table("attack", name, roles, {"generalization": generalization})
+    wanted = None if target is None else ",".join(map(str, names(target)))
+    with DuckDB() as engine, in_python():
+        source = counted_source(data, plan, name, engine)
+        return attack_in(
+            source,
+            name,
+            wanted,
+            read_threshold(str(threshold)),
+            None if link is None else Path(link),
+            job=job,
+            alone=True,
+        )
+
+
+def profile(data: Any, *, name: str = "data", job: Job | None = None) -> Profile:
+    """What are the columns of a table like, and which role would each have? Guesses of
+    `tacit init`, from names and counts.
+
+    >>> import pandas, tacit
+    >>> people = pandas.DataFrame(
+    ...     {"zip": ["13053", "13053", "13068"], "condition": ["flu", "flu", "cold"]}
+    ... )
+    >>> tacit.profile(people).roles()
+    {'quasi-identifier': ('zip',), 'sensitive': ('condition',)}
+    """
+    from tacit.engines.duckdb.engine import DuckDB
+    from tacit.model.schema import Table
+    from tacit.starter.looking import Place
+    from tacit.starter.profile import profile as look
+
+    with DuckDB() as engine:
+        engine.put(name, data)
+        return look(Place(engine, ".", Table(name)), job or Job())
 
 
 def perfect_privacy(
@@ -396,8 +524,8 @@ def view_safety(
 
 def overlapping_views(
     data: Any,
-    views: Mapping[str, str] | Sequence[str],
-    definitions: Sequence[Definition],
+    views: str | Mapping[str, str] | Sequence[str],
+    definitions: Definition | Sequence[Definition],
     *,
     key: str | Sequence[str],
     sensitive: str,
@@ -428,6 +556,7 @@ def overlapping_views(
     from tacit.families.overlaps.reading.questions import OverlapQuestions
     from tacit.families.queries.reading.readings import Readings
 
+    definitions = definitions_of(definitions, "definitions", example="GammaPrivacy(gamma=0.5)")
     for one in definitions:
         if not isinstance(one, OverlapDefinition):
             hint = "Use for example tacit.GammaPrivacy(gamma=0.5)."
@@ -450,27 +579,9 @@ def overlapping_views(
     return Assessment(name, answered, time.perf_counter() - begun)
 
 
-@dataclass(frozen=True, slots=True)
-class FurtherViews:
-    """Further views with which gamma-privacy holds, or the reason why there are none.
-
-    `status` is `holds` (without any), `restored`, `impossible`, `none` or `not-found`. `views` are
-    SQL by name. The last of `verdicts` is about all views together. `because` is about somebody who
-    knows why the views came, where that was asked. `details` has all that `tacit restore --json`
-    prints.
-    """
-
-    status: str
-    views: Mapping[str, str]
-    verdicts: tuple[Verdict, ...]
-    because: str
-    advice: tuple[str, ...]
-    details: Mapping[str, Any]
-
-
 def restore(
     data: Any,
-    views: Mapping[str, str] | Sequence[str],
+    views: str | Mapping[str, str] | Sequence[str],
     *,
     gamma: Any,
     key: str | Sequence[str],
@@ -543,21 +654,6 @@ def restore(
         (),
         found.to_json(),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class SyntheticTable:
-    """Synthetic people, as a table of the kind that was given, in random order.
-
-    Where a check does not hold, `table` is None; a check holds always, unless more is asked than
-    the mechanism is given. `details` has all that `tacit synthesize --json` prints; what compares
-    with the true table (`utility`) is for the owner only.
-    """
-
-    table: Any
-    verdicts: tuple[Verdict, ...]
-    warnings: tuple[str, ...]
-    details: Mapping[str, Any]
 
 
 def synthesize(
