@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from tacit.model.jobs import Job
+from tacit.model.numbers import percent
 
 LONG = 24  # letters of the bar in a terminal
 
@@ -30,7 +31,7 @@ def in_terminal(text: str, share: float) -> None:
     """The same line of the terminal, written anew; the last step ends it."""
     full = round(LONG * min(max(share, 0.0), 1.0))
     end = "\n" if share >= 1 else ""
-    sys.stderr.write(f"\r\x1b[K{'█' * full}{'░' * (LONG - full)} {share:4.0%} {text}{end}")
+    sys.stderr.write(f"\r\x1b[K{'█' * full}{'░' * (LONG - full)} {percent(share)} {text}{end}")
     sys.stderr.flush()
 
 

@@ -15,7 +15,7 @@ from tacit.checking.judging import ask, judged, with_left_out
 from tacit.checking.waiving import with_waiver
 from tacit.errors import MissingExtra, PlanError, TacitError, did_you_mean
 from tacit.families.catalog import FAMILIES, FAMILY_OF, define
-from tacit.families.family import Answered, Family, family_of
+from tacit.families.family import Answered, Family, Question, family_of
 from tacit.model.deadline import until
 from tacit.model.holdings import Adversary, Hand
 from tacit.model.jobs import Cancelled, Job
@@ -48,7 +48,7 @@ class Assessment:
     """The answers to a plan's checks, in the plan's order, each with the question behind it."""
 
     plan: str
-    answered: tuple[Answered[Any], ...]
+    answered: tuple[Answered[Question], ...]
     seconds: float = 0.0
 
     @property
@@ -207,7 +207,9 @@ def with_waivers(found: Assessment, waivers: Sequence[Waiver], today: date) -> A
     return replace(found, answered=answered)
 
 
-def pictured(answered: Sequence[Answered[Any]], job: Job, depth: Depth) -> list[Answered[Any]]:
+def pictured(
+    answered: Sequence[Answered[Question]], job: Job, depth: Depth
+) -> list[Answered[Question]]:
     """The same answers with what is drawn of them; each family draws all of its own at once."""
     found = {
         id(before): after
@@ -218,8 +220,8 @@ def pictured(answered: Sequence[Answered[Any]], job: Job, depth: Depth) -> list[
 
 
 def by_family(
-    answered: Sequence[Answered[Any]],
-) -> list[tuple[Family[Any], list[Answered[Any]]]]:
+    answered: Sequence[Answered[Question]],
+) -> list[tuple[Family[Any], list[Answered[Question]]]]:
     """Answers by their kind of release, in the order of the docs."""
     return [
         (some[0].family, some)
@@ -228,7 +230,7 @@ def by_family(
     ]
 
 
-def closed(answered: Answered[Any]) -> Answered[Any]:
+def closed(answered: Answered[Question]) -> Answered[Question]:
     """The same, of a source that is closed."""
     question = answered.question
     return answered if question is None else replace(answered, question=question.closed())
@@ -252,7 +254,7 @@ def selected(plan: Plan, only: Sequence[str]) -> list[Check]:
     ]
 
 
-def answer(check: Check, opened: OpenPlan, holdings: Holdings) -> Answered[Any]:
+def answer(check: Check, opened: OpenPlan, holdings: Holdings) -> Answered[Question]:
     """Ask the definition that a check names about the releases that it names, and about all that
     is out beside them.
 
@@ -286,7 +288,7 @@ def answer(check: Check, opened: OpenPlan, holdings: Holdings) -> Answered[Any]:
 
 def by_itself(
     check: Check, definition: Definition, opened: OpenPlan, holdings: Holdings
-) -> Answered[Any]:
+) -> Answered[Question]:
     """The answer about what a check names, beside which nothing is out that is not in its
     question.
     """

@@ -12,7 +12,7 @@ from tacit.checking.advising import advice
 from tacit.checking.holdings.holdings import Holdings
 from tacit.errors import DataError, QueryError, TacitError
 from tacit.families.composing import UNREAD, answer_changed, does_not_compose
-from tacit.families.family import Answered, family_of
+from tacit.families.family import Answered, Question, family_of
 from tacit.model.holdings import Hand, Held, Problem, in_words
 from tacit.model.verdict import Assumption, Reason, Verdict
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tacit.plan.plan import Check
 
 # by what is judged together and what is new
-Known = dict[tuple[tuple[str, ...], tuple[str, ...]], "Answered[Any] | TacitError"]
+Known = dict[tuple[tuple[str, ...], tuple[str, ...]], "Answered[Question] | TacitError"]
 ORDER = ("breached", "undecided", "holds")
 # A view that nobody could run: the plan is wrong, and says where.
 MISTAKES = frozenset({"unknown-table", "unknown-column", "type-clash", "arity", "unsafe", "union"})
@@ -32,14 +32,14 @@ ELSE = "nothing else about these people is out than what {says} of the same tabl
 
 def judged(
     check: Check, definition: Definition, holdings: Holdings, alone: Verdict | None = None
-) -> Answered[Any]:
+) -> Answered[Question]:
     """Ask a definition for every adversary, and put their verdicts together; the question is that
     of whoever decided. Each different question is asked once.
 
     `alone` is the verdict about what is new, where that was judged already.
     """
     hands = holdings.hands(check)
-    found: list[tuple[Answered[Any], Hand]] = []
+    found: list[tuple[Answered[Question], Hand]] = []
     asking = Asking(check, definition, holdings, alone)
     for one in map(asking.answer, hands):
         found.append(one)
@@ -52,7 +52,7 @@ def judged(
     return replace(answered, verdict=verdict)
 
 
-def _rank(answered: Answered[Any], hand: Hand) -> tuple[object, ...]:
+def _rank(answered: Answered[Question], hand: Hand) -> tuple[object, ...]:
     """The worst first; of those that hold the one that holds by the least."""
     verdict = answered.verdict
     close = family_of(verdict.check).closeness(verdict)
@@ -89,7 +89,7 @@ class Asking:
         self.family = family_of(check.kind)
         self._known: Known = {}
 
-    def answer(self, hand: Hand) -> tuple[Answered[Any], Hand]:
+    def answer(self, hand: Hand) -> tuple[Answered[Question], Hand]:
         """The verdict for one adversary, and what was judged for it."""
         check, definition, holdings = self.check, self.definition, self.holdings
         obstacle = self.family.obstacle(check, definition, holdings.plan, hand)
@@ -110,7 +110,7 @@ class Asking:
         )
         return replace(answered, verdict=_with_problems(check, holdings, verdict, hand)), hand
 
-    def _as_far_as_possible(self, hand: Hand, error: TacitError) -> tuple[Hand, Answered[Any]]:
+    def _as_far_as_possible(self, hand: Hand, error: TacitError) -> tuple[Hand, Answered[Question]]:
         """Something that is out keeps the question from being answered:
         what does is left out, and that is said.
         """
@@ -134,7 +134,7 @@ class Asking:
             alone = replace(hand, joined=(), problems=(*hand.problems, *more))
             return alone, self._asked(alone)
 
-    def _asked(self, hand: Hand) -> Answered[Any]:
+    def _asked(self, hand: Hand) -> Answered[Question]:
         if self.alone is not None and not hand.joined:
             return Answered(self.check, self.alone)
         key = hand.names, hand.new
@@ -159,7 +159,9 @@ class Asking:
         return does_not_compose(self.check, held, hand.new, hand.adversary.called, error.message)
 
 
-def ask(check: Check, definition: Definition, question: Any, opened: OpenPlan) -> Answered[Any]:
+def ask(
+    check: Check, definition: Definition, question: Any, opened: OpenPlan
+) -> Answered[Question]:
     """A definition's answer to its question."""
     verdict = family_of(check.kind).answer(check, definition, question, opened)
     return Answered(check, verdict, question)

@@ -36,17 +36,18 @@ class Question(Protocol):
 
 
 Q = TypeVar("Q", bound=Question)
+Asked = TypeVar("Asked", bound=Question, covariant=True)  # an answer is only read
 
 
 @dataclass(frozen=True, slots=True)
-class Answered(Generic[Q]):
+class Answered(Generic[Asked]):
     """A verdict with the question that it answers; `picture` is what a report draws of both, where
     that was asked for. There is no question where Tacit itself went wrong.
     """
 
     check: Check
     verdict: Verdict
-    question: Q | None = None
+    question: Asked | None = None
     picture: object | None = None
 
     @property

@@ -26,6 +26,11 @@ class Release:
         """The file of the plan that has what was published; None where the data give it."""
         return None
 
+    @property
+    def of_table(self) -> str | None:
+        """The one table that it is made from; None where it may be about any."""
+        return None
+
     def files(self) -> tuple[str, ...]:
         """The owner's files that the release is made from."""
         return ()
@@ -67,6 +72,11 @@ class Microdata(Release):
     def answer_file(self) -> str | None:
         """The file, where someone else made it."""
         return self.file
+
+    @property
+    def of_table(self) -> str:
+        """The table that it is a copy of."""
+        return self.table
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +167,11 @@ class Synthetic(Release):
     shrink: str | MilesKept | None = None
     accept: Fraction | None = None
     to: tuple[str, ...] = ()
+
+    @property
+    def of_table(self) -> str:
+        """The table whose people are drawn anew."""
+        return self.table
 
     def files(self) -> tuple[str, ...]:
         """The public files that the release names.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tacit.checking.concerning import all_out
 from tacit.errors import TacitError
 from tacit.families.catalog import define
-from tacit.model.release import Microdata, Synthetic
+from tacit.model.release import Release
 from tacit.model.schema import CsvHierarchy
 from tacit.plan.owned import folders_of, owners_files
 from tacit.plan.read.references import LEDGER
@@ -101,12 +101,12 @@ def fingerprint(check: Check, plan: Plan, stamps: Mapping[Path, tuple[int, ...]]
         check.dictionary,
     )
     alone = (
-        all(isinstance(one, Microdata | Synthetic) for one in releases)
+        all(one.of_table for one in releases)
         and not set(all_out(plan)) - set(check.releases)
         and not check.given
     )
     tables = (
-        [plan.tables[one.table] for one in releases if isinstance(one, Microdata | Synthetic)]
+        [plan.tables[one.of_table] for one in releases if one.of_table]
         if alone
         else list(plan.tables.values())
     )
@@ -128,11 +128,7 @@ def fingerprint(check: Check, plan: Plan, stamps: Mapping[Path, tuple[int, ...]]
     )
     files = set(files_of(check, tables, releases, plan)) if alone else set(stamps)
     looked_at = sorted((path.name, stamps[path]) for path in files if path in stamps)
-    released = [
-        stamp_of(plan.folder / one.file)
-        for one in releases
-        if isinstance(one, Microdata) and one.file
-    ]
+    released = [stamp_of(plan.folder / one.answer_file) for one in releases if one.answer_file]
     ledger = head_of(plan) if LEDGER in (*all_out(plan), *(check.given or ())) else None
     said = repr(
         (
@@ -151,9 +147,9 @@ def fingerprint(check: Check, plan: Plan, stamps: Mapping[Path, tuple[int, ...]]
 
 
 def files_of(
-    check: Check, tables: Iterable[Table], releases: Iterable[Any], plan: Plan
+    check: Check, tables: Iterable[Table], releases: Iterable[Release], plan: Plan
 ) -> Iterator[Path]:
-    """The files behind some tables, and those that a check or a synthetic release names."""
+    """The files behind some tables, and those that a check or a release names."""
     named = [
         text
         for value in check.parameters.values()
@@ -175,7 +171,7 @@ def files_of(
             if isinstance(text, str)
         ]
     for release in releases:
-        named += release.files() if isinstance(release, Synthetic) else []
+        named += release.files()
     for name in named:
         if name and "\0" not in name:
             yield from ((folder / name).resolve() for folder in folders_of(plan))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tacit.errors import did_you_mean
 from tacit.families.catalog import CHECKS
-from tacit.model.release import Microdata, Release
+from tacit.model.release import Release
 from tacit.model.schema import Table
 from tacit.plan.plan import Check
 from tacit.plan.read.document import Faults, KeyPath
@@ -34,8 +34,8 @@ class References:
             release = self.releases.get(name, self.faults, *check.path, key, at)
             if release is not None:
                 self.fits(check, release, (*check.path, key, at))
-            if isinstance(release, Microdata) and len(check.releases) == 1:
-                self.sensitive(check, self.tables.entries.get(release.table))
+            if release is not None and release.of_table and len(check.releases) == 1:
+                self.sensitive(check, self.tables.entries.get(release.of_table))
         if check.secret is not None:
             self.secrets.get(check.secret, self.faults, *check.path, "secret")
         if "population" in check.parameters:

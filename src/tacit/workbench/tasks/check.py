@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.checking.assess import Assessment, assess, selected
 from tacit.families.catalog import kinds_of
-from tacit.families.family import Answered
+from tacit.families.family import Answered, Question
 from tacit.model.jobs import Job
 from tacit.model.verdict import Audience
 from tacit.report.html.page import render, section
@@ -64,7 +64,7 @@ def check(job: Job, path: str, reach: str, only: Sequence[str] = ()) -> dict[str
 
 
 def drawn(
-    name: str, answered: Sequence[Answered[Any]], found: Assessment, keys: Mapping[int, str]
+    name: str, answered: Sequence[Answered[Question]], found: Assessment, keys: Mapping[int, str]
 ) -> dict[str, Any]:
     """What was found about a release, or several together:
     cards, figures and pictures, as JSON can hold them.

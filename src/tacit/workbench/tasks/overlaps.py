@@ -18,6 +18,7 @@ from tacit.checking.holdings.holdings import holdings_of
 from tacit.errors import InputError
 from tacit.families.catalog import kinds_of
 from tacit.families.overlaps.family import FAMILY
+from tacit.families.overlaps.question import OverlapQuestion
 from tacit.families.words import plural
 from tacit.model.holdings import Adversary, Hand
 from tacit.model.jobs import Job
@@ -27,7 +28,6 @@ from tacit.workbench.everybody import ENDING, forget_others, write_people
 
 if TYPE_CHECKING:
     from tacit.families.overlaps.memberships import Flags
-    from tacit.families.overlaps.question import OverlapQuestion
     from tacit.families.overlaps.stages import Stages
     from tacit.families.synthetic.runs.comparing import GroupNoise
     from tacit.families.synthetic.runs.results import Synthesized
@@ -109,8 +109,10 @@ def check_of(plan: Plan, releases: Sequence[str]) -> Check:
 
 def question_of(check: Check, opened: OpenPlan) -> OverlapQuestion:
     """The question that was decided: together with what is out already, where something is."""
-    found: OverlapQuestion | None = answer(check, opened, holdings_of(opened)).question
-    return found or FAMILY.question(check, Hand(Adversary((), (), check.releases)), opened)
+    found = answer(check, opened, holdings_of(opened)).question
+    if isinstance(found, OverlapQuestion):
+        return found
+    return FAMILY.question(check, Hand(Adversary((), (), check.releases)), opened)
 
 
 def new_file(folder: Path, path: str, releases: Sequence[str]) -> Path:

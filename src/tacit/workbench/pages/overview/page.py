@@ -18,7 +18,6 @@ from tacit.families.catalog import define
 from tacit.families.family import kind_of
 from tacit.families.overlaps.runs.restore import KIND as RESTORABLE
 from tacit.families.words import listed, plural
-from tacit.model.release import Microdata, Synthetic
 from tacit.report.terminal.ledger import when as time_words
 from tacit.workbench.bench import Visit
 from tacit.workbench.checked import (
@@ -334,7 +333,7 @@ def can_be_repaired(plan: Plan, release: Release) -> bool:
     """Is there anything that the page Repair can do about a release? Further views are looked
     for only where gamma-privacy is asked.
     """
-    return isinstance(release, Microdata | Synthetic) or any(
+    return release.of_table is not None or any(
         one.kind == RESTORABLE and release.name in one.releases for one in plan.checks
     )
 
