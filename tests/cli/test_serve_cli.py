@@ -134,6 +134,12 @@ def test_the_help_names_the_defaults_of_the_server() -> None:
             "postgres_port",
             "tls_certificate",
             "tls_key",
+            "user_queries",
+            "user_decisions",
+            "user_requests",
+            "user_seconds",
+            "user_bytes",
+            "answer_bytes",
         ):
             assert (
                 f"default: {option.default:g}" in said
