@@ -20,7 +20,7 @@ seconds = click.FloatRange(min=0, min_open=True)
 positive = click.IntRange(min=1)
 
 
-@click.command()
+@click.command(context_settings={"auto_envvar_prefix": "TACIT_SERVE"})
 @click.argument("plan", default="tacit.yaml", type=click.Path(path_type=Path))
 @click.option(
     "--host",
