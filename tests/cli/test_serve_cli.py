@@ -114,6 +114,24 @@ def test_every_option_reaches_the_server(
     ]
 
 
+def test_an_option_can_be_an_environment_variable_and_the_command_line_comes_first(
+    tacit: Any, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"PORT": "9", "WORKBENCH": "no", "AUDIT": "a", "TIMEOUT": "7"}.items():
+        monkeypatch.setenv(f"TACIT_SERVE_{name}", value)
+    assert tacit("serve", "--timeout", "8").status == 0
+    assert asked[0][1] == {
+        "port": 9,
+        "workbench": False,
+        "audit": Path("a"),
+        "timeout": 8.0,
+        "allow_superuser": False,
+    }
+    monkeypatch.setenv("TACIT_SERVE_PORT", "many")
+    wrong = tacit("serve")
+    assert wrong.status == 2 and "--port" in wrong.err
+
+
 def test_the_help_names_the_defaults_of_the_server() -> None:
     pytest.importorskip("fastapi")
     from tacit.workbench.serve import Options
@@ -134,6 +152,12 @@ def test_the_help_names_the_defaults_of_the_server() -> None:
             "postgres_port",
             "tls_certificate",
             "tls_key",
+            "user_queries",
+            "user_decisions",
+            "user_requests",
+            "user_seconds",
+            "user_bytes",
+            "answer_bytes",
         ):
             assert (
                 f"default: {option.default:g}" in said

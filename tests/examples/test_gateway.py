@@ -59,7 +59,11 @@ def test_the_service_starts_a_command_that_there_is() -> None:
 
     unit = (HERE / "tacit-gateway.service").read_text("utf-8")
     program, command, *words = shlex.split(re.search(r"^ExecStart=(.*)$", unit, re.MULTILINE)[1])  # type: ignore[index]
-    known = {option for one in cli.commands[command].params for option in one.opts}
+    known = {
+        option
+        for one in cli.commands[command].params
+        for option in (*one.opts, *one.secondary_opts)
+    }
     assert program.endswith("/tacit") and command == "serve"
     assert [word for word in words if word.startswith("--")] and not [
         word for word in words if word.startswith("--") and word not in known

@@ -28,5 +28,6 @@ def open_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
         timeout=3,
         wait=1,
         queries=4,
+        user_queries=4,
     ) as running:
         yield running

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -103,3 +105,48 @@ def test_a_full_disk_is_said_once_and_nothing_is_lost_when_there_is_room_again(
 def test_a_log_that_cannot_be_opened_stops_the_start(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="cannot be written"):
         Audit(tmp_path / "no" / "log")
+
+
+def test_a_link_is_not_followed_neither_at_the_start_nor_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, "RETRY_SECONDS", 0.05)
+    other = tmp_path / "other"
+    other.write_text("mine")
+    (tmp_path / "link").symlink_to(other)
+    with pytest.raises(EngineError, match="symbolic link"):
+        Audit(tmp_path / "link")
+
+    async def main() -> None:
+        log = Audit(tmp_path / "log")
+        await log.written({"n": 1})
+        (tmp_path / "log").rename(tmp_path / "log.1")
+        (tmp_path / "log").symlink_to(tmp_path / "log.1")
+        log.reopen()
+        with pytest.raises(Refusal):
+            await log.written({"n": 2})
+        (tmp_path / "log").unlink()
+        await log.written({"n": 3})
+        log.close()
+
+    asyncio.run(main())
+    assert (other.read_text(), lines(tmp_path / "log.1")) == ("mine", [1])
+    assert lines(tmp_path / "log") == [2, 3]
+
+
+def test_standard_output_can_be_the_log_although_it_is_a_link() -> None:
+    if not Path("/dev/stdout").is_symlink():
+        pytest.skip("/dev/stdout is no link here")
+    said = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from pathlib import Path; from tacit.gateway.audit import Audit\n"
+            "log = Audit(Path('/dev/stdout')); log.put({'n': 1}); log.close()",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout
+    assert json.loads(said)["n"] == 1

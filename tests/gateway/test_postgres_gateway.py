@@ -68,7 +68,12 @@ def opened(
 ) -> Iterator[Live]:
     folder = tmp_path_factory.mktemp("pg-open")
     with live(
-        folder, plan_on(as_user(postgres_url, "gateway_reader")), decider=FAKE, timeout=3, queries=2
+        folder,
+        plan_on(as_user(postgres_url, "gateway_reader")),
+        decider=FAKE,
+        timeout=3,
+        queries=2,
+        user_queries=2,
     ) as running:
         yield running
 

@@ -58,9 +58,9 @@ def test_an_audit_log_that_cannot_be_written_is_not_ready(tmp_path: Path) -> Non
 def test_places_that_are_all_taken_are_ready(tmp_path: Path) -> None:
     with live(tmp_path, queries=1) as running:
         now = running.gateway.now()
-        taken = [now.places._free.get_nowait()]
+        taken = [now.places._turns._free.popleft()]
         assert ready(running) == (200, [])
-        now.places._free.put_nowait(taken.pop())
+        now.places._turns.add(taken.pop())
 
 
 @pytest.mark.slow

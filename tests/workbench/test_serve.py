@@ -111,6 +111,22 @@ def test_it_answers_reads_again_and_ends(tmp_path: Path) -> None:
         assert not any(Path(f"/proc/{one}").exists() for one in below)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="systemd is Linux' own")
+def test_systemd_is_told_when_it_answers_and_when_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(f"\0tacit-{os.getpid()}")
+        systemd.settimeout(20)
+        monkeypatch.setenv("NOTIFY_SOCKET", f"@tacit-{os.getpid()}")
+        plan = write_plan(tmp_path)
+        add_user(plan, "ann", ["nurses"])
+        with served(tmp_path, plan) as gateway:
+            assert systemd.recv(100) == b"READY=1"
+            gateway.process.send_signal(signal.SIGTERM)
+            assert systemd.recv(100) == b"STOPPING=1"
+
+
 def test_ctrl_c_ends_it_also_while_a_query_runs(tmp_path: Path) -> None:
     plan = write_plan(tmp_path)
     token = add_user(plan, "ann", ["nurses"])

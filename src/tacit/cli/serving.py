@@ -20,7 +20,7 @@ seconds = click.FloatRange(min=0, min_open=True)
 positive = click.IntRange(min=1)
 
 
-@click.command()
+@click.command(context_settings={"auto_envvar_prefix": "TACIT_SERVE"})
 @click.argument("plan", default="tacit.yaml", type=click.Path(path_type=Path))
 @click.option(
     "--host",
@@ -103,6 +103,42 @@ positive = click.IntRange(min=1)
     type=positive,
     metavar="N",
     help="How many decisions are remembered (default: 10000).",
+)
+@click.option(
+    "--user-queries",
+    type=positive,
+    metavar="N",
+    help="How many queries of one user run at the same time (default: half of --queries).",
+)
+@click.option(
+    "--user-decisions",
+    type=positive,
+    metavar="N",
+    help="How many processes decide for one user at once (default: half of --deciders).",
+)
+@click.option(
+    "--user-requests",
+    type=positive,
+    metavar="N",
+    help="How often one user may ask in a minute (default: as often as they like).",
+)
+@click.option(
+    "--user-seconds",
+    type=seconds,
+    metavar="SECONDS",
+    help="How long queries of one user may run in a day (default: as long as they like).",
+)
+@click.option(
+    "--user-bytes",
+    type=positive,
+    metavar="N",
+    help="How many bytes of answers one user gets in a day (default: as many as there are).",
+)
+@click.option(
+    "--answer-bytes",
+    type=positive,
+    metavar="N",
+    help="The most bytes of one answer (default: as many as its rows have).",
 )
 @click.option(
     "--proxies",

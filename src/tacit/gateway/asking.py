@@ -18,6 +18,7 @@ from tacit.gateway.policy.asker import Asker
 from tacit.gateway.policy.history import facts
 from tacit.gateway.policy.refusals import Refusal, busy
 from tacit.gateway.running import Answer, Gone, Unreachable
+from tacit.gateway.turns import TooMuch
 
 if TYPE_CHECKING:
     from tacit.gateway.cache import Decided
@@ -67,7 +68,9 @@ async def admitted(
     role = role_of(user, asked.role, now.policy.roles)
     asker = Asker(user.name, dict(user.attributes))
     session = (user.name, user.added, role, asked.session)
-    decided, cached = await gateway.decide_in_session(now, role, asked, asker, session)
+    with limited(gateway):
+        gateway.quotas.enter(user.name)
+        decided, cached = await gateway.decide_in_session(now, role, asked, asker, session)
     gateway.metrics.decision(decided.decision.code, cached, time.perf_counter() - began)
     number = secrets.token_hex(8)
     return Admitted(path, now, user, role, asked, decided, cached, began, address, number, session)
@@ -95,6 +98,16 @@ def event_of(gateway: Gateway, one: Admitted) -> dict[str, Any]:
 
 
 @contextmanager
+def limited(gateway: Gateway) -> Iterator[None]:
+    """Count what is refused because a user has had their share."""
+    try:
+        yield
+    except TooMuch as refusal:
+        gateway.metrics.limited(refusal.limit)
+        raise
+
+
+@contextmanager
 def explained(gateway: Gateway) -> Iterator[None]:
     """What goes wrong with the database, as a Refusal; its cause is for the operator."""
     try:
@@ -114,6 +127,8 @@ class Run:
         self.outcome = "fault"
         self._gateway = gateway
         self._one = one
+        self._began = time.perf_counter()
+        self._size = 0
 
     @classmethod
     async def begin(
@@ -129,7 +144,8 @@ class Run:
         """Take a place for it; a Refusal where there is none."""
         sql = one.decided.decision.sql
         assert sql is not None
-        answer = await one.now.places.begin(sql, encoder, limit, seconds, gone)
+        with limited(gateway):
+            answer = await one.now.places.begin(sql, encoder, limit, seconds, gone, one.user.name)
         if one.asked.session is not None and one.decided.decision.trace:
             answer.seen = []
         return cls(gateway, one, answer)
@@ -138,7 +154,10 @@ class Run:
         """The next piece, None after the last; what goes wrong is a Refusal, or Gone."""
         try:
             with explained(self._gateway):
-                return await self.answer.next()
+                piece = await self.answer.next()
+            if piece is not None:
+                self._count(sum(memoryview(part).nbytes for part in piece))
+            return piece
         except Refusal as refusal:
             unreached = refusal.code == "database" and refusal.status == 503
             self.outcome = "unreachable" if unreached else refusal.code
@@ -146,6 +165,19 @@ class Run:
         except Gone:
             self.outcome = "left"
             raise
+
+    def _count(self, size: int) -> None:
+        """Bytes that are about to be sent; a Refusal where the answer has more than it may."""
+        self._size += size
+        most = self._gateway.options.answer_bytes
+        if most is not None and self._size > most:
+            self._gateway.metrics.limited("answer")
+            raise Refusal(
+                400,
+                "answer-bytes",
+                f"the answer has more than {most} bytes.",
+                hint="Ask for less, or ask the owner to raise --answer-bytes.",
+            )
 
     def finished(self) -> None:
         """All of it was sent."""
@@ -164,5 +196,6 @@ class Run:
             "rows": answer.rows,
             "milliseconds": one.milliseconds(),
         }
+        gateway.quotas.spent(one.user.name, time.perf_counter() - self._began, self._size)
         gateway.audit.put(event)
         gateway.metrics.query(self.outcome, answer.rows, time.perf_counter() - one.began)

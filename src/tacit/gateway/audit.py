@@ -76,16 +76,26 @@ class Audit:
         self._thread.join(timeout=5)
 
     def _open(self) -> None:
-        try:
-            self._file = os.open(
-                self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600
+        if self._path.is_symlink() and not self._is_device():
+            raise EngineError(
+                f"the audit log {self._path.name} is a symbolic link.",
+                hint="Name the file itself with --audit: a link could lead to any other file.",
             )
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        if not self._is_device():
+            flags |= os.O_NOFOLLOW
+        try:
+            self._file = os.open(self._path, flags, 0o600)
         except OSError as error:
             raise EngineError(
                 f"the audit log {self._path.name} cannot be written: {error.strerror}.",
                 hint="Name another file with --audit.",
             ) from None
         self._looked = time.monotonic()
+
+    def _is_device(self) -> bool:
+        """Is it one such as /dev/stdout? These are links, which only root can make."""
+        return self._path.parent == Path("/dev")
 
     def _write_all(self) -> None:
         while True:
@@ -142,7 +152,8 @@ class Audit:
         if time.monotonic() < self._looked + LOOK_SECONDS:
             return
         try:
-            same = os.path.samestat(os.stat(self._path), os.fstat(self._file))
+            found = os.stat(self._path, follow_symlinks=self._is_device())
+            same = os.path.samestat(found, os.fstat(self._file))
         except OSError:
             same = False
         if not same:

@@ -25,8 +25,10 @@ from tacit.gateway.options import AUDIT, Options
 from tacit.gateway.policy.deciding import Decision
 from tacit.gateway.policy.policy import ContradictoryRole, Policy, policy_of
 from tacit.gateway.policy.refusals import Refusal, busy
+from tacit.gateway.quotas import Quotas
 from tacit.gateway.running import Places, check_powers
 from tacit.gateway.sessions import Sessions
+from tacit.gateway.turns import NOBODY
 from tacit.gateway.watching import Watch
 from tacit.gateway.workers import DECIDER, Workers
 from tacit.ledger.key import key_file
@@ -100,13 +102,14 @@ class Gateway:
     ) -> None:
         self.options = options or Options()
         self.metrics = Metrics()
+        self.quotas = Quotas(self.options)
         self.tell = tell or (lambda text: print(text, file=sys.stderr, flush=True))
         self._path = plan_path
         self._decider = decider
         self._judge = judge
         self._now: InForce | None = None
         self._said = ""  # why there is no policy
-        self._asked: dict[tuple[int, Key], asyncio.Future[Decided]] = {}
+        self._asked: dict[tuple[int, str, Key], asyncio.Future[Decided]] = {}
         self._reload = asyncio.Event()
         self._closing: set[asyncio.Future[None]] = set()
         self._watching: asyncio.Task[None] | None = None
@@ -179,9 +182,10 @@ class Gateway:
         history = now.sessions.facts(session)
         if asked.session is None or decided.decision.code != "not-granted" or not history:
             return decided, cached
-        judged = await now.workers.judge(
-            role, asked.sql, asked.parameters, asker, history, asked.dialect
-        )
+        async with now.workers.turn(asker.name):
+            judged = await now.workers.judge(
+                role, asked.sql, asked.parameters, asker, history, asked.dialect
+            )
         self.check(now)
         if judged.decision is None:
             return decided, cached
@@ -201,11 +205,12 @@ class Gateway:
         found = now.decisions.find(key)
         if found is not None:
             return found, True
-        # Who asks what somebody else is waiting for waits with them.
-        place = (id(now), key)
+        # Who asks the same twice waits once; others do not wait for this user's turn.
+        user = NOBODY if asker is None else asker.name
+        place = (id(now), user, key)
         waiting = self._asked.get(place)
         if waiting is None:
-            waiting = asyncio.ensure_future(self._judged(now, key, asked, asker))
+            waiting = asyncio.ensure_future(self._judged_in_turn(now, user, key, asked, asker))
             self._asked[place] = waiting
             waiting.add_done_callback(lambda done: self._asked.pop(place, None))
             waiting.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -227,6 +232,14 @@ class Gateway:
         self._replace(None)
         await asyncio.gather(*self._closing, return_exceptions=True)
         await asyncio.to_thread(self.audit.close)
+
+    async def _judged_in_turn(
+        self, now: InForce, user: str, key: Key, asked: Asked, asker: Asker | None
+    ) -> Decided:
+        """The decision, when it is the user's turn; by then another may have asked the same."""
+        async with now.workers.turn(user):
+            found = now.decisions.find(key)
+            return found if found is not None else await self._judged(now, key, asked, asker)
 
     async def _judged(self, now: InForce, key: Key, asked: Asked, asker: Asker | None) -> Decided:
         judged = await now.workers.judge(
@@ -267,6 +280,7 @@ class Gateway:
             options.decide_seconds,
             decider=self._decider,
             replaced=self.metrics.replaced.inc,
+            each=options.user_decisions,
         )
         try:
             await asyncio.to_thread(workers.wait_until_ready)
@@ -274,7 +288,9 @@ class Gateway:
             workers.close()
             ledger.close()
             raise
-        places = Places(options.queries, options.wait, opened, shared=shared)
+        places = Places(
+            options.queries, options.wait, opened, shared=shared, each=options.user_queries
+        )
         door = Door(Users(ledger), far="://" in plan.ledger)
         if found.policy.said:
             self.tell(
@@ -365,6 +381,11 @@ class Gateway:
             "tacit_queries_waiting",
             "Queries that wait for a place.",
             lambda: float(self._now.places.waiting) if self._now else 0.0,
+        )
+        watch(
+            "tacit_decisions_waiting",
+            "Queries that wait for their turn to be decided.",
+            lambda: float(self._now.workers.turns.waiting) if self._now else 0.0,
         )
 
 

@@ -45,6 +45,12 @@ class Metrics:
             registry=self._registry,
         )
         self._rows = Counter("tacit_rows", "Rows that were answered.", registry=self._registry)
+        self._limited = Counter(
+            "tacit_limited",
+            "Requests that were more than one user's share, by the limit.",
+            ["limit"],
+            registry=self._registry,
+        )
         self.replaced = Counter(
             "tacit_deciders_replaced",
             "Deciding processes that hung or died.",
@@ -70,6 +76,10 @@ class Metrics:
         self._queries.labels(outcome).inc()
         self._rows.inc(rows)
         self._query_seconds.observe(seconds)
+
+    def limited(self, limit: str) -> None:
+        """Count a request that was more than a user's share."""
+        self._limited.labels(limit).inc()
 
     def text(self) -> bytes:
         """All of it, as Prometheus reads it."""

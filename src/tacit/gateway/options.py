@@ -23,6 +23,9 @@ class Options:
     for the owner too (default: where they are installed). They reach files below `folder` (the
     plan's), answer to the names `workbench_hosts` (with commas; this machine's own are always among
     them), forget who is idle for `session_minutes`, and take files of up to `upload_bytes`.
+    One user has at most `user_queries` of the queries and `user_decisions` of the deciders at once
+    (None: half of them), asks `user_requests` times a minute, and has `user_seconds` and
+    `user_bytes` of answers a day (None: as much as they like). An answer has `answer_bytes`.
     `postgres_port` is where PostgreSQL's clients connect (None: nowhere). With `tls_certificate`
     and `tls_key`, files in PEM, both ports speak TLS, and nothing else.
     """
@@ -49,6 +52,12 @@ class Options:
     postgres_port: int | None = None
     tls_certificate: Path | None = None
     tls_key: Path | None = None
+    user_queries: int | None = None
+    user_decisions: int | None = None
+    user_requests: int | None = None
+    user_seconds: float | None = None
+    user_bytes: int | None = None
+    answer_bytes: int | None = None
 
     def __post_init__(self) -> None:
         for name in (
@@ -61,9 +70,15 @@ class Options:
             "cache",
             "session_minutes",
             "upload_bytes",
+            "user_queries",
+            "user_decisions",
+            "user_requests",
+            "user_seconds",
+            "user_bytes",
+            "answer_bytes",
         ):
             value = getattr(self, name)
-            if not 0 < value < 2**53:
+            if value is not None and not 0 < value < 2**53:
                 raise ParameterError(
                     f"{name.replace('_', '-')} = {value} is out of range.",
                     parameter=name,

@@ -19,6 +19,7 @@ from tacit.gateway.http.compact import compact
 from tacit.gateway.http.even import even, even_bytes
 from tacit.gateway.http.formats import CsvEncoder, Part, Piece
 from tacit.gateway.policy.refusals import Refusal, busy
+from tacit.gateway.turns import NOBODY, Turns
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
@@ -87,8 +88,8 @@ class Place:
 
 
 class Places:
-    """All places of one policy's source. Who finds none free waits,
-    and is sent away after some time.
+    """All places of one policy's source. Who finds none free waits, and is sent away after some
+    time. One user has at most `each` of them (None: half).
     """
 
     def __init__(
@@ -98,16 +99,16 @@ class Places:
         open_engine: Callable[[], Engine],
         *,
         shared: Engine | None = None,
+        each: int | None = None,
     ) -> None:
         self._wait = wait
         self._open = open_engine if shared is None else lambda: shared
         self._shared = shared
         self._numbers = iter(range(1_000_000_000))
-        self._free: asyncio.Queue[Place] = asyncio.Queue()
+        self._turns: Turns[Place] = Turns("places for queries", each or max(1, count // 2))
         self._all: set[Place] = set()
         self._answers: set[Answer] = set()
         self._closed = False
-        self.waiting = 0
         for _ in range(count):
             self._add()
 
@@ -119,35 +120,35 @@ class Places:
     @property
     def free(self) -> int:
         """How many places nobody has taken."""
-        return self._free.qsize()
+        return self._turns.free
+
+    @property
+    def waiting(self) -> int:
+        """How many queries wait for a place."""
+        return self._turns.waiting
 
     async def begin(
-        self, sql: str, encoder: Encoder, limit: int, seconds: float, gone: asyncio.Future[None]
+        self,
+        sql: str,
+        encoder: Encoder,
+        limit: int,
+        seconds: float,
+        gone: asyncio.Future[None],
+        user: str = NOBODY,
     ) -> Answer:
-        """Take a place for a query, or raise a Refusal when there is none in time;
-        Gone when the client leaves meanwhile.
+        """Take a place for a query of a user when it is their turn, or raise a Refusal when there
+        is none in time; Gone when the client leaves meanwhile.
         """
         if self._closed:
             raise closed()
-        self.waiting += 1
-        take = asyncio.ensure_future(self._free.get())
-        both: set[asyncio.Future[Any]] = {take, gone}
-        try:
-            await asyncio.wait(both, timeout=self._wait, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            self._put_back(take)
-            raise
-        finally:
-            self.waiting -= 1
-        if not take.done() or gone.done() or self._closed:
-            self._put_back(take)
-        if gone.done():
+        place = await self._turns.take(user, self._wait, gone)
+        if place is None:
             raise Gone
         if self._closed:
+            self._turns.give(user, place)
             raise closed()
-        if not take.done() or take.cancelled():
-            raise busy("busy", "all places for queries are taken.", 5)
-        answer = Answer(take.result(), sql, encoder, limit, seconds, gone)
+        answer = Answer(place, sql, encoder, limit, seconds, gone)
+        answer.user = user
         self._answers.add(answer)
         return answer
 
@@ -158,8 +159,9 @@ class Places:
         finally:
             self._answers.discard(answer)
         if usable and not self._closed:
-            self._free.put_nowait(answer.place)
+            self._turns.give(answer.user, answer.place)
             return
+        self._turns.give(answer.user, None)
         self._all.discard(answer.place)
         answer.place.close()
         if not self._closed:
@@ -189,11 +191,7 @@ class Places:
     def _add(self) -> None:
         place = Place(next(self._numbers), self._open, shared=self._shared is not None)
         self._all.add(place)
-        self._free.put_nowait(place)
-
-    def _put_back(self, take: asyncio.Future[Place]) -> None:
-        if not take.cancel() and not take.cancelled() and take.exception() is None:
-            self._free.put_nowait(take.result())
+        self._turns.add(place)
 
 
 class Answer:
@@ -211,6 +209,7 @@ class Answer:
         gone: asyncio.Future[None],
     ) -> None:
         self.place = place
+        self.user = NOBODY
         self.rows = 0
         self.truncated = False
         self.seen: list[tuple[Any, ...]] | None = None  # rows that were sent, where they are kept

@@ -11,15 +11,16 @@ import os
 import queue
 import signal
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import EngineError
 from tacit.gateway.policy.refusals import busy
+from tacit.gateway.turns import Turns
 
 if TYPE_CHECKING:
     from tacit.families.queries.query import Conjunctive
@@ -57,6 +58,7 @@ class Workers:
         *,
         decider: str = DECIDER,
         replaced: Callable[[], None] = lambda: None,
+        each: int | None = None,
     ) -> None:
         self._seconds = seconds
         self._replaced = replaced
@@ -66,6 +68,9 @@ class Workers:
         self._all: set[Worker] = set()
         self._waiting = 0
         self._closed = False
+        self.turns: Turns[int] = Turns("processes that decide", each or max(1, count // 2))
+        for number in range(count):
+            self.turns.add(number)
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="tacit-decide")
         for _ in range(count):
             self._free.put(self._new())
@@ -83,6 +88,15 @@ class Workers:
     def alive(self) -> bool:
         """Is there a process that decides?"""
         return not self._closed and any(worker.is_alive() for worker in list(self._all))
+
+    @asynccontextmanager
+    async def turn(self, user: str) -> AsyncIterator[None]:
+        """Wait until it is a user's turn to have something decided; theirs until the end."""
+        mine = await self.turns.take(user)
+        try:
+            yield
+        finally:
+            self.turns.give(user, mine)
 
     async def judge(
         self,

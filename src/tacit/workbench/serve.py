@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import EngineError, InputError, MissingExtra
+from tacit.gateway.notifying import notify
 from tacit.gateway.options import Options
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ async def serving(
         await server.serve(sockets=[place])
     finally:
         announce.cancel()
+        notify("STOPPING=1")
         gc.unfreeze()
 
 
@@ -165,6 +167,7 @@ async def told_when_ready(
             f"Warning: {address} can be reached from other machines, and tokens and answers travel "
             "in the clear: put a TLS proxy in front."
         )
+    notify("READY=1")
     gateway.tell(f"Tacit answers at {url} (interface: {url}/docs).")
     if pages is not None:
         pages.tell_the_way(url)

@@ -38,6 +38,7 @@ def open_door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
         postgres_port=0,
         timeout=2,
         queries=4,
+        user_queries=4,
         row_limit=50_000,
     ) as running:
         yield running

@@ -144,6 +144,7 @@ WHY = {
     406: "None of the accepted media types.",
     408: "The body did not come in time.",
     413: "The body or the query is too long.",
+    429: "The user has had their share; Retry-After says when to ask again.",
     431: "Too many headers.",
     500: "A fault of the gateway; tell the owner its number.",
     503: (
@@ -172,7 +173,7 @@ def openapi(version: str) -> dict[str, Any]:
             "description": "Whether rows were left out, where that is known before the first.",
         },
     }
-    asking = (400, 401, 403, 408, 413, 431, 500, 503)
+    asking = (400, 401, 403, 408, 413, 429, 431, 500, 503)
     return {
         "openapi": "3.1.0",
         "info": {

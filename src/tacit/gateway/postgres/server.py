@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from tacit.gateway.asking import explained
+from tacit.gateway.asking import explained, limited
 from tacit.gateway.http.app import where
 from tacit.gateway.policy.refusals import Refusal
 from tacit.gateway.postgres import wire
@@ -24,6 +24,7 @@ from tacit.gateway.postgres.session import Session
 from tacit.gateway.postgres.signing_in import first_of, signed_in
 from tacit.gateway.postgres.trouble import Trouble, trouble_of
 from tacit.gateway.running import Gone
+from tacit.gateway.turns import NOBODY
 
 if TYPE_CHECKING:
     from tacit.gateway.gateway import Gateway, InForce
@@ -112,14 +113,17 @@ class Door:
             self._catalogs[who.role] = found
         return found
 
-    async def schema(self, now: InForce, sql: str, stop: asyncio.Future[None]) -> pa.Schema:
+    async def schema(
+        self, now: InForce, sql: str, stop: asyncio.Future[None], user: str = NOBODY
+    ) -> pa.Schema:
         """What the answer to a query looks like, by its source; nothing is run."""
         self._follow(now)
         found = self._schemas.get(sql)
         if found is None:
             encoder = Schema()
             seconds = self._gateway.options.timeout
-            answer = await now.places.begin(sql, encoder, 0, seconds, stop)
+            with limited(self._gateway):
+                answer = await now.places.begin(sql, encoder, 0, seconds, stop, user)
             try:
                 with explained(self._gateway):
                     await answer.next()

@@ -645,7 +645,7 @@ class Session:
             return (await catalog.table(command.query, unknown, self._settings.all())).schema
         one = await self._admitted(now, command.query, unknown, f"{PATH} describe")
         assert one.decided.decision.sql is not None
-        return await self._door.schema(now, one.decided.decision.sql, self._stop)
+        return await self._door.schema(now, one.decided.decision.sql, self._stop, one.user.name)
 
 
 FLUSH_BYTES = 65_536

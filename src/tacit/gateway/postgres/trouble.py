@@ -27,6 +27,7 @@ STATES = {
     "timeout": "57014",
     "busy": "53300",
     "limit": "53400",
+    "answer-bytes": "54000",
     "policy": "57P03",
     "users": "57P03",
     "database": "22000",
