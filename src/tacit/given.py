@@ -167,7 +167,7 @@ def with_key(
     if not any(set(keys[0]) & set(engine.columns(f"tacit {one}")) for one in called):
         return None
     copies = [snapshot(one, keys[0], engine, f"tacit {one}") for one in called]
-    return joint_of_snapshots(source, name, keys[0], copies, Job())
+    return joint_of_snapshots(source, source.question(name), keys[0], copies, Job())
 
 
 def with_labels(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import tacit
 from checking.keeping import plan_of
 from tacit.checking.assess import assess
 from tacit.errors import ParameterError
@@ -181,3 +183,13 @@ def test_a_finer_second_release_says_all_that_both_say(judge: Judge) -> None:
 def test_rows_of_one_release_do_not_replay_what_two_tell(judge: Judge) -> None:
     with pytest.raises(ParameterError, match="about several releases together"):
         replay(judge(), [], ["age", "zone"])
+
+
+def test_rows_of_all_releases_replay_what_they_tell_together(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(json.dumps(PLAN), encoding="utf-8")
+    plan = tacit.load(tmp_path / "plan.yaml")
+    april, may = (list(plan.released(name)) for name in ("april", "may"))
+    verdict = judge()
+    assert verdict.status == "breached"
+    assert replay(verdict, may, ["zone", "age"], published={"april": april})
+    assert not replay(verdict, may, ["zone", "age"], published={"april": may})

@@ -46,11 +46,12 @@ class Scope:
 
 def tied_in(opened: OpenPlan) -> Iterator[Collection[str]]:
     """Tables of the plan whose rows tell of each other:
-    by constraints and foreign keys, or because they are the same file.
+    by constraints and foreign keys, because they are the same file, or one at several times.
     """
     from tacit.families.queries.reading.readings import readings_of
 
     yield from readings_of(opened).tied()
+    yield from ({one.name, one.today} for one in opened.plan.tables.values() if one.snapshot_of)
     behind: dict[str, set[str]] = {}
     for table in opened.plan.tables.values():
         files = (

@@ -90,7 +90,8 @@ class Table:
     which values that differ only in case and spaces are one, `as_written` those in which every
     spelling is a value of its own. `columns` gives declared types (None: taken from the data),
     `digits` how many digits a decimal has, and how many of them behind the point, where that is
-    declared; `rows` is small data that stands in the plan itself.
+    declared; `rows` is small data that stands in the plan itself. `snapshot_of` is the table that
+    it was at another time, with the same columns and roles.
     """
 
     name: str
@@ -112,3 +113,14 @@ class Table:
     as_written: tuple[str, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     digits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    snapshot_of: str | None = None
+
+    @property
+    def today(self) -> str:
+        """The table that this is a snapshot of, or itself."""
+        return self.snapshot_of or self.name
+
+    @property
+    def naming(self) -> tuple[str, ...]:
+        """The columns that say who is who in several snapshots: the first key, else the person."""
+        return self.keys[0] if self.keys else self.person

@@ -168,9 +168,16 @@ class Holdings:
             if wider == concerned:
                 break
             concerned = wider
-        # what is in the family's own question counts, whatever it is about
+        # what is in the family's own question counts, whatever it is about, and so does a copy that
+        # the check itself names: that nothing says who is who in both is not passed over
         concerned += [
-            one for one in said if one not in concerned and family.has_in_question(one, self.opened)
+            one
+            for one in said
+            if one not in concerned
+            and (
+                family.has_in_question(one, self.opened)
+                or (family.name == one.shape and one.release in (check.given or ()))
+            )
         ]
         renamed = self._renamed if asks else []
         return [
@@ -526,7 +533,7 @@ class Holdings:
         is_file = (
             kind.is_file(release)
             and held.shape == release.shape
-            and held.tables.issuperset(kind.tables(release, self.opened))
+            and held.tables.issuperset(map(self._today_of, kind.tables(release, self.opened)))
         )
         return is_file and held.answer is not None and self.answers.fits(held.release, held.answer)
 
@@ -558,8 +565,15 @@ class Holdings:
 
     def _people(self, held: Held) -> str | None:
         """The people of a release's table today."""
-        tables = [self.plan.tables[name] for name in held.tables if name in self.plan.tables]
-        return self.answers.people(tables[0]) if len(tables) == 1 else None
+        names = [name for name in held.tables if name in self.plan.tables]
+        if held.release in self.plan.releases:  # the data of then may be kept as a snapshot
+            own = tables_of(held.release, self.opened)
+            names = [name for name in own if self._today_of(name) in names] or names
+        return self.answers.people(self.plan.tables[names[0]]) if len(names) == 1 else None
+
+    def _today_of(self, table: str) -> str:
+        """The table that a snapshot was taken of, or itself."""
+        return self.plan.tables[table].today if table in self.plan.tables else table
 
     def is_todays(self, held: Held) -> bool:
         """Is what was published what the data give today?"""

@@ -45,14 +45,14 @@ class Copies(ReleaseKind[Microdata]):
             "insensitive": sorted(table.insensitive),
         }
         if release.file is not None:
-            return {"microdata": release.table, "made": "elsewhere", **roles}
+            return {"microdata": table.today, "made": "elsewhere", **roles}
         levels = {column: height for column, height in release.generalization.items() if height}
         trees = {
             column: [type(table.hierarchies[column]).__name__, asdict(table.hierarchies[column])]
             for column in levels
             if column in table.hierarchies
         }
-        return {"microdata": release.table, "levels": levels, "hierarchies": trees, **roles}
+        return {"microdata": table.today, "levels": levels, "hierarchies": trees, **roles}
 
     def shown(self, release: Microdata, opened: OpenPlan) -> Shown:
         """Its rows: those of its file, or each value as the label of its level."""

@@ -111,6 +111,9 @@ class TableKeys(Keys):
     foreign_keys: Annotated[
         dict[Name, Name], _be(values.mapping, "column: table.column, e.g. {ward: wards.id}")
     ] = Field({}, alias="foreign-keys")
+    snapshot_of: Annotated[str | None, _be(values.text, "the name of a table")] = Field(
+        None, alias="snapshot-of"
+    )
 
 
 class SyntheticKeys(Keys):

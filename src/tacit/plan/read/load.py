@@ -19,6 +19,7 @@ from tacit.plan.read.keys import PlanKeys, Read, read_keys
 from tacit.plan.read.policies import INCLUDE, included, is_include
 from tacit.plan.read.references import LEDGER, References, check_names, check_waivers
 from tacit.plan.read.releases import Section, read_query, read_release, releases_from
+from tacit.plan.read.snapshots import with_snapshots
 from tacit.plan.read.tables import read_table
 from tacit.plan.read.values import PASSWORD
 
@@ -45,9 +46,8 @@ def read_plan(document: Written, folder: Path, *, need_checks: bool = False) -> 
     read = read_keys(document.values(faults), faults)
     keys = read.keys
 
-    tables = _section(
-        "table", read, {name: read_table(name, one, faults) for name, one in keys.tables.items()}
-    )
+    own = {name: read_table(name, one, faults) for name, one in keys.tables.items()}
+    tables = _section("table", read, with_snapshots(own, keys.tables, faults))
     secrets = _read_secrets(read, folder, faults)
     releases = _read_releases(read, tables, folder, faults)
     before = len(faults)

@@ -53,7 +53,8 @@ def read_table(name: str, keys: TableKeys, faults: Faults) -> Table | None:
         reader.check_roles()
         reader.check_sensitive(table)
         reader.check_names(table)
-        reader.check_rows(table)
+        if keys.snapshot_of is None:  # else it may have the columns of another table
+            check_rows(table, reader.path, faults)
     return table if len(faults) == before else None
 
 
@@ -345,42 +346,43 @@ class _Table:
             for at, column in enumerate(_several(way)):
                 yield (*self.path, "distances", name, "variational", at), column
 
-    def check_rows(self, table: Table) -> None:
-        """Rows need columns, as many as each row has cells, and no file beside them."""
-        if table.rows is None:
-            return
-        if table.file is not None:
-            hint = "Keep the rows or the file."
-            self.faults.add(
-                f"table {table.name!r} has both rows and a file.",
-                *self.path,
-                "rows",
-                hint=hint,
-                key=True,
-            )
-        if not table.columns:
-            hint = "Add columns: [name of the first column, ...]"
-            self.faults.add(
-                f"the rows of {table.name!r} have no columns.",
-                *self.path,
-                "rows",
-                hint=hint,
-                key=True,
-            )
-            return
-        wide = len(table.columns)
-        wrong = [at for at, row in enumerate(table.rows) if len(row) != wide]
-        if wrong:
-            at, others = wrong[0], len(wrong) - 1
-            more = f", and so have {others} more rows" if others else ""
-            self.faults.add(
-                f"this row has {len(table.rows[at])} cells for {wide} columns "
-                f"({', '.join(table.columns)}){more}.",
-                *self.path,
-                "rows",
-                at,
-                hint="Write one value per column; null where it is missing.",
-            )
+
+def check_rows(table: Table, path: KeyPath, faults: Faults) -> None:
+    """Rows need columns, as many as each row has cells, and no file beside them."""
+    if table.rows is None:
+        return
+    if table.file is not None:
+        hint = "Keep the rows or the file."
+        faults.add(
+            f"table {table.name!r} has both rows and a file.",
+            *path,
+            "rows",
+            hint=hint,
+            key=True,
+        )
+    if not table.columns:
+        hint = "Add columns: [name of the first column, ...]"
+        faults.add(
+            f"the rows of {table.name!r} have no columns.",
+            *path,
+            "rows",
+            hint=hint,
+            key=True,
+        )
+        return
+    wide = len(table.columns)
+    wrong = [at for at, row in enumerate(table.rows) if len(row) != wide]
+    if wrong:
+        at, others = wrong[0], len(wrong) - 1
+        more = f", and so have {others} more rows" if others else ""
+        faults.add(
+            f"this row has {len(table.rows[at])} cells for {wide} columns "
+            f"({', '.join(table.columns)}){more}.",
+            *path,
+            "rows",
+            at,
+            hint="Write one value per column; null where it is missing.",
+        )
 
 
 def column_type(kind: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,8 +14,9 @@ import pytest
 
 from asking import as_they_are, handmade
 from oracles import together as oracle
-from tacit.errors import DataError
+from tacit.errors import DataError, ParameterError
 from tacit.families.catalog import define, kinds_of
+from tacit.families.microdata.definitions.replay.replay import replay
 from tacit.families.microdata.definitions.together.deciding import holds_together
 from tacit.families.microdata.definitions.together.judging import answer_together
 from tacit.families.microdata.definitions.together.question import Copy, JointQuestion
@@ -29,6 +31,7 @@ from tacit.families.microdata.hierarchy import Level, hierarchy
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.model.deadline import Deadline
 from tacit.model.schema import Table
+from tacit.model.verdict import Certificate, Reason, Verdict, Witness
 from thorough import THOROUGH
 
 TABLES = 400 * THOROUGH
@@ -93,6 +96,21 @@ class Drawn:
             hierarchies={"value": hierarchy("value", base.dictionaries["value"])},
         )
         return JointQuestion(asked, copies, base, ("value", "extra"))
+
+    def rows(self) -> list[list[dict[str, Any] | None]]:
+        """The released rows of each release, person by person."""
+        return [
+            [
+                None
+                if release.groups[person] is None
+                else {
+                    f"r{at}": release.groups[person],
+                    **{["value", "extra"][place]: one[place] for place in release.columns},
+                }
+                for person, one in enumerate(self.people)
+            ]
+            for at, release in enumerate(self.releases)
+        ]
 
 
 def flat(level: Level) -> Level:
@@ -212,6 +230,49 @@ def test_a_definition_says_of_several_releases_what_all_worlds_say(kind: str) ->
             assert verdict.witness.facts["people_below"] == sum(map(breaks, one.known))
             assert set(verdict.witness.personal["possible"]) == set(one.known[person].values)
     assert min(seen["breached"], seen["holds"]) > TABLES / 50, seen
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_evidence_about_several_releases_is_replayed_from_their_rows(kind: str) -> None:
+    rng, seen = random.Random(5), Counter[str]()
+    for one in drawn(ASKED.index(kind) + 40, TABLES // 10, most=6):
+        found = parameters(kind, rng)
+        if kind == "rho1-rho2" and found["rho1"] >= found["rho2"]:
+            continue
+        verdict = answer_together(define(kind, found), one.joint(), "value")  # type: ignore[arg-type]
+        *others, rows = one.rows()
+        published = {f"release {at}": some for at, some in enumerate(others)}
+        quasi = [f"r{at}" for at in range(len(one.releases))]
+        assert replay(verdict, rows, quasi, published=published), (one.people, one.releases, found)
+        other = replace(verdict, status="holds", evidence=Certificate("worlds", facts(verdict)))
+        if verdict.status == "breached" and found.get("attacker") != "marketer":
+            assert not replay(other, rows, quasi, published=published)
+        if verdict.status == "breached" and "possible" in (told := verdict.witness.personal):  # type: ignore[union-attr]
+            wrong = Witness("person", facts(verdict), {**told, "possible": [*told["possible"], 9]})
+            assert not replay(
+                replace(verdict, evidence=wrong), rows, quasi, published=published
+            ) or "sensitive" not in facts(verdict)
+        seen[verdict.status] += 1
+    assert min(seen["breached"], seen["holds"]), seen
+
+
+def facts(verdict: Verdict) -> Mapping[str, Any]:
+    assert not isinstance(verdict.evidence, Reason)
+    return verdict.evidence.facts
+
+
+def test_rows_that_are_not_of_the_same_people_are_an_error() -> None:
+    [one] = drawn(3, 1)
+    verdict = answer_together(define("k-anonymity", {"k": 2}), one.joint(), "value")  # type: ignore[arg-type]
+    first, *_, rows = one.rows()
+    quasi, names = [f"r{at}" for at in range(len(one.releases))], facts(verdict)["releases"][:-1]
+    with pytest.raises(ParameterError, match="the rows of release 0 are not given"):
+        replay(verdict, rows, quasi)
+    with pytest.raises(ParameterError, match="different numbers of people"):
+        replay(verdict, rows[1:], quasi, published=dict.fromkeys(names, first))
+    other = [{**row, "value": 77} if row else row for row in first]
+    with pytest.raises(ParameterError, match="another value in one release"):
+        replay(verdict, rows, quasi, published=dict.fromkeys(names, other))
 
 
 def fails_exactly(kind: str, found: Mapping[str, Any], table: Mapping[Any, int]) -> Any:

@@ -6,7 +6,7 @@ the same values in every release: what changed meanwhile is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from tacit.engines.sql import shapes
 from tacit.errors import DataError
 from tacit.families.microdata.counts import Counts, pack_codes, pack_columns
 from tacit.families.microdata.definitions.together.question import Copy, JointQuestion
+from tacit.families.microdata.reading.declared_distances import parts_of
 from tacit.families.microdata.recoded import as_it_is
 from tacit.families.words import listed, plural
 from tacit.model.jobs import Job
@@ -23,7 +24,9 @@ from tacit.model.jobs import Job
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.microdata import MicrodataQuestion
     from tacit.families.microdata.reading.source import Source
+    from tacit.model.schema import Table
 
 Row = Mapping[str, Any]
 Key = tuple[Any, ...]
@@ -72,20 +75,67 @@ def snapshot(
     return Snapshot(name, tuple(shown), rows)
 
 
+def shown_by(
+    source: Source, question: MicrodataQuestion, shown: Collection[str], key: Sequence[str]
+) -> Snapshot:
+    """A release of a table as a snapshot: `question` has its levels, `shown` are its columns."""
+    table = question.table
+    refuse_fused(source, table)
+    columns = [
+        one
+        for one in (*table.quasi_identifiers, *table.sensitive, *table.insensitive)
+        if one in shown
+    ]
+    plain = snapshot(question.release, key, source.reader, table.name, columns)
+    labels = {
+        column: dict(
+            zip(
+                (*question.base.dictionaries[column], None),
+                question.levels[column].by_value(),
+                strict=True,
+            )
+        )
+        for column in question.quasi
+        if column in shown
+    }
+    rows = {
+        who: {
+            column: labels[column][value] if column in labels else value
+            for column, value in row.items()
+        }
+        for who, row in plain.rows.items()
+    }
+    return Snapshot(plain.name, plain.columns, rows)
+
+
+def refuse_fused(source: Source, table: Table) -> None:
+    """Distributions over several columns are not matched person by person."""
+    if fused := list(parts_of(table, source.reader.columns(table.name))):
+        raise DataError(
+            f"{fused[0]} of {table.name} is made of several columns, and what people who joined or "
+            "left have there is not compared."
+        )
+
+
 def joint_of_snapshots(
-    source: Source, name: str, key: Sequence[str], copies: Sequence[Snapshot], job: Job
+    source: Source,
+    question: MicrodataQuestion,
+    key: Sequence[str],
+    copies: Sequence[Snapshot],
+    job: Job,
 ) -> JointQuestion:
     """The question about a release of a table and copies of what the table was before."""
-    table, question = source.plan.tables[name], source.question(name)
+    table, name = question.table, question.release
     columns = (*table.sensitive, *table.insensitive)
-    own = snapshot(name, key, source.reader, name, [*table.quasi_identifiers, *columns])
+    refuse_fused(source, table)
+    own = snapshot(name, key, source.reader, table.name, [*table.quasi_identifiers, *columns])
     everybody = list(dict.fromkeys([*own.rows, *(who for one in copies for who in one.rows)]))
     for one in copies:
         _check(one, own, columns, table.quasi_identifiers)
     values = {
         column: [_value(who, column, [own, *copies]) for who in everybody] for column in columns
     }
-    _refuse_unseen(question.base, values)
+    _refuse_unseen(question, values)
     cells: dict[str, list[Any]] = {
         column: [own.rows[who][column] if who in own.rows else None for who in everybody]
         for column in table.quasi_identifiers
@@ -118,6 +168,11 @@ def joint_of_snapshots(
                     },
                     frozenset(one.columns) & frozenset(columns),
                     np.array([who in one.rows for who in everybody]),
+                    {
+                        labels[one.name, column]: column
+                        for column in table.quasi_identifiers
+                        if (one.name, column) in labels
+                    },
                 )
                 for one in copies
             ),
@@ -174,12 +229,15 @@ def _value(who: Key, column: str, copies: Sequence[Snapshot]) -> Any:
     )
 
 
-def _refuse_unseen(base: Counts, values: Mapping[str, Sequence[Any]]) -> None:
+def _refuse_unseen(question: MicrodataQuestion, values: Mapping[str, Sequence[Any]]) -> None:
     """Beliefs are about the values of the release that is asked about."""
+    base = question.base
     for column, some in values.items():
         if column not in base.dictionaries:
             continue
-        strange = {one for one in some if one is not None} - set(base.dictionaries[column])
+        meant = {*base.dictionaries[column], *question.table.unknown.get(column, ())}
+        meant |= {one for spelled in base.raw.get(column, {}).values() for one in spelled}
+        strange = {one for one in some if one is not None} - meant
         if strange:
             raise DataError(
                 f"people who left have {plural('value', len(strange))} of {column} that nobody has "

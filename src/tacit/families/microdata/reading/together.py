@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.errors import DataError
@@ -13,6 +14,7 @@ from tacit.families.microdata.reading.declared_distances import parts_of
 from tacit.families.microdata.reading.found_levels import found_levels
 from tacit.families.microdata.reading.source import source_of
 from tacit.families.overlaps.reading.answers import Given, read_answer
+from tacit.families.words import listed
 from tacit.model.jobs import Job
 from tacit.model.release import Microdata
 from tacit.model.verdict import Assumption
@@ -59,6 +61,9 @@ class JointQuestions:
     def _read(self, names: tuple[str, ...]) -> JointQuestion:
         plan = self.source.plan
         table = plan.tables[self._release(names[-1]).table]
+        own = [plan.tables[self._release(name).table] for name in names]
+        if any(one.name != table.name for one in own):
+            return self._snapshots(names, own)
         questions = [self._question(name, table) for name in names]
         columns = (*table.sensitive, *table.insensitive)
         return JointQuestion(
@@ -77,14 +82,33 @@ class JointQuestions:
             job=self.job,
         )
 
+    def _snapshots(self, names: Sequence[str], tables: Sequence[Table]) -> JointQuestion:
+        """The same of releases of one table at several times, matched by its key."""
+        from tacit.families.microdata.reading.snapshots import joint_of_snapshots, shown_by
+
+        key = tables[-1].naming
+        for one in tables:
+            if one.today != tables[-1].today:
+                raise DataError(
+                    f"it is a release of {one.name}, not of {tables[-1].name}, and nothing says "
+                    f"who is who in both. If it is {tables[-1].name} at another time, say so: "
+                    f"tables: {{{one.name}: {{snapshot-of: {tables[-1].today}}}}}."
+                )
+        asked = [self._question(*pair) for pair in zip(names, tables, strict=True)]
+        copies = [shown_by(self.source, *one, key) for one in asked[:-1]]
+        joint = joint_of_snapshots(self.source, asked[-1][0], key, copies, self.job)
+        said = ", ".join(key)
+        who = Assumption(
+            "same-key",
+            f"{said} {'names' if len(key) == 1 else 'name'} the same person in "
+            f"{listed(sorted({one.name for one in tables}))}, and nobody's values changed between",
+            "no",
+        )
+        return replace(joint, assumptions=(*joint.assumptions, who))
+
     def _question(self, name: str, table: Table) -> tuple[MicrodataQuestion, Collection[str]]:
         """The question about a release of the table alone, and the columns that it shows."""
         release = self._release(name)
-        if release.table != table.name:
-            raise DataError(
-                f"it is a release of {release.table}, not of {table.name}, and nothing says who is "
-                "who in both."
-            )
         if release.file == NOWHERE:
             raise DataError(
                 "rows are left out of what was found, or its groups have labels of their own."

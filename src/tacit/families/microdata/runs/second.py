@@ -85,8 +85,12 @@ def _told(joint: JointQuestion, column: str, target: Target | None) -> Story:
         known = {name: base.value(name, target.rows[0]) for name in joint.asked.quasi}
         row = rows_with(joint.base, known)[0]
         class_ = int(releases.class_of[row])
-    known = {name: joint.base.value(name, row) for name in joint.asked.quasi}
-    person = Person(target.identity, known) if target is not None else joint.asked.somebody(known)
+    known = joint.known(row)
+    if target is not None or joint.who is not None:
+        identity = target.identity if target is not None else joint.who(row) if joint.who else {}
+        person = Person(identity, known)
+    else:
+        person = joint.asked.somebody(known)
     codes = sorted(set(value_of[found.tuples[found.of(class_)]].tolist()) - {-1})
     return Story(
         ATTACK,
@@ -149,6 +153,8 @@ def _beliefs(
     before = Fraction(whole[values[code]], sum(whole.values()))
     steps = [Step("before the release", before)]
     for number, copy in enumerate(joint.copies):
+        if joint.releases.groups[number][class_] == ABSENT:
+            continue  # they joined later, or left before
         steps.append(Step(f"with {copy.name} alone", _alone(joint, number, class_, value_of, code)))
     steps.append(Step(f"with {listed(joint.names)} together", shares[code]))
     first, last = percents(before, shares[code])

@@ -5,7 +5,6 @@ Nothing here is shared with the checkers: whoever does not trust them reads thes
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -13,7 +12,13 @@ from typing import Any
 from tacit.errors import ParameterError
 from tacit.families.microdata.definitions.replay.background import CHECKS, replay_background
 from tacit.families.microdata.definitions.replay.beliefs import replay_beliefs
+from tacit.families.microdata.definitions.replay.diversity import (
+    entropy_at_least,
+    negative_holds,
+    recursive_holds,
+)
 from tacit.families.microdata.definitions.replay.neighbours import RECOUNTS, replay_neighbours
+from tacit.families.microdata.definitions.replay.together import replay_together
 from tacit.model.verdict import Reason, Verdict
 
 Row = Mapping[str, Any]
@@ -21,19 +26,22 @@ Row = Mapping[str, Any]
 
 def replay(
     verdict: Verdict,
-    rows: Iterable[Row],
+    rows: Iterable[Row | None],
     quasi: Sequence[str],
     person: Sequence[str] = (),
     *,
     distance: Callable[[Any, Any], Any] | None = None,
     population: Iterable[Row] = (),
+    published: Mapping[str, Iterable[Row | None]] | None = None,
 ) -> bool:
     """Does the evidence of a verdict about microdata stand up on the released rows?
 
     A witness is recounted, and must violate what was required. For a certificate every group is
     counted again, and must meet it. `distance` is asked where values are compared by something that
     the rows do not show: a taxonomy, a hierarchy, a function of your own. `population` are the
-    recoded rows of the population, where a risk was asked about one.
+    recoded rows of the population, where a risk was asked about one. `published` are the rows of
+    the other releases by name, where the verdict is about several together: the first row of each
+    is the same person's, and so on, and None stands for who is not in that release.
 
     >>> from tacit.model.verdict import Witness
     >>> verdict = Verdict(
@@ -49,7 +57,6 @@ def replay(
     >>> replay(verdict, [{"zip": "130**"}, {"zip": "148**"}, {"zip": "148**"}], ["zip"])
     True
     """
-    released = list(rows)
     if "secret" in verdict.subject:
         raise ParameterError(
             f"{verdict.check} is not about released rows.",
@@ -57,11 +64,8 @@ def replay(
             hint="Its evidence was replayed before it was shown.",
         )
     if not isinstance(verdict.evidence, Reason) and "releases" in verdict.evidence.facts:
-        raise ParameterError(
-            f"the evidence of this {verdict.check} is about several releases together.",
-            parameter="verdict",
-            hint="Rows of one release cannot confirm it.",
-        )
+        return replay_together(verdict, rows, quasi, published or {}, distance)
+    released = [row for row in rows if row is not None]
     if verdict.check in ("semantic", "rho1-rho2"):
         return replay_beliefs(verdict, released, quasi, person)
     if verdict.check in CHECKS:
@@ -215,34 +219,3 @@ def meets(
     if required["kind"] == "distinct":
         return bool(len(counts) >= required["l"])
     return bool(counts) and entropy_at_least(counts, required["l"])
-
-
-def recursive_holds(cells: Mapping[Any, int], required: Mapping[str, Any]) -> bool:
-    """Definition 3.9, word by word: r_1, r_2, ...
-    are the counts, r_y the first that is protected.
-    """
-    ranked = sorted(cells, key=lambda value: -cells[value])
-    protected = [
-        place for place, value in enumerate(ranked, 1) if value not in required.get("dont-care", ())
-    ]
-    if not protected:
-        return bool(cells)
-    r = [0, *(cells[value] for value in ranked)]
-    y, l = protected[0], int(required["l"])  # noqa: E741
-    tail = sum(r[l:]) if y <= l - 1 else sum(r[l - 1 : y]) + sum(r[y + 1 :])
-    return bool(r[y] < required["c"] * tail)
-
-
-def negative_holds(cells: Mapping[Any, int], size: int, required: Mapping[str, Any]) -> bool:
-    """Definition 3.10: no value of W is rarer than c2 percent."""
-    return all(
-        Fraction(100 * cells.get(value, 0), size) >= required["c2"]
-        for value in required.get("negative", ())
-    )
-
-
-def entropy_at_least(counts: Sequence[int], least: Fraction) -> bool:
-    """prod(n_i^n_i) l^n <= n^n, in integers."""
-    total = sum(counts)
-    left = math.prod(count**count for count in counts) * least.numerator**total
-    return bool(left <= total**total * least.denominator**total)

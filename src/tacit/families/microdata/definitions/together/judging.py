@@ -131,7 +131,7 @@ def judge(
         return _breached(definition, joint, base, failing[0], worst, measured)
     if worst.unknown:
         return _undecided(base, joint, worlds, worst)
-    return _holds(joint, base, worst, measured or dict(alone.measured))
+    return _holds(joint, base, column, worst, measured or dict(alone.measured))
 
 
 @dataclass(slots=True)
@@ -245,13 +245,18 @@ def _said(joint: JointQuestion, column: str) -> dict[str, Any]:
     }
 
 
-def _holds(joint: JointQuestion, base: Verdict, worst: Tally, measured: dict[str, Any]) -> Verdict:
+def _holds(
+    joint: JointQuestion,
+    base: Verdict,
+    column: str | None,
+    worst: Tally,
+    measured: dict[str, Any],
+) -> Verdict:
     told = [_sentence(one.score, breached=False) for one in worst.found.values()]
-    column = next((one.seen.about.column for one in worst.found.values()), "")
     return replace(
         base,
         because=f"with {listed(joint.names)} together {listed(told) or 'nothing is learned'}",
-        evidence=Certificate("worlds", _said(joint, column)),
+        evidence=Certificate("worlds", _said(joint, column or "")),
         measured=measured,
         vacuous=not told,
     )

@@ -31,17 +31,23 @@ SECONDS = 60.0  # for the worlds of one question
 class Copy:
     """One release: the level of each quasi-identifier that it shows, and the columns that it
     shows as they are. `inside` are the combinations of the table that are in it, None for all.
+    `called` has the names of columns that only this release has, as it shows them.
     """
 
     name: str
     levels: Mapping[str, Level]
     columns: frozenset[str]
     inside: Mask | None = None
+    called: Mapping[str, str] = field(default_factory=dict)
+
+    def has(self, row: int) -> bool:
+        """Is a combination of the table in it?"""
+        return self.inside is None or bool(self.inside[row])
 
     def labels(self, base: Counts, row: int) -> dict[str, Any]:
         """What it shows of a combination's quasi-identifiers."""
         return {
-            name: level.labels[int(level.codes[base.codes(name)[row]])]
+            self.called.get(name, name): level.labels[int(level.codes[base.codes(name)[row]])]
             for name, level in self.levels.items()
         }
 
@@ -76,6 +82,14 @@ class JointQuestion:
     def names(self) -> list[str]:
         """The releases, those that are out first."""
         return [one.name for one in self.copies]
+
+    def known(self, row: int) -> dict[str, Any]:
+        """What everybody knows of a combination: its quasi-identifiers, or what a release shows of
+        them where the person left before the one that is asked about.
+        """
+        if self.copies[-1].has(row):
+            return {name: self.base.value(name, row) for name in self.asked.quasi}
+        return next(one.labels(self.base, row) for one in self.copies if one.has(row))
 
     @cached_property
     def releases(self) -> Releases:

@@ -33,11 +33,15 @@ class Told:
 
     def personal(self) -> dict[str, Any]:
         """As evidence for the owner."""
-        copies = {one.name: one.labels(self.joint.base, self.row) for one in self.joint.copies}
+        copies = {
+            one.name: one.labels(self.joint.base, self.row)
+            for one in self.joint.copies
+            if one.has(self.row)
+        }
         found: dict[str, Any] = {
             "person": dict(self.person.identity),
             "known": dict(self.person.known),
-            "values": copies[self.joint.names[-1]],
+            "values": copies.get(self.joint.names[-1], {}),
             "groups": copies,
         }
         if self.seen.about.column:
@@ -92,7 +96,7 @@ def tell(joint: JointQuestion, class_: int, seen: Seen) -> Told:
         own = joint.values(seen.about.question, column)[joint.tuple_of[rows]] == value
         rows = rows[own] if own.any() else rows
     row = int(rows[0])
-    known = {name: joint.base.value(name, row) for name in joint.asked.quasi}
+    known = joint.known(row)
     if joint.who is not None:
         return Told(joint, seen, row, Person(joint.who(row), known), value)
     looked = known if value is None else {**known, column: joint.base.value(column, row)}
