@@ -23,7 +23,7 @@ def test_the_breach_of_the_demo_is_read_on_the_pages(
     overview(page, demo)
     expect(page.get_by_test_id("release-april")).to_contain_text("not yet checked")
     check_all(page, demo)
-    expect(page.get_by_test_id("conclusion")).to_have_text("Do not release april.")
+    expect(page.get_by_test_id("conclusion")).to_have_text("Not ready to release: april.")
     expect(page.get_by_test_id("count-holds")).to_have_text("2")
     april = page.get_by_test_id("release-april")
     expect(april).to_contain_text("a group with 1 condition, 3 required")

@@ -155,7 +155,7 @@ def test_entries_are_filtered_shown_and_saved(page: Page) -> None:
     page.get_by_test_id("grid-ledger").get_by_role("button", name="2", exact=True).click()
     details = page.get_by_test_id("details")
     expect(details).to_contain_text("view, given to registry", timeout=LONG)
-    expect(details).to_contain_text("gamma-privacy", timeout=LONG)
+    expect(details).to_contain_text("0.5-privacy", timeout=LONG)
     page.get_by_role("button", name="Close").click()
     expect(details).to_have_count(0, timeout=LONG)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -32,11 +33,12 @@ from tacit.workbench.checked import (
     state_of,
 )
 from tacit.workbench.pages.overview.page import (
+    Given,
     asked,
     board_csv,
     can_be_repaired,
+    given_of,
     in_short,
-    out_of,
     roles,
     sentence,
     what_it_is,
@@ -376,10 +378,44 @@ def test_a_check_that_is_being_stopped_does_not_swallow_the_next_one(folder: Pat
 def test_the_board_says_in_one_sentence_what_to_do(folder: Path, here: None) -> None:
     plan = plan_of(folder)
     found = checked(folder)
-    assert sentence(plan, answers(plan, None)) == "Not everything was checked as it is now."
+    assert (
+        sentence(plan, answers(plan, None))
+        == "Some results are missing or out of date: one and two."
+    )
     assert sentence(plan, answers(plan, found)) == "All releases meet the checks of this plan."
     (folder / "b.csv").write_text("age,ill\n20,flu\n21,cold\n")
-    assert sentence(plan, answers(plan, checked(folder))) == "Do not release two."
+    assert sentence(plan, answers(plan, checked(folder))) == "Not ready to release: two."
+
+
+def test_the_board_says_what_the_ledger_says_of_a_release(folder: Path, here: None) -> None:
+    from tacit.checking.recording.record import record
+
+    (folder / "a.csv").write_text((folder / "a.csv").read_text() + "Eve,40,flu\n")
+    (folder / "out.csv").write_text("age,ill\n*,flu\n*,cold\n*,flu\n*,cold\n*,flu\n")
+    plan_of(folder, "  one: {table: a}", "  one: {table: a}\n  done: {table: a, file: out.csv}")
+    text = (folder / "tacit.yaml").read_text()
+    for old, new in (
+        ("checks:", "checks:\n  - k-anonymity: {release: done, k: 2}"),
+        ("[ill], person", "[ill], hierarchies: {age: '*'}, person"),
+    ):
+        text = text.replace(old, new)
+    (folder / "tacit.yaml").write_text(text)
+    plan = load_plan(folder / "tacit.yaml")
+    now = sentence(plan, answers(plan, checked(folder)))
+    assert now == "done meets its checks. Not ready to release: one."
+    assert record(plan, "done", to=("insurer",), by="me").entries
+    given = given_of(plan)
+    assert given["done"].to == ("insurer",) and given["done"].status == "holds"
+    assert given["done"].words.endswith("; 1 of 1 check held then")
+    old = answers(plan, None)
+    assert sentence(plan, old, given).endswith("out of date: one and two.")
+    mine = [one for one in old if one.check.releases == ("done",)]
+    assert sentence(plan, mine, given) == "Not checked since it went out: done."
+    bad = {"done": Given((), given["done"].at, ("breached",))}
+    assert sentence(plan, mine, bad).endswith("out of date: done.")
+    breached = [replace(one, state="breached") for one in old if one.check.releases == ("one",)]
+    said = sentence(plan, [*mine, *breached], given)
+    assert said == "done met its checks when it went out. Not ready to release: one."
 
 
 def test_the_board_does_not_pass_over_a_release_that_nothing_is_asked_about(
@@ -452,7 +488,7 @@ def test_releases_checks_and_roles_are_told_in_words(folder: Path) -> None:
         "person": ("name",),
     }
     assert len(in_short("x" * 500)) == 160
-    assert out_of(plan) == {}
+    assert given_of(plan) == {}
 
 
 def test_a_plan_that_is_wrong_is_told_at_its_line(folder: Path, here: None) -> None:

@@ -395,6 +395,35 @@ def test_a_written_file_is_found_in_the_plan_by_its_levels_or_its_name(plan: Pat
     assert "first put" in next_words(None) and "first put" not in next_words("april")
 
 
+def test_what_is_written_gets_a_name_and_nothing_that_went_out_is_changed(tmp_path: Path) -> None:
+    pytest.importorskip("nicegui")
+    from tacit.checking.recording.record import record
+    from tacit.plan.read.load import load_plan
+    from tacit.workbench.pages.repair.write import (
+        free_release,
+        refuse_released,
+        taken_names,
+        wrong_name,
+    )
+
+    (tmp_path / "a.csv").write_text("age,ill\n20,flu\n20,cold\n")
+    (tmp_path / "out.csv").write_text("age,ill\n20,flu\n20,cold\n")
+    (tmp_path / "tacit.yaml").write_text(
+        "version: 1\ntables: {a: {quasi-identifiers: [age], sensitive: [ill]}}\n"
+        "releases: {one: {table: a}, one-written: {table: a, file: out.csv}}\n"
+        "checks: [{k-anonymity: {release: one-written, k: 2}}]\n"
+    )
+    plan = load_plan(tmp_path / "tacit.yaml")
+    refuse_released(plan, (tmp_path / "out.csv").resolve())
+    assert record(plan, "one-written", to=("insurer",), by="me").entries
+    with pytest.raises(InputError, match="recorded in the ledger as one-written"):
+        refuse_released(plan, (tmp_path / "out.csv").resolve())
+    taken = taken_names(plan)
+    assert free_release(taken, "one") == "one-written-2"
+    assert wrong_name("one-written", taken) and wrong_name("", taken)
+    assert wrong_name("june", taken) is None
+
+
 def test_measures_for_experts_are_apart_unless_one_was_asked_for(plan: Path) -> None:
     pytest.importorskip("nicegui")
     from tacit.workbench.pages.repair.answers import EXPERT, by_readers

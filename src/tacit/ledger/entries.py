@@ -33,6 +33,17 @@ class Judged:
     name: str | None
     status: str
     certainty: str
+    label: str | None = None  # with what was required, such as 5-anonymity; older ones say less
+
+    @property
+    def told(self) -> str:
+        """What was asked, in words.
+
+        >>> Judged("k-anonymity", "census", "holds", "exact", "5-anonymity").told
+        '5-anonymity (census)'
+        """
+        asked = self.label or self.check
+        return f"{asked} ({self.name})" if self.name else asked
 
 
 class Tie(NamedTuple):

@@ -88,6 +88,14 @@ def is_begun(plan: Plan | Place) -> bool:
     return False
 
 
+def released_names(plan: Plan) -> set[str]:
+    """The names under which something is in the ledger: each stands for what went out."""
+    if not is_begun(plan):
+        return set()
+    with ledger_of(plan) as ledger:
+        return {one.release for one in ledger.held()}
+
+
 def begin(plan: Plan | Place) -> str:
     """Begin a ledger, with the key that is there or a new one; the hash of its empty chain."""
     from tacit.ledger.ledger import ledger_exists, open_ledger

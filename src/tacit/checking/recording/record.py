@@ -334,7 +334,7 @@ def draft_of(
         definition=definition_of(plan, release, key),
         answer=handed.digest,
         verdicts=tuple(
-            Judged(verdict.check, verdict.name, verdict.status, verdict.certainty)
+            Judged(verdict.check, verdict.name, verdict.status, verdict.certainty, verdict.label)
             for verdict in found.verdicts
         ),
         spent=kind_of(one).spent(one),

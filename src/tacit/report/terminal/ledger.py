@@ -136,10 +136,9 @@ def show_judged(verdicts: Sequence[Judged], console: Console) -> None:
     console.print()
     grid = Grid.grid(padding=(0, 2, 0, 0))
     for one in verdicts:
-        named = f"{one.check} ({one.name})" if one.name else one.check
         grid.add_row(
             Text(WORDS.get(one.status, one.status), style=STYLES.get(one.status, "")),
-            Text(named),
+            Text(one.told),
             Text(one.certainty, style="dim"),
         )
     console.print(Padding(grid, (0, 0, 0, 2)))

@@ -115,6 +115,7 @@ class Written:
     html: str
     table: str
     digest: str
+    called: str = ""  # the name of the release that it is to be
 
 
 def search(
@@ -266,6 +267,7 @@ def write(
     replace_file: bool,
     digest: str,
     unjudged: bool = False,
+    called: str = "",
 ) -> Written | Unsolved:
     """Write a release to a file below the plan's folder: at some levels, or as its method finds it.
 
@@ -309,4 +311,5 @@ def write(
         render(found, "owner"),
         found.recoded.raw.table.name,
         digest,
+        called,
     )

@@ -281,7 +281,7 @@ class Details:
             for one in self.entry.verdicts:
                 with ui.element("li"):
                     badge(one.status)
-                    ui.label(f"{one.check} ({one.name})" if one.name else one.check)
+                    ui.label(one.told)
                     ui.label(one.certainty).classes("fine")
 
     def _hashes(self) -> None:

@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 ENDINGS = (".csv", ".parquet", ".pq")
 MOST_FILES = 500
 AS_PLANNED, PUBLIC, THESE = "plan", "public", "these"
+WAYS = {
+    AS_PLANNED: "To whom the plan says",
+    THESE: "To these",
+    PUBLIC: "To everybody",
+}
 ONLY, WRITE, MADE = "only", "write", "made"
 RECORD = "record"
 LAST_RELEASE = "last release"  # left with the book by the page of a release
@@ -129,15 +134,10 @@ class Form:
                     )
                     .mark("record-release")
                 )
-                self.who = ui.radio(
-                    {
-                        AS_PLANNED: "To whom the plan says",
-                        PUBLIC: "To everybody",
-                        THESE: "To these",
-                    },
-                    value=AS_PLANNED,
-                    on_change=self._who_chosen,
-                ).props('dense aria-label="To whom"')
+                ui.label("Who gets it?")
+                self.who = ui.radio(WAYS, value=None, on_change=self._who_chosen).props(
+                    'dense aria-label="Who gets it?"'
+                )
                 self.to = (
                     ui.select(
                         clients,
@@ -189,8 +189,19 @@ class Form:
     # -- what is chosen ----------------------------------------------------------------------------
 
     def _chosen(self) -> None:
+        self._ask_who()
         self._tell_planned()
         self._file_choice()
+
+    def _ask_who(self) -> None:
+        """Who gets it is asked, unless the plan names them: nothing goes to everybody because
+        nobody was named.
+        """
+        names = self.releases.value or []
+        planned = bool(names) and all(self.plan.releases[name].to for name in names)
+        ways = {way: text for way, text in WAYS.items() if planned or way != AS_PLANNED}
+        before = self.who.value if self.who.value in ways else None
+        self.who.set_options(ways, value=before or (AS_PLANNED if planned else None))
 
     def _who_chosen(self) -> None:
         self.to.set_visibility(self.who.value == THESE)
@@ -199,7 +210,7 @@ class Form:
     def _tell_planned(self) -> None:
         names = self.releases.value or []
         told = [
-            f"{name} goes to {listed(self.plan.releases[name].to) or 'everybody'}" for name in names
+            f"{name} goes to {listed(to)}" for name in names if (to := self.plan.releases[name].to)
         ]
         self.planned.set_text(
             f"By the plan {'; '.join(told)}." if told and self.who.value == AS_PLANNED else ""
@@ -349,9 +360,9 @@ class Form:
         names = tuple(self.releases.value or ())
         if not names:
             raise InputError("no release is chosen.", hint="Choose the release that goes out.")
-        if self.who.value == THESE and not self.to.value:
+        if self.who.value is None or (self.who.value == THESE and not self.to.value):
             raise InputError(
-                "nobody is chosen.",
+                "it is not said who gets it.",
                 hint="Choose or write the recipients, or say that it goes to everybody.",
             )
         to = (
@@ -492,13 +503,25 @@ def recorded(visit: Visit, found: RecordedNow) -> None:
             badge("breached", "refused")
             ui.label(f"{listed(found.asked.releases)}: {found.because}.").style("font-weight: 600")
         verdicts(found.wrong)
-        ui.label(
-            "Next: look at the release and repair it, or give it to others only. If it is out in "
-            "any case, say so above and record it again, so that later checks know."
-        ).classes("muted")
+        ui.label(f"Next: {next_steps(found)}").classes("muted").props('data-testid="next-steps"')
         with ui.element("div").classes("toolbar"):
             for name in found.asked.releases:
                 ui.link(f"Look at {name}", visit.link("release", name))
+
+
+def next_steps(found: RecordedNow) -> str:
+    """What can be done after a refusal: only what can work."""
+    codes = {one.reason.code for one in found.wrong if one.reason is not None}
+    if "answer-changed" in codes:
+        return (
+            "a name stands for what went out under it, and that is not changed. If the new file "
+            "corrects the old one, press its entry above and correct it. Else write it on the "
+            "page Repair, under a name of its own."
+        )
+    return (
+        "look at the release and repair it, or give it to others only. If it is out in any case, "
+        "say so above and record it again, so that later checks know."
+    )
 
 
 def verdicts(some: tuple[Verdict, ...]) -> None:

@@ -7,17 +7,22 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from html import escape
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
 
 from nicegui import ui
 
 from tacit.checking.holdings.ledgers import is_begun, ledger_of
+from tacit.checking.holdings.shares import worst
 from tacit.errors import TacitError
 from tacit.families.catalog import define
 from tacit.families.family import kind_of
 from tacit.families.overlaps.runs.restore import KIND as RESTORABLE
 from tacit.families.words import listed, plural
+from tacit.ledger.paging import those
 from tacit.report.terminal.ledger import when as time_words
 from tacit.workbench.bench import Visit
 from tacit.workbench.checked import (
@@ -94,12 +99,17 @@ class Board:
         self._rows: dict[
             str, str
         ] = {}  # what is told of tables and releases as soon as it was looked up
-        self._out: dict[str, str] = {}
+        self._given: dict[str, Given] = {}
         self._labels: dict[tuple[str, str], ui.label] = {}
 
     async def show(self) -> None:
-        """Everything; rows of tables and what is out come a moment later."""
+        """Everything; how many rows tables have comes a moment later."""
         self._working = ui.element("div").classes("stack")
+        try:
+            self._given = await asyncio.to_thread(given_of, self.plan)
+        except TacitError as error:
+            with self._working:
+                show_error(error)
         self._body = ui.element("div").classes("stack board").props('data-testid="board"')
         for work in checking(self.visit.book):
             self._follow(work)
@@ -134,9 +144,9 @@ class Board:
         with ui.element("section").classes("card").props('aria-label="All checks"'):
             with ui.element("div").classes("row between"):
                 with ui.element("div").classes("stack").style("gap: .2rem; width: auto"):
-                    ui.html(escape(sentence(self.plan, found)), tag="h2", sanitize=False).props(
-                        'data-testid="conclusion"'
-                    )
+                    ui.html(
+                        escape(sentence(self.plan, found, self._given)), tag="h2", sanitize=False
+                    ).props('data-testid="conclusion"')
                     if checked is not None:
                         ui.label(
                             (
@@ -184,19 +194,22 @@ class Board:
 
     def _release(self, release: Release, found: Sequence[Answer]) -> None:
         state, name = state_of(found), release.name
+        given = self._given.get(name)
         row = ui.element("li").classes(f"card {state}").props(f'data-testid="release-{aria(name)}"')
         with row, ui.element("div").classes("release-row"):
             with ui.element("div").classes("stack").style("gap: .25rem"):
                 with ui.element("div").classes("row"):
                     ui.link(name, self.visit.link("release", name)).classes("release-name")
-                    badge(state, WORDS.get(state, ""))
+                    if given and state in ("unchecked", "stale"):
+                        badge(given.status, f"{STATES[given.status]}, when it went out")
+                    else:
+                        badge(state, WORDS.get(state, ""))
                 ui.label(what_it_is(release)).classes("fine")
-                ui.label(f"To {listed(release.to)}" if release.to else "To everybody").classes(
-                    "fine"
+                ui.label(given.words if given else planned_for(release)).classes("fine").props(
+                    f'data-testid="given-{aria(name)}"'
                 )
                 if name in self.plan.published:
                     ui.label("Published already, by the plan").classes("fine")
-                self._told("release", name, self._out)
             with ui.element("ul").classes("checks"):
                 for one in found:
                     answer_line(one, name)
@@ -291,14 +304,7 @@ class Board:
             label.set_visibility(True)
 
     async def _look_up(self) -> None:
-        """What has to be read from the data and the ledger: how many rows, what is out."""
-        try:
-            for name, times in (await asyncio.to_thread(out_of, self.plan)).items():
-                self._out[name] = f"Out {times} {'time' if times == 1 else 'times'}, by the ledger"
-                self._tell("release", name, self._out[name])
-        except TacitError as error:
-            with self._working:
-                show_error(error)
+        """What has to be read from the data: how many rows."""
         for name in self.plan.tables:
             try:
                 self._rows[name] = plural("row", await self.visit.book.ask(rows_of, name))
@@ -307,16 +313,27 @@ class Board:
             self._tell("table", name, self._rows[name])
 
 
-def sentence(plan: Plan, found: Sequence[Answer]) -> str:
-    """The plan in one sentence."""
+def sentence(
+    plan: Plan, found: Sequence[Answer], given: Mapping[str, Given] = MappingProxyType({})
+) -> str:
+    """The plan in one sentence. A draft is told apart from the file that was made of it, and what
+    was found when something went out from what is known now.
+    """
     states = {
         name: state_of(one for one in found if name in one.check.releases) for name in plan.releases
     }
     breached = [name for name, state in states.items() if state == "breached"]
+    old = [name for name, state in states.items() if state in ("unchecked", "stale")]
+    held = [name for name in old if name in given and given[name].status == "holds"]
     if breached:
-        return f"Do not release {listed(breached)}."
-    if any(one.state in ("unchecked", "stale") for one in found):
-        return "Not everything was checked as it is now."
+        made = files_of_drafts(plan, breached)
+        first = ready([name for name in made if states[name] == "holds"], "meets its checks")
+        first += ready([name for name in made if name in held], "met its checks when it went out")
+        return f"{first}Not ready to release: {listed(breached)}."
+    if missing := [name for name in old if name not in held]:
+        return f"Some results are missing or out of date: {listed(missing)}."
+    if held:
+        return f"Not checked since it went out: {listed(held)}."
     if any(one.state == "undecided" for one in found):
         return "Nothing is breached, and not everything is decided."
     if not found:
@@ -327,6 +344,15 @@ def sentence(plan: Plan, found: Sequence[Answer]) -> str:
     if unasked:
         return f"What is checked holds; nothing is asked about {listed(unasked)}."
     return "All releases meet the checks of this plan."
+
+
+def ready(names: Sequence[str], said: str) -> str:
+    """A sentence for each of these releases.
+
+    >>> ready(["june"], "meets its checks"), ready([], "meets its checks")
+    ('june meets its checks. ', '')
+    """
+    return "".join(f"{name} {said}. " for name in names)
 
 
 def can_be_repaired(plan: Plan, release: Release) -> bool:
@@ -495,16 +521,67 @@ def rows_of(source: Source, name: str) -> int:
     return int(source.engine.value(shapes.row_count(name)))
 
 
-def out_of(plan: Plan) -> dict[str, int]:
-    """How often each release is out by the ledger. Blocks."""
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the ledger says of a release: who has it, since when, and what its checks said then."""
+
+    to: tuple[str, ...]  # nobody: everybody
+    at: datetime
+    judged: tuple[str, ...]
+
+    @property
+    def status(self) -> Literal["holds", "breached", "undecided", "none"]:
+        """The worst verdict when it went out."""
+        return worst(self.judged) or "none"  # type: ignore[return-value]
+
+    @property
+    def words(self) -> str:
+        """Who has it, and what was decided when.
+
+        >>> from datetime import UTC
+        >>> Given(("insurer",), datetime(2026, 4, 1, 12, 30, tzinfo=UTC), ("holds", "holds")).words
+        'Given to insurer, 2026-04-01 12:30 UTC; 2 of 2 checks held then'
+        """
+        held = self.judged.count("holds")
+        said = f"; {held} of {plural('check', len(self.judged))} held then" if self.judged else ""
+        return f"Given to {listed(self.to) or 'everybody'}, {time_words(self.at)} UTC{said}"
+
+
+def given_of(plan: Plan) -> dict[str, Given]:
+    """By release who has it by the ledger. What was withdrawn was not given. Blocks."""
     if not is_begun(plan):
         return {}
     with ledger_of(plan) as ledger:
-        return dict(Counter(one.release for one in ledger.held() if one.withdrawn is None))
+        held = [one for one in ledger.held() if one.withdrawn is None]
+        entries = {one.number: one for one in those(ledger, [one.entry for one in held])}
+    found: dict[str, Given] = {}
+    for one in sorted(held, key=lambda one: one.entry):
+        before = found.get(one.release)
+        public = not one.to or (before is not None and not before.to)
+        to = () if public else tuple(dict.fromkeys([*(before.to if before else ()), *one.to]))
+        judged = tuple(verdict.status for verdict in entries[one.entry].verdicts)
+        found[one.release] = Given(to, one.at, judged)
+    return found
+
+
+def planned_for(release: Release) -> str:
+    """For whom the plan makes a release that nobody has by the ledger."""
+    return f"Not recorded yet. For {listed(release.to) or 'everybody, as the plan names nobody'}"
+
+
+def files_of_drafts(plan: Plan, drafts: Sequence[str]) -> list[str]:
+    """The releases that are files, made of the same tables as some drafts."""
+    made = [plan.releases[name] for name in drafts]
+    if any(one.of_table is None or one.answer_file is not None for one in made):
+        return []
+    tables = {one.of_table for one in made}
+    return [
+        one.name
+        for one in plan.releases.values()
+        if one.answer_file is not None and one.of_table in tables
+    ]
 
 
 def time_text(when: str) -> str:
     """A time as a reader wants it."""
-    from datetime import datetime
-
     return time_words(datetime.fromisoformat(when))

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 from nicegui import ui
 
-from tacit.errors import TacitError
+from tacit.checking.holdings.ledgers import released_names
+from tacit.errors import InputError, TacitError
 from tacit.families.words import plural
+from tacit.ledger.entries import check_name
 from tacit.model.release import Microdata
 from tacit.plan.edit.editing import Wish, edited
 from tacit.plan.edit.wishes.checks import AddCheck
-from tacit.plan.edit.wishes.releases import AddRelease, SetLevels, SetRelease
+from tacit.plan.edit.wishes.releases import AddRelease, SetLevels
 from tacit.plan.plan import Plan
 from tacit.workbench.bench import Book, Visit
 from tacit.workbench.pages.repair.answers import heading, show_answers
@@ -38,6 +41,37 @@ def free_name(folder: Path, name: str, ending: str = ".csv") -> str:
         *(f"{name}-released-{number}{ending}" for number in range(2, 100)),
     ]
     return next((one for one in tries if not (folder / one).exists()), tries[-1])
+
+
+def free_release(taken: Collection[str], name: str) -> str:
+    """A name for what is written of a release that stands for nothing yet.
+
+    >>> free_release({"april"}, "april"), free_release({"april", "april-written"}, "april")
+    ('april-written', 'april-written-2')
+    """
+    first = f"{name}-written"
+    others = (f"{first}-{number}" for number in count(2))
+    return next(one for one in chain([first], others) if one not in taken)
+
+
+def taken_names(plan: Plan) -> set[str]:
+    """The names that releases of the plan or entries of the ledger have. Blocks."""
+    return {*plan.releases, *released(plan)}
+
+
+def refuse_released(plan: Plan, place: Path) -> None:
+    """Raise an error where a file went out already: it stays what the ledger says of it."""
+    out = released_names(plan)
+    for one in plan.releases.values():
+        if (
+            one.answer_file
+            and one.name in out
+            and (plan.folder / one.answer_file).resolve() == place
+        ):
+            raise InputError(
+                f"{one.answer_file} is recorded in the ledger as {one.name}.",
+                hint="What went out stays as it is: choose another name for the new file.",
+            )
 
 
 class FileName:
@@ -80,7 +114,9 @@ class FileName:
         """
         replaces = bool(self.may_replace.value) and self.may_replace.visible
         place = target(self._book.folder, self.name.value or "", replace_file=replaces)
-        refuse_owned(self._book.plan(), place)
+        plan = self._book.plan()
+        refuse_owned(plan, place)
+        refuse_released(plan, place)
         return self.name.value.strip(), replaces
 
     def button(self, label: str, mark: str, go: Callable[[str, bool], None]) -> None:
@@ -164,14 +200,27 @@ class Writing:
                 "The checks are asked once more of exactly what is written, and the file is read "
                 "back. If anything differs, there is no file."
             ).classes("muted")
+            called = ui.input(
+                "Name of the new release", value=free_release(self._taken(), self.name)
+            ).props('outlined dense data-testid="release-name"')
+            called.style("max-width: 22rem")
             file = FileName(self.visit.book, self.name)
             insists = ui.checkbox(
                 "Write it all the same: a check cannot judge it together with what is out already."
             ).props('dense data-testid="unjudged"')
             insists.set_visibility(any(one.status == "undecided" for one in told.answers))
 
+            said = ui.element("div")
+
             def write(name: str, replaces: bool) -> None:
                 book = self.visit.book
+                own = (called.value or "").strip()
+                if problem := wrong_name(own, self._taken()):
+                    said.clear()
+                    with said:
+                        show_error(problem)
+                    return
+                said.clear()
                 work = book.works.start(
                     "repair-write",
                     f"Writing {name}",
@@ -185,11 +234,18 @@ class Writing:
                     replaces,
                     book.digest(),
                     bool(insists.value),
+                    own,
                     key=self.name,
                 )
                 self._follow(work)
 
             file.button("Write it", "write", write)
+
+    def _taken(self) -> set[str]:
+        try:
+            return taken_names(self.visit.book.plan())
+        except TacitError:  # somebody has just made it wrong: what it said before
+            return taken_names(self.plan)
 
     def _follow(self, work: Work) -> None:
         follow(work, self.done, self._ended, "Press Write it to begin again.")
@@ -249,7 +305,8 @@ class Writing:
         with self.next:
             ui.label(next_words(ready)).classes("muted").props('data-testid="next"')
             with ui.element("div").classes("toolbar"):
-                if ready is None and found.told.levels is not None and not found.suppressed:
+                levels_say_it = found.told.levels is not None and not found.suppressed
+                if ready is None and levels_say_it and self.name not in released(self.plan):
                     ui.button(
                         "Put these levels into the plan",
                         on_click=lambda: self._into_plan(found, said),
@@ -274,14 +331,14 @@ class Writing:
             self._next(found, said)
 
     async def _as_release(self, found: Written, said: ui.element) -> None:
-        name = f"{self.name}-written"
-        wishes: list[Wish] = [SetRelease(name, "file", found.output)]
-        if name not in self.visit.book.plan().releases:
-            own = [check for check in self.plan.checks if self.name in check.releases]
-            wishes = [
-                AddRelease(name, {"table": found.table, "file": found.output}),
-                *(AddCheck(check.kind, about(check, name, self.name)) for check in own),
-            ]
+        taken = self._taken()  # somebody may have used the name since it was written
+        wanted = found.called and found.called not in taken
+        name = found.called if wanted else free_release(taken, self.name)
+        own = [check for check in self.plan.checks if self.name in check.releases]
+        wishes: list[Wish] = [
+            AddRelease(name, {"table": found.table, "file": found.output}),
+            *(AddCheck(check.kind, about(check, name, self.name)) for check in own),
+        ]
         if await change_plan(
             self.visit.book,
             wishes,
@@ -300,6 +357,30 @@ def releases_now(book: Book) -> dict[str, Microdata]:
         }
     except TacitError:
         return {}
+
+
+def released(plan: Plan) -> set[str]:
+    """The names that the ledger has; none where it cannot be read."""
+    try:
+        return released_names(plan)
+    except TacitError:
+        return set()
+
+
+def wrong_name(name: str, taken: Collection[str]) -> InputError | None:
+    """Why a release cannot have a name; None where it can."""
+    if not name:
+        return InputError("the new release has no name.", hint="Write one, such as june.")
+    try:
+        check_name("release", name)
+    except InputError as error:
+        return error
+    if name in taken:
+        return InputError(
+            f"there is a release {name} already, in the plan or in the ledger.",
+            hint="What went out stays as it is: write another name.",
+        )
+    return None
 
 
 def in_plan(releases: Mapping[str, Microdata], name: str, found: Written) -> str | None:
