@@ -18,6 +18,7 @@ from tacit.report.html.pages import render_page, write_page
 from tacit.report.html.record import recorded
 from tacit.report.tellers import teller_of
 from tacit.report.terminal.answers import by_release, conclusion, heading, not_together
+from tacit.report.tested import Tested
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +40,24 @@ class Section:
 
 
 def write_report(
-    assessment: Assessment, path: Path, audience: Audience, plan: Plan | None = None
+    assessment: Assessment,
+    path: Path,
+    audience: Audience,
+    plan: Plan | None = None,
+    tried: Tested | None = None,
 ) -> None:
     """Write the report to a file."""
-    write_page(render(assessment, audience, plan), path)
+    write_page(render(assessment, audience, plan, tried), path)
 
 
-def render(assessment: Assessment, audience: Audience, plan: Plan | None = None) -> str:
+def render(
+    assessment: Assessment,
+    audience: Audience,
+    plan: Plan | None = None,
+    tried: Tested | None = None,
+) -> str:
     """The page as text; for a `shared` audience without any personal value. With the plan it also
-    has what is said for the record, and a place to sign.
+    has what is said for the record, with what was `tried` on its releases, and a place to sign.
     """
     assumptions = tuple(dict.fromkeys(one for verdict in assessment for one in verdict.assumptions))
     return render_page(
@@ -62,7 +72,7 @@ def render(assessment: Assessment, audience: Audience, plan: Plan | None = None)
         unproved=[one for one in assumptions if one.checked != "yes"],
         without_rows=not any(teller_of(verdict.check).has_rows(verdict) for verdict in assessment),
         glossary=glossary(assessment),
-        record=recorded(plan, assessment.verdicts, audience) if plan is not None else None,
+        record=recorded(plan, assessment, audience, None, tried) if plan is not None else None,
     )
 
 

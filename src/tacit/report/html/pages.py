@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 import tacit
 from tacit.engines.output import beside, check_file
+from tacit.families.catalog import risks_of
 from tacit.model.numbers import percent, percent_exactly, percents
 from tacit.model.verdict import Audience, Verdict
 from tacit.report import crowds, worlds
@@ -71,6 +72,7 @@ def facts(verdict: Verdict) -> list[tuple[str, str]]:
         ("Protects", verdict.protects),
         ("Against", verdict.against),
         ("Measure", verdict.measure),
+        ("Addresses", ", ".join(risks_of(verdict.check))),
     ]
     return [*spoken_of, *teller_of(verdict.check).facts(verdict)]
 
