@@ -56,7 +56,7 @@ lock: .venv/uv
 	@touch $@
 
 .venv/test: .venv/uv pyproject.toml constraints.txt
-	$(INSTALL) -e '.[report,solve,synthesis,postgres,spark,gateway,client,web,test]' || $(FALLBACK) -e '.[report,solve,synthesis,postgres,spark,gateway,client,web,test]'
+	$(INSTALL) -e '.[report,pdf,solve,synthesis,postgres,spark,gateway,client,web,test]' || $(FALLBACK) -e '.[report,pdf,solve,synthesis,postgres,spark,gateway,client,web,test]'
 	@touch $@
 
 # axe-core, for the tests in a browser. Without npm or a network they say so and are left out.
@@ -66,7 +66,7 @@ lock: .venv/uv
 	  && touch axe || echo "axe-core is not installed (it needs npm): pages are not searched for faults of accessibility."
 
 .venv/bench: .venv/uv pyproject.toml constraints.txt
-	$(INSTALL) -e '.[report,solve,synthesis,gateway,client,web,bench]' || $(FALLBACK) -e '.[report,solve,synthesis,gateway,client,web,bench]'
+	$(INSTALL) -e '.[report,pdf,solve,synthesis,gateway,client,web,bench]' || $(FALLBACK) -e '.[report,pdf,solve,synthesis,gateway,client,web,bench]'
 	@touch $@
 
 .venv/study: .venv/uv pyproject.toml constraints.txt

@@ -10,6 +10,7 @@ from tacit.checking.assess import assess
 from tacit.plan.read.load import load_plan
 from tacit.report.html.page import render
 from tacit.report.html.record import recorded
+from tacit.report.tested import tried_on
 
 PLAN = """version: 1
 organisation: City <Hospital>
@@ -45,14 +46,52 @@ def test_the_owner_has_everything_and_a_shared_report_no_hash(tmp_path: Path) ->
 def test_the_date_is_that_of_utc_and_every_check_has_its_numbers(tmp_path: Path) -> None:
     path = tmp_path / "tacit.yaml"
     path.write_text(PLAN)
-    (tmp_path / "people.csv").write_text("zip,ill\n13053,flu\n13068,cold\n")
+    (tmp_path / "people.csv").write_text("zip,ill\n13053,flu\n13058,cold\n")
     plan = load_plan(path)
-    said = recorded(plan, assess(plan).verdicts, "owner", date(2030, 1, 31))
+    found = assess(plan)
+    said = recorded(plan, found, "owner", date(2030, 1, 31), tried_on(plan, found))
     assert ("Date", "2030-01-31 (UTC)") in said.facts
-    assert list(said.grids[0].rows[0]) == [
+    checked = next(one for one in said.grids if one.caption == "What was checked")
+    assert list(checked.rows[0]) == [
         "threes",
         "k-anonymity",
+        "singling out",
         "k = 3",
         "k = 1",
+        "k = 2",
         "breached, waived",
     ]
+
+
+def test_attacks_levels_and_what_was_not_checked_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "tacit.yaml"
+    path.write_text(PLAN)
+    (tmp_path / "people.csv").write_text("zip,ill\n13053,flu\n13058,flu\n")
+    plan = load_plan(path)
+    found = assess(plan)
+    said = recorded(plan, found, "shared", None, tried_on(plan, found))
+    by_caption = {one.caption: one.rows for one in said.grids}
+    assert by_caption["Levels (0: as it is)"] == [["april", "zip", "1"]]
+    assert "homogeneity" in [row[0] for row in by_caption["Attacks that were run"]]
+    assert by_caption["Recommendation"] == [
+        ["april", "Release it only where the waivers are accepted: threes."]
+    ]
+    assert "no check addresses inference" in said.unchecked
+    assert not any("flu" in cell for rows in by_caption.values() for row in rows for cell in row)
+
+
+def test_views_are_not_attacked_and_that_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "tacit.yaml"
+    path.write_text(
+        """version: 1
+tables: {people: {columns: {name: text, ill: text}}}
+secrets: {s: "select name, ill from people"}
+releases: {v: {query: "select ill from people"}}
+checks: [{perfect-privacy: {release: v, secret: s}}]
+"""
+    )
+    plan = load_plan(path)
+    found = assess(plan)
+    said = recorded(plan, found, "shared", None, tried_on(plan, found))
+    assert "v was not attacked: there are attacks on generalized copies only" in said.unchecked
+    assert "Do not release it" in said.grids[0].rows[0][1]

@@ -256,8 +256,11 @@ def write_page(assessment: Assessment, report: Path | None, audience: Audience, 
     """The HTML report, where asked."""
     if report is not None:
         from tacit.report.html.page import write_report
+        from tacit.report.tested import tried_on
 
-        write_report(assessment, report, audience, plan)
+        with waiting("trying attacks"):
+            tried = tried_on(plan, assessment)
+        write_report(assessment, report, audience, plan, tried)
 
 
 def next_steps(

@@ -6,6 +6,7 @@ import click
 
 from tacit.cli.attacking import attack
 from tacit.cli.checking import check, demo, init
+from tacit.cli.dossiers import dossier
 from tacit.cli.explaining import explain
 from tacit.cli.ledgers import ledger
 from tacit.cli.policies import policies
@@ -38,6 +39,7 @@ COMMANDS = (
     user,
     grants,
     ledger,
+    dossier,
     policies,
 )
 

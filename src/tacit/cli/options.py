@@ -14,7 +14,7 @@ to_report = click.option(
     "--report",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE.html",
-    help="Also write a report to read in a browser.",
+    help="Also write a report to read in a browser; FILE.pdf: the same, to print and sign.",
 )
 plan_option = click.option(
     "--plan",

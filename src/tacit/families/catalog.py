@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
 from typing import Any
 
-from tacit.families.definition import Definition
+from tacit.families.definition import Definition, Risk
 from tacit.families.microdata.registration import REGISTRATION as MICRODATA
 from tacit.families.overlaps.registration import REGISTRATION as OVERLAPS
 from tacit.families.queries.registration import REGISTRATION as QUERIES
@@ -84,6 +84,15 @@ def kinds_of(family: str) -> tuple[str, ...]:
     ('g-safety', 'e-safety')
     """
     return tuple(check.name for check in FAMILIES[family].checks)
+
+
+def risks_of(check: str) -> tuple[Risk, ...]:
+    """Which of singling out, linkability and inference a check addresses.
+
+    >>> risks_of("k-anonymity"), risks_of("t-closeness")
+    (('singling out',), ('inference',))
+    """
+    return DEFINITIONS[check].place.risks if check in DEFINITIONS else ()
 
 
 def define(kind: str, parameters: Mapping[str, Any]) -> Definition:

@@ -189,6 +189,10 @@ class Compared:
                 "run out of time",
             )
 
+    def changed(self, entry: Entry) -> list[Cause]:
+        """What changed in plan and data since a release went out."""
+        return [one for one in (self._plan(entry), self._data(entry)) if one is not None]
+
     def _plan(self, entry: Entry) -> Cause | None:
         if entry.release not in self.plan.releases:
             return Cause("plan-changed", f"the plan has no release {entry.release} any more")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,12 @@ from tacit.families.family import Answered
 from tacit.model.verdict import Audience, Verdict
 from tacit.plan.plan import Plan
 from tacit.report.charts.portrait import Chart
-from tacit.report.html.cards import CERTAINTY
+from tacit.report.html.cards import CERTAINTY, Grid
 from tacit.report.html.pages import render_page, write_page
 from tacit.report.html.record import recorded
 from tacit.report.tellers import teller_of
 from tacit.report.terminal.answers import by_release, conclusion, heading, not_together
+from tacit.report.tested import Tested
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +40,39 @@ class Section:
     badge: str = ""  # the colour of its conclusion
 
 
+@dataclass(frozen=True, slots=True)
+class Sealing:
+    """What makes a page a dossier: what it was made from, for programs; the ledger's entry; and
+    what stands in the place of its hash until that is known.
+    """
+
+    said: str
+    entry: Grid
+    seal: str
+
+
 def write_report(
-    assessment: Assessment, path: Path, audience: Audience, plan: Plan | None = None
+    assessment: Assessment,
+    path: Path,
+    audience: Audience,
+    plan: Plan | None = None,
+    tried: Tested | None = None,
 ) -> None:
     """Write the report to a file."""
-    write_page(render(assessment, audience, plan), path)
+    write_page(render(assessment, audience, plan, tried), path)
 
 
-def render(assessment: Assessment, audience: Audience, plan: Plan | None = None) -> str:
+def render(
+    assessment: Assessment,
+    audience: Audience,
+    plan: Plan | None = None,
+    tried: Tested | None = None,
+    today: date | None = None,
+    dossier: Sealing | None = None,
+) -> str:
     """The page as text; for a `shared` audience without any personal value. With the plan it also
-    has what is said for the record, and a place to sign.
+    has what is said for the record, with what was `tried` on its releases, and a place to sign. Of
+    a `dossier` it has the ledger's entry, and a place for its hash.
     """
     assumptions = tuple(dict.fromkeys(one for verdict in assessment for one in verdict.assumptions))
     return render_page(
@@ -62,7 +87,8 @@ def render(assessment: Assessment, audience: Audience, plan: Plan | None = None)
         unproved=[one for one in assumptions if one.checked != "yes"],
         without_rows=not any(teller_of(verdict.check).has_rows(verdict) for verdict in assessment),
         glossary=glossary(assessment),
-        record=recorded(plan, assessment.verdicts, audience) if plan is not None else None,
+        record=recorded(plan, assessment, audience, today, tried) if plan is not None else None,
+        dossier=dossier,
     )
 
 

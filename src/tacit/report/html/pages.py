@@ -1,6 +1,7 @@
 """Pages: one head, one style and one way to write a file for every report.
 
-A page is one file: no script, nothing fetched from anywhere, the same bytes for the same answers.
+A page is one file: no script, nothing fetched from anywhere, the same bytes for the same answers
+of the same day.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from markupsafe import Markup
 
 import tacit
 from tacit.engines.output import beside, check_file
+from tacit.families.catalog import risks_of
 from tacit.model.numbers import percent, percent_exactly, percents
 from tacit.model.verdict import Audience, Verdict
 from tacit.report import crowds, worlds
 from tacit.report.charts.worlds import counts_chart
 from tacit.report.escaping import escaped
 from tacit.report.html.cards import CERTAINTY, CHECKED, grids
+from tacit.report.html.pdf import as_pdf
 from tacit.report.html.scoping import scoped
 from tacit.report.tellers import teller_of
 from tacit.report.terminal.parts import WORDS
@@ -69,6 +72,7 @@ def facts(verdict: Verdict) -> list[tuple[str, str]]:
         ("Protects", verdict.protects),
         ("Against", verdict.against),
         ("Measure", verdict.measure),
+        ("Addresses", ", ".join(risks_of(verdict.check))),
     ]
     return [*spoken_of, *teller_of(verdict.check).facts(verdict)]
 
@@ -84,11 +88,12 @@ def style(scope: str, dark: str) -> str:
 
 
 def write_page(text: str, path: Path) -> None:
-    """Write a page to a file: whole, or not at all.
+    """Write a page to a file, whole or not at all; as PDF where its name ends so.
 
     Raises a TacitError where the folder is missing or may not be written
     to, and where the path is no file.
     """
     check_file(path, ())
+    content = as_pdf(text) if path.suffix.lower() == ".pdf" else text.encode("utf-8")
     with beside(path) as place:
-        place.write_text(text, "utf-8", newline="")
+        place.write_bytes(content)

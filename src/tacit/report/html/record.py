@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+import platform
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any, get_args
 
+import tacit
+from tacit.checking.assess import Assessment
+from tacit.families.catalog import risks_of
+from tacit.families.definition import Risk
 from tacit.families.family import kind_of
 from tacit.families.words import listed
+from tacit.model.numbers import percents
+from tacit.model.release import Microdata
 from tacit.model.schema import HierarchySpec, Table
 from tacit.model.verdict import Audience, Verdict
 from tacit.plan.owned import owners_files
 from tacit.plan.plan import Plan
 from tacit.report.html.cards import Grid, parameters
-from tacit.report.terminal.answers import judged
+from tacit.report.terminal.answers import by_release, heading, judged, not_together
+from tacit.report.tested import Tested
 
 ROLES = {
     "identifiers": "identifier",
@@ -25,50 +35,172 @@ ROLES = {
 }
 
 
+ENGINES = ("duckdb", "sqlglot", "numpy", "ortools", "dp-accounting")  # what decides beside Tacit
+
+
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The facts, the tables below them, and the waivers. `asked` is the question of the plan."""
+    """The facts, the tables below them, the waivers and what was not checked. `asked` is the
+    question of the plan.
+    """
 
     facts: Sequence[tuple[str, str]]
     grids: Sequence[Grid]
     waived: Sequence[str]
     asked: str
+    unchecked: Sequence[str] = ()
 
 
 def recorded(
-    plan: Plan, verdicts: Sequence[Verdict], audience: Audience, today: date | None = None
+    plan: Plan,
+    assessment: Assessment,
+    audience: Audience,
+    today: date | None = None,
+    tried: Tested | None = None,
 ) -> Recorded:
-    """What is said of a plan and its verdicts.
+    """What is said of a plan and its verdicts; `tried` is what was tried on its releases.
 
     Hashes are for the owner only: with the hash of a small table a guess of its rows can be
     confirmed. So are the releases in words: a query may name a person.
     """
+    verdicts, tried = assessment.verdicts, tried or Tested()
     day = today or datetime.now(UTC).date()
     facts = [("Date", f"{day.isoformat()} (UTC)")]
     facts += [("Organisation", plan.organisation)] if plan.organisation else []
     facts += [("Author", plan.author)] if plan.author else []
-    grids = [checks_grid(verdicts), columns_grid(plan.tables.values())]
+    facts.append(("Versions", versions()))
+    grids = [
+        recommended(assessment),
+        checks_grid(verdicts, tried.before),
+        attacks_grid(tried),
+        columns_grid(plan.tables.values()),
+        levels_grid(plan, verdicts),
+    ]
     if audience == "owner":
         grids += [releases_grid(plan, verdicts), files_grid(owners_files(plan), plan.folder)]
     waived = [f"{one.name}. {one.waived}" for one in verdicts if one.waived]
-    return Recorded(facts, [one for one in grids if one.rows], waived, plan.question)
+    return Recorded(
+        facts,
+        [one for one in grids if one.rows],
+        waived,
+        plan.question,
+        unchecked(plan, assessment, tried),
+    )
 
 
-def checks_grid(verdicts: Iterable[Verdict]) -> Grid:
-    """What was asked, and what was measured."""
+def versions() -> str:
+    """Tacit and what it decides with, as far as it is installed."""
+    found = [f"Tacit {tacit.__version__}", f"Python {platform.python_version()}"]
+    for name in ENGINES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            continue
+    return ", ".join(found)
+
+
+def recommended(assessment: Assessment) -> Grid:
+    """What follows from the verdicts for each release."""
+    rows = []
+    for name, answered in by_release(assessment.answered):
+        own = [one.verdict for one in answered]
+        rows.append([heading(name, own), recommendation(own, assessment.verdicts)])
+    return Grid("Recommendation", ["release", "what follows from the checks"], rows)
+
+
+def recommendation(own: Sequence[Verdict], every: Sequence[Verdict]) -> str:
+    """What to do with a release, and because of which checks. Whether it goes out is the owner's
+    decision.
+    """
+    for status, words in (("breached", "Do not release it."), ("undecided", "Not yet.")):
+        failing = [called(one) for one in own if one.status == status and one.fails]
+        if failing:
+            return f"{words} {status.capitalize()}: {listed(failing)}."
+    if joint := not_together(own, every):
+        return f"Do not release it so: it meets its own checks, {joint}."
+    if waived := [called(one) for one in own if one.waived]:
+        return f"Release it only where the waivers are accepted: {listed(waived)}."
+    return "It meets the checks of this plan. Read what was not checked before it goes out."
+
+
+def called(verdict: Verdict) -> str:
+    """A check by its name, or by what it asks."""
+    return verdict.name or verdict.label
+
+
+def unchecked(plan: Plan, assessment: Assessment, tried: Tested) -> list[str]:
+    """What no verdict speaks of: risks, checks and releases of the plan, attacks."""
+    asked = [one.check for one in assessment.answered]
+    risks = {risk for one in asked for risk in risks_of(one.kind)}
+    found = [f"no check addresses {risk}" for risk in get_args(Risk) if risk not in risks]
+    paths = {one.path for one in asked}
+    left = [one.name or one.kind for one in plan.checks if one.path not in paths]
+    found += [f"checks of the plan that were not asked: {listed(left)}"] if left else []
+    about = {name for one in plan.checks for name in one.releases}
+    apart = [name for name in plan.releases if name not in about]
+    found += [f"no check is about {listed(apart)}"] if apart else []
+    found += [f"{name} was not attacked: {why}" for name, why in tried.not_run.items()]
+    found += [
+        f"{story.attack} on {one.release} was not computed: {story.reason}"
+        for one in tried.attacks
+        for story in one.stories
+        if story.reason
+    ]
+    return found
+
+
+def checks_grid(verdicts: Iterable[Verdict], before: Mapping[int, Mapping[str, Any]]) -> Grid:
+    """What was asked, which risks that addresses, and what was measured in the table as it is and
+    in the release.
+    """
     rows = [
         [
-            one.name or one.label,
+            called(one),
             one.check,
+            ", ".join(risks_of(one.check)),
             parameters(one.required),
-            parameters(
-                {name: value for name, value in one.measured.items() if not listlike(value)}
-            ),
+            numbers(before.get(place, {})),
+            numbers(one.measured),
             one.status + (", waived" if one.waived else ""),
         ]
-        for one in verdicts
+        for place, one in enumerate(verdicts)
     ]
-    return Grid("What was checked", ["check", "definition", "required", "measured", "found"], rows)
+    head = ["check", "definition", "addresses", "required", "before", "measured", "found"]
+    return Grid("What was checked", head, rows)
+
+
+def numbers(measured: Mapping[str, Any]) -> str:
+    """What was measured, as far as a cell has room."""
+    return parameters({name: value for name, value in measured.items() if not listlike(value)})
+
+
+def attacks_grid(tried: Tested) -> Grid:
+    """The attacks that were run, and how sure somebody becomes by them; nobody is named."""
+    rows = []
+    for one in tried.attacks:
+        for story in (story for story in one.stories if not story.reason):
+            pair = (
+                percents(story.before, story.after)
+                if story.before is not None and story.after is not None
+                else ("", "")
+            )
+            attacked = f"{one.release}, {story.sensitive}" if story.sensitive else one.release
+            rows.append([story.attack, attacked, story.headline, *pair])
+    head = ["attack", "on", "what it achieved", "belief before", "after"]
+    return Grid("Attacks that were run", head, rows)
+
+
+def levels_grid(plan: Plan, verdicts: Iterable[Verdict]) -> Grid:
+    """How far each quasi-identifier of the copies that were judged is generalized."""
+    names = dict.fromkeys(name for one in verdicts for name in judged(one))
+    made = [plan.releases[name] for name in names if name in plan.releases]
+    rows = [
+        [one.name, column, str(one.generalization.get(column, 0))]
+        for one in made
+        if isinstance(one, Microdata) and one.file is None
+        for column in plan.tables[one.table].quasi_identifiers
+    ]
+    return Grid("Levels (0: as it is)", ["release", "column", "level"], rows)
 
 
 def listlike(value: object) -> bool:
