@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from tacit.api.named import PARAMETERS, Exact, definition_of, definitions_of, refuse_unfitting
 from tacit.api.results import Anonymized, FurtherViews, SyntheticTable
@@ -14,6 +14,7 @@ from tacit.checking.assess import Assessment, assess
 from tacit.errors import ParameterError
 from tacit.families.definition import Definition
 from tacit.families.family import Answered
+from tacit.families.microdata.attacks.stories import Attack
 from tacit.families.microdata.definitions.asking import answer_with
 from tacit.families.microdata.reading.source import Source
 from tacit.families.microdata.runs.results import NotRepaired
@@ -36,10 +37,7 @@ from tacit.model.release import Microdata
 from tacit.model.verdict import Verdict
 from tacit.plan.plan import Check, Plan
 from tacit.plan.read.load import load_plan
-
-if TYPE_CHECKING:
-    from tacit.families.microdata.attacks.stories import Attack
-    from tacit.starter.profile import Profile
+from tacit.starter.profile import Profile
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tacit.engines.base import SQL_TYPES
+from tacit.engines.base import SQL_TYPES, Engine
 from tacit.engines.files import CsvShape, cannot_read
 from tacit.engines.sql import shapes_text
 from tacit.errors import DataError, Mark
 from tacit.model.schema import ColumnType, Table
-
-if TYPE_CHECKING:
-    from tacit.engines.base import Engine
 
 PARQUET = (".parquet", ".pq")
 PLAIN_DECIMAL = (38, 10)  # `decimal` and no more, where the digits must not come from rows

@@ -5,12 +5,9 @@ all else is refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from tacit.errors import DataError
-
-if TYPE_CHECKING:
-    from tacit.model.schema import ColumnType, Table
+from tacit.model.schema import ColumnType, Table
 
 # The type that is declared, and what the source may have there. Queries are judged by the declared
 # type and answered by the source's: a `date` declared `text` would make '2020-1-1' and '2020-01-01'

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from tacit.model.holdings import Held, Problem
-
-if TYPE_CHECKING:
-    from tacit.plan.plan import Check, Plan
+from tacit.plan.plan import Check, Plan
 
 UNREAD = "ledger-unread"  # the code where what is out is not known
 

@@ -8,22 +8,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
 from tacit.errors import InputError
 from tacit.families.catalog import FAMILIES, FAMILY_OF
+from tacit.families.definition import Definition
+from tacit.families.released import ReleaseKind
 from tacit.families.scope import Scope, tied_or_all
-from tacit.model.holdings import Held
+from tacit.model.holdings import Hand, Held, Problem
+from tacit.model.jobs import Job
+from tacit.model.release import Release
 from tacit.model.verdict import Assumption, Verdict
-
-if TYPE_CHECKING:
-    from tacit.families.definition import Definition
-    from tacit.families.released import ReleaseKind
-    from tacit.model.holdings import Hand, Problem
-    from tacit.model.jobs import Job
-    from tacit.model.release import Release
-    from tacit.plan.opened import OpenPlan
-    from tacit.plan.plan import Check, Plan
+from tacit.plan.opened import OpenPlan
+from tacit.plan.plan import Check, Plan
 
 Depth = Literal["terminal", "page"]
 

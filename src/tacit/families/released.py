@@ -6,14 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from tacit.errors import DataError
 from tacit.model.release import Release
-
-if TYPE_CHECKING:
-    from tacit.plan.opened import OpenPlan
-    from tacit.plan.plan import Plan
+from tacit.plan.opened import OpenPlan
+from tacit.plan.plan import Plan
 
 R = TypeVar("R", bound=Release)
 Row = tuple[Any, ...]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from tacit.errors import TacitError
 from tacit.families.queries.dependency import joined
-
-if TYPE_CHECKING:
-    from tacit.model.holdings import Held
-    from tacit.plan.opened import OpenPlan
+from tacit.model.holdings import Held
+from tacit.plan.opened import OpenPlan
 
 
 @dataclass(frozen=True, slots=True)

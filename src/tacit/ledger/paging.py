@@ -7,16 +7,13 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from tacit.ledger.entries import Entry, is_plain
+from tacit.ledger.ledger import Ledger
 from tacit.ledger.reading import changed, rows_to_entries
 from tacit.ledger.store import chunks
 from tacit.model.jobs import Job
 from tacit.model.recipients import is_among
-
-if TYPE_CHECKING:
-    from tacit.ledger.ledger import Ledger
 
 STEP = 5_000  # rows that are looked at between two words about progress
 

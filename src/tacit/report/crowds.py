@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import log10
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.families.overlaps.family import is_restorable
+from tacit.families.overlaps.memberships import Seats
+from tacit.families.overlaps.stages import Stages
 from tacit.families.words import listed, people, plural
 from tacit.model.numbers import percent, percent_exactly, plain
 from tacit.model.verdict import Audience, Verdict
@@ -20,10 +22,6 @@ from tacit.report.charts.portrait import Chart
 from tacit.report.charts.shares import called, crowds_chart, group_name, shares_chart, value_words
 from tacit.report.charts.upset import upset_chart
 from tacit.report.queries import Rows
-
-if TYPE_CHECKING:
-    from tacit.families.overlaps.memberships import Seats
-    from tacit.families.overlaps.stages import Stages
 
 AT_LEAST = "at least "
 MOST_ROWS = 8

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from tacit.engines.base import Engine
 from tacit.engines.sql import shapes
 from tacit.engines.sql.shapes_histograms import bin_counts, month, value_counts
 from tacit.families.microdata.hierarchy import value_text
 from tacit.starter.guessing import Guess
 from tacit.starter.looking import AT_ONCE, Facts
-
-if TYPE_CHECKING:
-    from tacit.engines.base import Engine
 
 BINS = 12
 TOP = 8  # values that are shown by themselves

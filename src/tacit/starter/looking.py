@@ -9,20 +9,17 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 from tacit.engines.attach import PARQUET
+from tacit.engines.base import Engine
 from tacit.engines.open import DATABASE_FILES, SPARK_MASTER, open_engine
 from tacit.engines.sql import shapes, shapes_stored, shapes_text
 from tacit.engines.sql.shapes_catalog import table_names
 from tacit.errors import DataError, Mark
 from tacit.families.microdata.hierarchy import as_date
-from tacit.model.schema import Table
-
-if TYPE_CHECKING:
-    from tacit.engines.base import Engine
-    from tacit.model.schema import ColumnType
+from tacit.model.schema import ColumnType, Table
 
 TEXT_FILES = (".csv", ".tsv", ".txt")
 AT_ONCE = 8  # columns in one query: each different value of all of them is held in memory meanwhile

@@ -8,19 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.engines.open import open_engine
 from tacit.model.jobs import Job
 from tacit.model.pictures import Gauge, gauges_chart, gauges_html
+from tacit.model.schema import Table
+from tacit.plan.plan import Plan
 from tacit.starter.guessing import Guess, guess
 from tacit.starter.histograms import Counted, Histogram, histograms
 from tacit.starter.looking import Look, Place, look_at_table, opened
 from tacit.starter.words import Role
-
-if TYPE_CHECKING:
-    from tacit.model.schema import Table
-    from tacit.plan.plan import Plan
 
 NO_ROLE = "not released"
 

@@ -15,20 +15,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import quote
 
 from tacit.engines.open import open_engine
 from tacit.errors import InputError
 from tacit.families.microdata.reading.source import Source
 from tacit.plan.owned import owners_files
+from tacit.plan.plan import Plan
 from tacit.workbench.app.reach import load_within, text_within
+from tacit.workbench.app.sessions import Session
 from tacit.workbench.saving import Savings
 from tacit.workbench.work import Works
-
-if TYPE_CHECKING:
-    from tacit.plan.plan import Plan
-    from tacit.workbench.app.sessions import Session
 
 PREFIX = "/workbench"
 STATE = ".tacit-workbench"  # beside the plan: the last verdicts, for the owner only

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tacit.engines.output import FORMATS
 from tacit.errors import InputError
-
-if TYPE_CHECKING:
-    from tacit.plan.plan import Plan
+from tacit.plan.plan import Plan
 
 
 def target(folder: Path, name: str, *, replace_file: bool = False) -> Path:

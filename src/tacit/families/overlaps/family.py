@@ -6,23 +6,20 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
+from tacit.families.definition import Definition
 from tacit.families.family import Answered, Depth, Family, about
+from tacit.families.overlaps.memberships import Seats
 from tacit.families.overlaps.question import OverlapQuestion
 from tacit.families.overlaps.reading.questions import overlap_questions_of
+from tacit.families.overlaps.stages import Stages
 from tacit.families.scope import Scope, tied_in
 from tacit.families.words import people
+from tacit.model.holdings import Hand, Held
+from tacit.model.jobs import Job
 from tacit.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from tacit.families.definition import Definition
-    from tacit.families.overlaps.memberships import Seats
-    from tacit.families.overlaps.stages import Stages
-    from tacit.model.holdings import Hand, Held
-    from tacit.model.jobs import Job
-    from tacit.plan.opened import OpenPlan
-    from tacit.plan.plan import Check
+from tacit.plan.opened import OpenPlan
+from tacit.plan.plan import Check
 
 GAMMA = "gamma-privacy"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.errors import TacitError
 from tacit.families.family import Family, about, tables_of
@@ -19,13 +19,10 @@ from tacit.families.queries.reading.trees import tables_of as tables_in
 from tacit.families.queries.understanding import spoken_of
 from tacit.families.released import ReleaseKind, Shown
 from tacit.families.scope import Scope, tied, tied_in
+from tacit.model.holdings import Hand, Held
 from tacit.model.release import Constraint, View
-
-if TYPE_CHECKING:
-    from tacit.model.holdings import Hand, Held
-    from tacit.plan.opened import OpenPlan
-    from tacit.plan.plan import Check, Plan
-
+from tacit.plan.opened import OpenPlan
+from tacit.plan.plan import Check, Plan
 
 SHORT = 160  # letters of a query in a line
 

@@ -7,26 +7,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.errors import DataError
 from tacit.families.answer_files import read_file
+from tacit.families.definition import Definition
 from tacit.families.family import Family, about
 from tacit.families.microdata.hierarchy import value_text
 from tacit.families.released import ReleaseKind, Row
 from tacit.families.synthetic.question import SyntheticQuestion
 from tacit.families.synthetic.reading.questions import synthetic_questions_of
+from tacit.families.synthetic.reading.scene import Scene
 from tacit.families.words import listed
-from tacit.model.holdings import Problem, in_words
+from tacit.model.holdings import Hand, Problem, in_words
 from tacit.model.numbers import exact, plain
 from tacit.model.release import Synthetic
-
-if TYPE_CHECKING:
-    from tacit.families.definition import Definition
-    from tacit.families.synthetic.reading.scene import Scene
-    from tacit.model.holdings import Hand
-    from tacit.plan.opened import OpenPlan
-    from tacit.plan.plan import Check, Plan
+from tacit.plan.opened import OpenPlan
+from tacit.plan.plan import Check, Plan
 
 
 class Outputs(ReleaseKind[Synthetic]):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tacit.errors import TacitError
 from tacit.families.catalog import kinds_of
@@ -14,12 +13,10 @@ from tacit.families.queries.family import secret_and_new
 from tacit.families.scope import Scope, tied
 from tacit.families.worlds.question import SafetyQuestion
 from tacit.families.worlds.reading.questions import view_questions_of
+from tacit.model.holdings import Hand, Held
 from tacit.model.verdict import Assumption
+from tacit.plan.opened import OpenPlan
 from tacit.plan.plan import Check
-
-if TYPE_CHECKING:
-    from tacit.model.holdings import Hand, Held
-    from tacit.plan.opened import OpenPlan
 
 
 class WorldsFamily(Family[SafetyQuestion]):

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 from tacit.model.verdict import Reason, Status, Verdict, subject_text
-
-if TYPE_CHECKING:
-    from tacit.plan.plan import Check, Plan
+from tacit.plan.plan import Check, Plan
 
 # Which statuses make the command fail, by what --fail-on says.
 FAILS_ON: Mapping[str, frozenset[Status]] = {

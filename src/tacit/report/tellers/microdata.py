@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tacit.families.family import Answered
 from tacit.families.microdata.portrait import Portrait
 from tacit.model.numbers import percent
+from tacit.model.verdict import Audience
 from tacit.report.charts.portrait import Chart, charts, noun
 from tacit.report.tellers.teller import VERDICT_WORDS, Teller
-
-if TYPE_CHECKING:
-    from tacit.families.family import Answered
-    from tacit.model.verdict import Audience
 
 MICRODATA_WORDS = {
     "release": (

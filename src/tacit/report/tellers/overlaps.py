@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console, Group
 from rich.table import Table as Grid
 from rich.text import Text
 
+from tacit.families.family import Answered
 from tacit.families.overlaps.family import OverlapPicture
-from tacit.model.verdict import Verdict
+from tacit.families.overlaps.stages import Stages
+from tacit.model.verdict import Audience, Verdict
 from tacit.report import crowds
 from tacit.report.charts.portrait import Chart
 from tacit.report.tellers.teller import VERDICT_WORDS, Part, Teller
 from tacit.report.terminal.parts import below, gauge, small_table
-
-if TYPE_CHECKING:
-    from tacit.families.family import Answered
-    from tacit.families.overlaps.stages import Stages
-    from tacit.model.verdict import Audience
 
 CROWD_WORDS = {**crowds.WORDS, **VERDICT_WORDS}
 BAR = 20  # letters of a gauge

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
+from tacit.families.family import Answered
 from tacit.model.verdict import Verdict, subject_text
 from tacit.report import queries
 from tacit.report.charts.portrait import Chart
@@ -16,9 +17,6 @@ from tacit.report.charts.query_graphs import graphs
 from tacit.report.html.cards import parameters
 from tacit.report.tellers.teller import VERDICT_WORDS, Part, Teller
 from tacit.report.terminal.parts import INDENT, below, small_table, two_instances
-
-if TYPE_CHECKING:
-    from tacit.families.family import Answered
 
 MOST_PAIRS = 4
 QUERY_WORDS = {

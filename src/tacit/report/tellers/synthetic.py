@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tacit.families.family import Answered
+from tacit.model.verdict import Audience
 from tacit.report.charts.curves import checked_curves
 from tacit.report.charts.portrait import Chart
 from tacit.report.tellers.teller import VERDICT_WORDS, Teller
-
-if TYPE_CHECKING:
-    from tacit.families.family import Answered
-    from tacit.model.verdict import Audience
 
 MECHANISM_WORDS = {
     "epsilon, e^epsilon": (

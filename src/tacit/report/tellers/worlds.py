@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
+from tacit.families.family import Answered
 from tacit.model.numbers import percents
 from tacit.model.verdict import Verdict
 from tacit.report import worlds
@@ -18,9 +19,6 @@ from tacit.report.html.cards import shown
 from tacit.report.tellers.queries import QUERY_WORDS
 from tacit.report.tellers.teller import VERDICT_WORDS, Part, Teller
 from tacit.report.terminal.parts import INDENT, below, gauge, small_table
-
-if TYPE_CHECKING:
-    from tacit.families.family import Answered
 
 WORLD_WORDS = {
     "view": QUERY_WORDS["view"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -16,11 +16,8 @@ from tacit.families.family import Answered
 from tacit.families.words import listed, plural
 from tacit.model.verdict import Audience, Verdict, subject_text
 from tacit.plan.plan import Check
-from tacit.report.tellers import teller_of
+from tacit.report.tellers import Teller, teller_of
 from tacit.report.terminal.parts import INDENT, STYLES, WORDS, hanging, personal, two_sides
-
-if TYPE_CHECKING:
-    from tacit.report.tellers import Teller
 
 MOST_SENTENCES = 4  # about queries: many views make many adversaries
 MOST_PARTNERS = 2  # releases that a headline names

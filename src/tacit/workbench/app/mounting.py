@@ -9,8 +9,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fastapi import FastAPI
 from nicegui import app as workbench
 from nicegui import ui
 from starlette.requests import Request
@@ -24,9 +25,6 @@ from tacit.workbench.app.frame import PAGES, frame
 from tacit.workbench.bench import PREFIX, Bench, Visit
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.work import get_ready
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
 
 ICON = (
     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' "

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fastapi import FastAPI
+
+from tacit.gateway.gateway import Gateway
 from tacit.workbench.app.entering import Entering
 from tacit.workbench.app.guard import Guard
 from tacit.workbench.app.mounting import mount
@@ -13,11 +16,6 @@ from tacit.workbench.app.owners import Owners
 from tacit.workbench.app.sessions import Sessions
 from tacit.workbench.bench import PREFIX, Bench
 from tacit.workbench.serve import is_loopback
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
-
-    from tacit.gateway.gateway import Gateway
 
 
 class Pages:

@@ -9,13 +9,10 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tacit.errors import TacitError
-
-if TYPE_CHECKING:
-    from tacit.ledger.ledger import Ledger
-    from tacit.ledger.users import User, Users
+from tacit.ledger.ledger import Ledger
+from tacit.ledger.users import User, Users
 
 Stamp = tuple[int, int, int]
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import yaml
 
 from tacit.errors import InputError, Mark
 from tacit.plan.owned import folders_of, owners_files
-from tacit.plan.read.document import parse, read_document
+from tacit.plan.plan import Plan
+from tacit.plan.read.document import Document, parse, read_document
 from tacit.plan.read.load import read_plan
-
-if TYPE_CHECKING:
-    from tacit.plan.plan import Plan
-    from tacit.plan.read.document import Document
 
 VALUES = ("rows", "domains")  # of a table: what people have, and no names of files
 HINT = (

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from tacit.ledger.users import User
+from tacit.ledger.users import User
 
 OWNER = "owner"  # whoever has the link can read the server's terminal
 IDLE_SECONDS = 3600.0

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tacit.model.verdict import Verdict
+from tacit.model.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

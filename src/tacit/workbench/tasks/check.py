@@ -9,21 +9,19 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.checking.assess import Assessment, assess, selected
 from tacit.families.catalog import kinds_of
 from tacit.families.family import Answered, Question
 from tacit.model.jobs import Job
 from tacit.model.verdict import Audience
+from tacit.plan.plan import Check
 from tacit.report.html.page import render, section
 from tacit.report.html.pages import render_page
 from tacit.report.terminal.answers import by_release
 from tacit.workbench.app.reach import load_within
 from tacit.workbench.checked import fingerprints, keys_of
-
-if TYPE_CHECKING:
-    from tacit.plan.plan import Check
 
 ASSESSED = 0.8  # of the work is behind when all verdicts are there
 BEGUN = 0.02  # before the first check: less would tell nothing about the time that is left

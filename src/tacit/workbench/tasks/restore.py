@@ -4,18 +4,15 @@ columns they may be about.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.families.microdata.reading.source import Source
 from tacit.model.jobs import Job
+from tacit.report.charts.portrait import Chart
 from tacit.workbench.app.reach import load_within
 from tacit.workbench.tasks.answers import Answer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tacit.report.charts.portrait import Chart
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.families.microdata.attacks.homogeneity import homogeneity
 from tacit.families.microdata.attacks.scene import NINETY_FIVE, Scene
+from tacit.families.microdata.lattice import Lattice, Node
+from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.repair.judging import Judge, Outcome
 from tacit.families.microdata.repair.required import Required
 from tacit.families.microdata.repair.search import search
@@ -22,10 +24,6 @@ from tacit.families.words import listed, people, plural, spoken
 from tacit.model.jobs import Job
 from tacit.model.numbers import percent_exactly
 from tacit.model.verdict import as_json, with_decimals
-
-if TYPE_CHECKING:
-    from tacit.families.microdata.lattice import Lattice, Node
-    from tacit.families.microdata.microdata import MicrodataQuestion
 
 
 @dataclass(frozen=True, slots=True)

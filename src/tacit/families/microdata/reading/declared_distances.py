@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.engines.files import read_rows
 from tacit.errors import DataError, InputError, did_you_mean
@@ -25,11 +25,8 @@ from tacit.families.microdata.distances import (
     variational,
 )
 from tacit.families.microdata.hierarchy import hierarchy
-from tacit.model.schema import CsvHierarchy
-
-if TYPE_CHECKING:
-    from tacit.model.schema import Table
-    from tacit.plan.plan import Plan
+from tacit.model.schema import CsvHierarchy, Table
+from tacit.plan.plan import Plan
 
 Values = tuple[Any, ...]
 Measure = Callable[[str, Values], Distance]

@@ -8,18 +8,16 @@ from collections import Counter
 from collections.abc import Sequence
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from tacit.engines.base import Engine
 from tacit.errors import EngineError
 from tacit.families.microdata.counts import ROOM, Counts, count, pack_codes, tally
 from tacit.families.microdata.hierarchy import value_text
 from tacit.families.microdata.recoded import Recoded
 from tacit.model.schema import Table
-
-if TYPE_CHECKING:
-    from tacit.engines.base import Engine
 
 FILES = (".csv", ".parquet")
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,9 +31,7 @@ from tacit.families.microdata.utility.describe import describe
 from tacit.families.words import plural
 from tacit.model.jobs import Job
 from tacit.plan.owned import owners_files
-
-if TYPE_CHECKING:
-    from tacit.plan.plan import Plan
+from tacit.plan.plan import Plan
 
 CHART = 200  # solutions that are drawn
 CHART_CELLS = 300_000  # combinations of a table for which other solutions are measured too

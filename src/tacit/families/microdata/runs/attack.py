@@ -10,8 +10,9 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tacit.engines.base import Engine
 from tacit.engines.open import open_engine
 from tacit.engines.sql import shapes
 from tacit.errors import DataError, InputError, ParameterError, PlanError, did_you_mean
@@ -38,10 +39,7 @@ from tacit.model.jobs import Job
 from tacit.model.numbers import exact
 from tacit.model.release import Microdata
 from tacit.model.schema import Table
-
-if TYPE_CHECKING:
-    from tacit.engines.base import Engine
-    from tacit.plan.plan import Plan
+from tacit.plan.plan import Plan
 
 ROWS = 1_000  # of one person that are looked at
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.engines.open import open_engine
 from tacit.errors import InputError
@@ -19,9 +19,7 @@ from tacit.families.microdata.runs.ladders import ladder
 from tacit.families.microdata.runs.task import Task, not_asked_beside, task_of
 from tacit.model.jobs import Job
 from tacit.model.numbers import plain
-
-if TYPE_CHECKING:
-    from tacit.plan.plan import Plan
+from tacit.plan.plan import Plan
 
 LARGE = 20_000  # nodes of a lattice from which on each step has a time limit
 SECONDS = 10.0

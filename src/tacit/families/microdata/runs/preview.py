@@ -9,25 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from tacit.engines.base import Engine
 from tacit.engines.sql import shapes
 from tacit.errors import InputError
 from tacit.families.microdata.fusing import value_in
+from tacit.families.microdata.hierarchy import Level
+from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.reading.declared_distances import parts_of
+from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.recoded import Recoded
 from tacit.families.microdata.repair.judging import Judge
 from tacit.families.microdata.repair.writing import columns_of, left_out, text
 from tacit.families.microdata.runs.chosen import not_at, picked_node
 from tacit.families.microdata.runs.task import task_of
-
-if TYPE_CHECKING:
-    from tacit.engines.base import Engine
-    from tacit.families.microdata.hierarchy import Level
-    from tacit.families.microdata.microdata import MicrodataQuestion
-    from tacit.families.microdata.reading.source import Source
-    from tacit.families.microdata.recoded import Recoded
 
 Cells = tuple[str | None, ...]
 Row = Mapping[str, Any]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tacit.checking.concerning import all_out
 from tacit.checking.holdings.holdings import holdings_of
 from tacit.errors import TacitError
-from tacit.families.microdata.attacks.scene import rows_with
+from tacit.families.microdata.attacks.scene import Target, rows_with
 from tacit.families.microdata.attacks.stories import Step, Story
 from tacit.families.microdata.definitions.together.deciding import at_most
 from tacit.families.microdata.definitions.together.question import JointQuestion
@@ -26,11 +25,7 @@ from tacit.families.words import again, known_facts, listed, name_of, people, pl
 from tacit.model.jobs import Job
 from tacit.model.numbers import percents
 from tacit.plan.opened import OpenPlan
-from tacit.plan.plan import Check
-
-if TYPE_CHECKING:
-    from tacit.families.microdata.attacks.scene import Target
-    from tacit.plan.plan import Plan
+from tacit.plan.plan import Check, Plan
 
 ATTACK = "second release"
 SECONDS = 10.0  # for worlds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.checking.concerning import out_already
 from tacit.errors import DataError, PlanError, did_you_mean
@@ -22,9 +22,7 @@ from tacit.families.microdata.utility.levels import read_limits
 from tacit.families.words import listed
 from tacit.model.release import Microdata, Repair, Synthetic
 from tacit.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from tacit.plan.plan import Check, Plan
+from tacit.plan.plan import Check, Plan
 
 
 @dataclass(frozen=True, slots=True)

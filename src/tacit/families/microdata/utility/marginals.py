@@ -8,14 +8,11 @@ largest error of any "what share of people has one of these values" question abo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacit.families.microdata.recoded import Recoded
 from tacit.families.microdata.utility.cover import Shown, leaves_of, rows_by_leaf, shown_columns
-
-if TYPE_CHECKING:
-    from tacit.families.microdata.recoded import Recoded
 
 
 def marginals(recoded: Recoded, columns: Mapping[str, Shown] | None = None) -> dict[str, float]:

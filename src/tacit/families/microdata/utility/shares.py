@@ -10,12 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
+from tacit.families.microdata.recoded import Recoded
 from tacit.families.microdata.utility.cover import Shown, leaves_of, shown_columns
-
-if TYPE_CHECKING:
-    from tacit.families.microdata.recoded import Recoded
 
 DIGITS = 6
 

@@ -12,24 +12,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tacit.families.composing import answer_changed
-from tacit.families.overlaps.setting import NOTHING, merged
+from tacit.families.definition import Definition
+from tacit.families.overlaps.setting import NOTHING, Overlap, merged
 from tacit.families.queries.reading.readings import readings_of
-from tacit.model.holdings import in_words
+from tacit.model.holdings import Hand, in_words
 from tacit.model.numbers import plain
 from tacit.model.release import View
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict
-
-if TYPE_CHECKING:
-    from tacit.families.definition import Definition
-    from tacit.families.overlaps.setting import Overlap
-    from tacit.model.holdings import Hand
-    from tacit.plan.opened import OpenPlan
-    from tacit.plan.plan import Check
+from tacit.plan.opened import OpenPlan
+from tacit.plan.plan import Check
 
 GAMMA, SIND = "gamma-privacy", "k-sind"
 JUDGED = (GAMMA, SIND)

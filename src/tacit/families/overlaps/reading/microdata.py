@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlglot import exp
 
@@ -18,10 +18,8 @@ from tacit.families.microdata.repair.writing import codes_and_labels, missing_la
 from tacit.families.overlaps.reading.answers import Given, cell_key, read_answer
 from tacit.families.overlaps.reading.tables import KeyedTable
 from tacit.families.overlaps.reading.views import OverlapView, ShownColumn
-
-if TYPE_CHECKING:
-    from tacit.model.release import Microdata
-    from tacit.plan.plan import Plan
+from tacit.model.release import Microdata
+from tacit.plan.plan import Plan
 
 
 class MicrodataViews:

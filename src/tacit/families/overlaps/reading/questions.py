@@ -7,12 +7,21 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from tacit.engines.base import Engine
 from tacit.engines.sql import shapes_stored
-from tacit.errors import DataError, EngineError, PlanError, QueryError, TacitError, did_you_mean
+from tacit.errors import (
+    DataError,
+    EngineError,
+    Mark,
+    PlanError,
+    QueryError,
+    TacitError,
+    did_you_mean,
+)
 from tacit.families.overlaps.question import OverlapQuestion
 from tacit.families.overlaps.reading.answers import (
     Given,
@@ -36,22 +45,15 @@ from tacit.families.overlaps.reading.values import (
     values_found,
 )
 from tacit.families.overlaps.reading.views import OverlapView, ViewReader
-from tacit.families.overlaps.setting import NOTHING, Overlap
-from tacit.families.queries.reading.readings import readings_of
+from tacit.families.overlaps.setting import NOTHING, Integers, Overlap
+from tacit.families.queries.reading.readings import Readings, readings_of
 from tacit.families.words import listed
 from tacit.families.words import people as some_people
 from tacit.model.jobs import Job
 from tacit.model.release import Microdata, View
 from tacit.model.verdict import Assumption
-from tacit.plan.plan import Check
-
-if TYPE_CHECKING:
-    from tacit.engines.base import Engine
-    from tacit.errors import Mark
-    from tacit.families.overlaps.setting import Integers
-    from tacit.families.queries.reading.readings import Readings
-    from tacit.plan.opened import OpenPlan
-    from tacit.plan.plan import Plan
+from tacit.plan.opened import OpenPlan
+from tacit.plan.plan import Check, Plan
 
 GAMMA, RSIND = "gamma-privacy", "k-rsind"
 NO_OTHER = Assumption("no-other-release", "nothing else about these people is out", "no")

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlglot import exp
 
 from tacit.engines.attach import kind_of_values
-from tacit.engines.base import SQL_TYPES
+from tacit.engines.base import SQL_TYPES, Engine
 from tacit.engines.sql import shapes, shapes_stored
 from tacit.errors import DataError, EngineError, PlanError, did_you_mean
 from tacit.families.microdata.hierarchy import value_text
 from tacit.families.microdata.reading.source import check_keys, count_people
-
-if TYPE_CHECKING:
-    from tacit.engines.base import Engine
-    from tacit.model.schema import Table
-    from tacit.plan.plan import Plan
+from tacit.model.schema import Table
+from tacit.plan.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

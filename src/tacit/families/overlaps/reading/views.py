@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
 from sqlglot import exp
 
@@ -26,12 +26,8 @@ from tacit.families.queries.sql.joins import table_name
 from tacit.families.queries.sql.parse import check_parse, explained_by, parsed
 from tacit.families.queries.sql.scope import DEFAULT_SCHEMAS, shown, start_of
 from tacit.families.queries.understanding import Text
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from tacit.model.release import View
-    from tacit.plan.plan import Plan
+from tacit.model.release import View
+from tacit.plan.plan import Plan
 
 # Clauses of a SELECT that look at other rows: what they do, and what to write instead.
 ONE_TABLE = (

@@ -6,26 +6,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from tacit.checking.advising import advice
 from tacit.checking.assess import question_alone
 from tacit.checking.holdings.holdings import holdings_of
 from tacit.checking.judging import ORDER, told, with_left_out
 from tacit.errors import InputError, TacitError
+from tacit.families.overlaps.definitions.gamma_privacy import GammaPrivacy
 from tacit.families.overlaps.family import FAMILY
+from tacit.families.overlaps.question import OverlapQuestion
+from tacit.families.overlaps.runs.results import FurtherView
 from tacit.families.words import listed
-from tacit.model.holdings import in_words
+from tacit.model.holdings import Hand, in_words
 from tacit.model.release import View
+from tacit.model.verdict import Verdict
 from tacit.plan.opened import OpenPlan
-
-if TYPE_CHECKING:
-    from tacit.families.overlaps.definitions.gamma_privacy import GammaPrivacy
-    from tacit.families.overlaps.question import OverlapQuestion
-    from tacit.families.overlaps.runs.results import FurtherView
-    from tacit.model.holdings import Hand
-    from tacit.model.verdict import Verdict
-    from tacit.plan.plan import Check, Plan
+from tacit.plan.plan import Check, Plan
 
 Views = frozenset[str]
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tacit.checking.concerning import out_already
 from tacit.checking.holdings.holdings import holdings_of
 from tacit.engines import output as place
+from tacit.engines.base import Engine
 from tacit.errors import EngineError, InputError, ParameterError, PlanError, did_you_mean
 from tacit.families.catalog import define
 from tacit.families.overlaps.definitions.gamma_privacy import GammaPrivacy
@@ -43,11 +43,8 @@ from tacit.model.numbers import plain
 from tacit.model.verdict import Verdict
 from tacit.plan.opened import OpenPlan
 from tacit.plan.owned import owners_files
+from tacit.plan.plan import Check, Plan
 from tacit.plan.read.references import LEDGER
-
-if TYPE_CHECKING:
-    from tacit.engines.base import Engine
-    from tacit.plan.plan import Check, Plan
 
 KIND = "gamma-privacy"
 SECONDS = 60.0

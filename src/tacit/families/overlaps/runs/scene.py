@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sqlglot import exp
@@ -17,22 +18,17 @@ from tacit.engines.sql import shapes, shapes_stored
 from tacit.engines.sql.shapes_drafted import of_class
 from tacit.errors import DataError, InputError, did_you_mean
 from tacit.families.overlaps.meanings import meanings
+from tacit.families.overlaps.question import Key, OverlapQuestion
 from tacit.families.overlaps.reading.classes import EnginePeople
 from tacit.families.overlaps.reading.questions import overlap_questions_of
+from tacit.families.overlaps.reading.views import KeyedTable
 from tacit.families.overlaps.restore.candidates import Condition, candidates
-from tacit.families.overlaps.restore.disclosed import IN_NO_VIEW, Disclosed
+from tacit.families.overlaps.restore.disclosed import IN_NO_VIEW, Disclosed, Flags
 from tacit.families.overlaps.runs import drafting
+from tacit.families.overlaps.setting import Integers
 from tacit.families.queries.reading.readings import readings_of
 from tacit.model.release import View
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from tacit.families.overlaps.question import Key, OverlapQuestion
-    from tacit.families.overlaps.reading.views import KeyedTable
-    from tacit.families.overlaps.restore.disclosed import Flags
-    from tacit.families.overlaps.setting import Integers
-    from tacit.plan.opened import OpenPlan
+from tacit.plan.opened import OpenPlan
 
 MOST_PEOPLE = 20_000  # in the views
 MOST_ROWS = 100_000  # of the table

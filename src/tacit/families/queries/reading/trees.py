@@ -6,24 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from tacit.engines.sql.shapes_named import in_front, outer_tables, spelling, with_full_names
 from tacit.errors import QueryError, TacitError
 from tacit.families.queries.datalog.read import is_datalog
-from tacit.families.queries.reading.readings import dialect_of
+from tacit.families.queries.reading.readings import Readings, dialect_of
 from tacit.families.queries.sql.joins import table_name
 from tacit.families.queries.sql.parse import parsed
 from tacit.families.queries.sql.scope import DEFAULT_SCHEMAS
 from tacit.families.queries.sql.to_sql import to_sql
 from tacit.families.queries.understanding import Text
 from tacit.model.release import View
-
-if TYPE_CHECKING:
-    from tacit.families.queries.reading.readings import Readings
-    from tacit.plan.plan import Plan
+from tacit.plan.plan import Plan
 
 
 def tree_of(plan: Plan, name: str, readings: Readings) -> exp.Query | None:

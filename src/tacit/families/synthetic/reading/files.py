@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,13 +19,11 @@ from tacit.engines.duckdb.words import csv_as_text, csv_error
 from tacit.engines.files import cannot_read, csv_shape
 from tacit.engines.sql import shapes, shapes_files
 from tacit.errors import DataError, EngineError, Mark, did_you_mean
+from tacit.families.synthetic.held import Integers
 from tacit.families.synthetic.reading.labels import TEXTS, Labels, Spelling
+from tacit.families.synthetic.utility.flows import Floats
 from tacit.model.numbers import exact
 from tacit.model.schema import Table
-
-if TYPE_CHECKING:
-    from tacit.families.synthetic.held import Integers
-    from tacit.families.synthetic.utility.flows import Floats
 
 SHOWN = 40  # characters of a value in a message
 

@@ -7,17 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
 from tacit.engines.attach import CONVERSIONS
 from tacit.families.microdata.hierarchy import value_text
-
-if TYPE_CHECKING:
-    from tacit.families.synthetic.held import Integers
-    from tacit.model.schema import ColumnType
-
+from tacit.families.synthetic.held import Integers
+from tacit.model.schema import ColumnType
 
 TEXTS: Any = np.dtype("T")  # short texts are held in 16 bytes each
 

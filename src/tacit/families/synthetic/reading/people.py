@@ -8,24 +8,21 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from tacit.engines.base import Engine
 from tacit.engines.sql import shapes, shapes_coded
-from tacit.errors import DataError, EngineError, did_you_mean
+from tacit.errors import DataError, EngineError, Mark, did_you_mean
 from tacit.families.microdata.reading.source import check_keys, count_people, single_column_hint
 from tacit.families.overlaps.reading.values import FLOATS
+from tacit.families.synthetic.held import Integers
 from tacit.families.synthetic.reading.labels import Spelling
 from tacit.families.words import plural
-
-if TYPE_CHECKING:
-    from tacit.engines.base import Engine
-    from tacit.errors import Mark
-    from tacit.families.synthetic.held import Integers
-    from tacit.model.release import Synthetic
-    from tacit.model.schema import Table
-    from tacit.plan.plan import Plan
+from tacit.model.release import Synthetic
+from tacit.model.schema import Table
+from tacit.plan.plan import Plan
 
 MOST = 2**33  # people in one row: more than there are
 ROWS = 4_000_000  # of the table that are looked at in one query; a table with fewer is kept

@@ -9,26 +9,22 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tacit.engines.attach import converted
 from tacit.errors import DataError, Mark
 from tacit.families.synthetic.cells import KEEP_UNITS, MOST_WEIGHT, Domain
+from tacit.families.synthetic.held import Integers
 from tacit.families.synthetic.reading.files import Listing, PublicFile, PublicFiles, shortened
 from tacit.families.synthetic.reading.labels import Labels, Spelling
-from tacit.families.synthetic.reading.people import at
+from tacit.families.synthetic.reading.people import People, at
 from tacit.families.synthetic.reading.surroundings import Surroundings, stepped
 from tacit.families.synthetic.utility.flows import Floats
 from tacit.families.synthetic.utility.positions import Positions
-from tacit.model.release import MilesKept
-
-if TYPE_CHECKING:
-    from tacit.families.synthetic.held import Integers
-    from tacit.families.synthetic.reading.people import People
-    from tacit.model.release import PublicDomain, Synthetic
-    from tacit.plan.plan import Plan
+from tacit.model.release import MilesKept, PublicDomain, Synthetic
+from tacit.plan.plan import Plan
 
 LATITUDE, LONGITUDE = ("latitude", "lat"), ("longitude", "lon", "lng", "long")
 KEEP = (

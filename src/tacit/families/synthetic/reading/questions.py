@@ -5,13 +5,15 @@ scenes, what they rely on, and what to mind.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from tacit.engines.base import Engine
 from tacit.engines.identity import shared_rows
 from tacit.errors import PlanError, TacitError
 from tacit.families.microdata.hierarchy import value_text
+from tacit.families.synthetic.cells import Cells
 from tacit.families.synthetic.question import Planned, Sort, SyntheticQuestion
 from tacit.families.synthetic.reading.scene import Scene, scene_of
 from tacit.families.words import people as some_people
@@ -20,12 +22,8 @@ from tacit.model.jobs import Job
 from tacit.model.numbers import plain
 from tacit.model.release import Synthetic
 from tacit.model.verdict import Assumption
-
-if TYPE_CHECKING:
-    from tacit.engines.base import Engine
-    from tacit.families.synthetic.cells import Cells
-    from tacit.plan.opened import OpenPlan
-    from tacit.plan.plan import Check, Plan
+from tacit.plan.opened import OpenPlan
+from tacit.plan.plan import Check, Plan
 
 LARGE = 50  # an epsilon that promises next to nothing
 SHOWN = 3  # values that a story may use

@@ -7,12 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from tacit.engines.base import Engine
 from tacit.errors import DataError
-from tacit.families.synthetic.held import Held
+from tacit.families.synthetic.cells import Domain
+from tacit.families.synthetic.drawing.randomness import Randomness
+from tacit.families.synthetic.held import Held, Integers
 from tacit.families.synthetic.promise.losses import Epsilon
 from tacit.families.synthetic.promise.terms import Terms
 from tacit.families.synthetic.reading.files import shortened
@@ -22,16 +25,10 @@ from tacit.families.synthetic.reading.public import Public, public_of
 from tacit.families.synthetic.utility.flows import Flows, added
 from tacit.families.synthetic.utility.positions import Positions
 from tacit.families.words import people as some_people
+from tacit.model.jobs import Job
 from tacit.model.numbers import plain
-
-if TYPE_CHECKING:
-    from tacit.engines.base import Engine
-    from tacit.families.synthetic.cells import Domain
-    from tacit.families.synthetic.drawing.randomness import Randomness
-    from tacit.families.synthetic.held import Integers
-    from tacit.model.jobs import Job
-    from tacit.model.release import Synthetic
-    from tacit.plan.plan import Plan
+from tacit.model.release import Synthetic
+from tacit.plan.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacit.families.synthetic.held import Integers
 from tacit.families.synthetic.utility.flows import Floats
 from tacit.families.synthetic.utility.positions import EARTH, Positions, miles_between
-
-if TYPE_CHECKING:
-    from tacit.families.synthetic.held import Integers
 
 SLACK = 1e-6  # degrees by which the band of latitudes is wider than need be: rounding loses nobody
 

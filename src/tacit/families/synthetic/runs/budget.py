@@ -5,13 +5,11 @@ released again about the same people.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.errors import MissingExtra
+from tacit.families.synthetic.promise.terms import Terms
 from tacit.model.verdict import with_decimals
-
-if TYPE_CHECKING:
-    from tacit.families.synthetic.promise.terms import Terms
 
 TIMES = (2, 3, 4, 12)
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from tacit.families.microdata.hierarchy import value_text
 from tacit.families.synthetic.promise.spending import spending_of
 from tacit.families.synthetic.reading.labels import Spelling
 from tacit.families.synthetic.reading.questions import synthetic_questions_of
+from tacit.families.synthetic.reading.scene import Scene
 from tacit.families.synthetic.runs.measuring import MOST, histogram
 from tacit.families.synthetic.runs.reading import People
 from tacit.families.synthetic.runs.results import Drawing, Picture, Synthesized
@@ -29,12 +30,9 @@ from tacit.families.synthetic.runs.synthesize import judged
 from tacit.families.synthetic.utility.flow_comparison import compare
 from tacit.families.synthetic.utility.flows import Flows
 from tacit.model.jobs import Job
+from tacit.model.release import Synthetic
 from tacit.model.schema import Table
-
-if TYPE_CHECKING:
-    from tacit.families.synthetic.reading.scene import Scene
-    from tacit.model.release import Synthetic
-    from tacit.plan.opened import OpenPlan
+from tacit.plan.opened import OpenPlan
 
 NAME = "written"
 

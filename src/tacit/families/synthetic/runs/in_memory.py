@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.checking.holdings.holdings import holdings_of
 from tacit.engines.duckdb.engine import DuckDB
@@ -18,9 +18,7 @@ from tacit.families.synthetic.runs.synthesize import NEW, judged, measured, shap
 from tacit.families.synthetic.runs.writing import gather, labelled, read
 from tacit.model.jobs import Job
 from tacit.plan.opened import OpenPlan
-
-if TYPE_CHECKING:
-    from tacit.plan.plan import Plan
+from tacit.plan.plan import Plan
 
 OUTPUT = "memory"
 

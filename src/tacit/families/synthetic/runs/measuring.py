@@ -6,17 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from tacit.families.synthetic.promise.noise import Chooser
 from tacit.families.synthetic.promise.terms import CannotPromise
+from tacit.families.synthetic.runs.batches import Batch
 from tacit.families.synthetic.runs.parts import Integers, joined
+from tacit.families.synthetic.runs.reading import People
 from tacit.families.synthetic.runs.workers import Setting, Task, drawn
 from tacit.families.synthetic.utility.flows import Flows
-
-if TYPE_CHECKING:
-    from tacit.families.synthetic.runs.batches import Batch
-    from tacit.families.synthetic.runs.reading import People
 
 MOST = 20_000_000  # people who are compared one table with the other in memory
 

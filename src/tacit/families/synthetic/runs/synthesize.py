@@ -8,18 +8,22 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.checking.assess import answer
 from tacit.checking.holdings.holdings import holdings_of
 from tacit.engines import output as place
+from tacit.engines.base import Engine
 from tacit.engines.spark.engine import Spark
 from tacit.engines.sql.shapes_drawn import Shape
 from tacit.errors import InputError, ParameterError, did_you_mean
 from tacit.families.catalog import kinds_of
-from tacit.families.synthetic.promise.spending import Spending, spending_of
+from tacit.families.synthetic.promise.spending import Spending, Step, spending_of
 from tacit.families.synthetic.promise.terms import CannotPromise
+from tacit.families.synthetic.question import Sort
 from tacit.families.synthetic.reading.questions import synthetic_questions_of
+from tacit.families.synthetic.reading.scene import Scene
+from tacit.families.synthetic.runs.batches import Batch
 from tacit.families.synthetic.runs.budget import budget
 from tacit.families.synthetic.runs.drawing import COMPARE, DRAW, draw_missing
 from tacit.families.synthetic.runs.measuring import MOST, Rows, drawn_flows, histogram
@@ -29,19 +33,10 @@ from tacit.families.synthetic.runs.results import SEEDED, NoiseSummary, Picture,
 from tacit.families.synthetic.runs.writing import publish, read
 from tacit.model.jobs import Job
 from tacit.model.release import Synthetic
-from tacit.model.verdict import Certificate
+from tacit.model.verdict import Certificate, Verdict
 from tacit.plan.opened import OpenPlan
 from tacit.plan.owned import owners_files
-from tacit.plan.plan import Check
-
-if TYPE_CHECKING:
-    from tacit.engines.base import Engine
-    from tacit.families.synthetic.promise.spending import Step
-    from tacit.families.synthetic.question import Sort
-    from tacit.families.synthetic.reading.scene import Scene
-    from tacit.families.synthetic.runs.batches import Batch
-    from tacit.model.verdict import Verdict
-    from tacit.plan.plan import Plan
+from tacit.plan.plan import Check, Plan
 
 KINDS = {"dp": "differential-privacy", "pdp": "probabilistic-dp"}
 NOT_MEASURED = (

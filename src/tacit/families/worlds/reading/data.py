@@ -5,10 +5,11 @@ and answers from files.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tacit.engines.base import Engine
 from tacit.engines.files import csv_shape, read_rows
-from tacit.errors import DataError, EngineError
+from tacit.errors import DataError, EngineError, Mark
 from tacit.families.queries.dependency import Dependency
 from tacit.families.queries.facts import Fact
 from tacit.families.queries.kinds import Clash, fitted
@@ -20,11 +21,7 @@ from tacit.families.worlds.setting import Row
 from tacit.model.release import View
 from tacit.model.schema import Table
 from tacit.plan.known_tables import has_file, is_folder
-
-if TYPE_CHECKING:
-    from tacit.engines.base import Engine
-    from tacit.errors import Mark
-    from tacit.plan.plan import Plan
+from tacit.plan.plan import Plan
 
 
 class ViewData:

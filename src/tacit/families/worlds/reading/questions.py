@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING
 
+from tacit.engines.base import Engine
 from tacit.errors import DataError, TacitError
 from tacit.families.queries.facts import Fact
 from tacit.families.queries.query import Query, Relation
@@ -28,11 +28,8 @@ from tacit.families.worlds.setting import Seen, Setting
 from tacit.families.worlds.worlds import answer, violations
 from tacit.model.release import View
 from tacit.model.verdict import Assumption
-
-if TYPE_CHECKING:
-    from tacit.engines.base import Engine
-    from tacit.plan.opened import OpenPlan
-    from tacit.plan.plan import Check, Plan
+from tacit.plan.opened import OpenPlan
+from tacit.plan.plan import Check, Plan
 
 AS_SETS = Assumption("published-as-sets", "views are published without duplicate rows", "no")
 NO_OTHER_VIEW = Assumption("no-other-release", "nothing else is out", "no")

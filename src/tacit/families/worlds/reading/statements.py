@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tacit.errors import DataError, PlanError, QueryError, TacitError
+from tacit.errors import DataError, Mark, PlanError, QueryError, TacitError
 from tacit.families.queries.datalog.dependencies import inclusion, keys_of, read_constraint
 from tacit.families.queries.dependency import Dependency
 from tacit.families.queries.parameters import bound, is_mark, marked, parameters
@@ -24,11 +24,8 @@ from tacit.families.queries.query import (
 from tacit.families.queries.reading.readings import Readings
 from tacit.families.queries.understanding import Reading
 from tacit.model.release import Constraint, View
-
-if TYPE_CHECKING:
-    from tacit.errors import Mark
-    from tacit.model.schema import ForeignKey
-    from tacit.plan.plan import Plan
+from tacit.model.schema import ForeignKey
+from tacit.plan.plan import Plan
 
 
 class Statements:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.checking.assess import question_alone
 from tacit.checking.holdings.holdings import holdings_of
@@ -28,9 +28,7 @@ from tacit.model.deadline import OutOfTime, until
 from tacit.model.jobs import Job
 from tacit.model.verdict import Audience, Verdict, as_json
 from tacit.plan.opened import OpenPlan
-
-if TYPE_CHECKING:
-    from tacit.plan.plan import Check, Plan
+from tacit.plan.plan import Check, Plan
 
 SAMPLE = 8
 SEED = 1  # the same question has the same sample

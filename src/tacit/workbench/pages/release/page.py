@@ -8,7 +8,7 @@ from functools import cache
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nicegui import ui
 
@@ -16,7 +16,9 @@ from tacit.errors import InputError, TacitError, did_you_mean
 from tacit.families.catalog import FAMILIES, FAMILY_OF
 from tacit.families.family import families, kind_of
 from tacit.families.words import listed
+from tacit.model.release import Release
 from tacit.model.verdict import Audience
+from tacit.plan.plan import Plan
 from tacit.workbench.bench import Visit
 from tacit.workbench.checked import (
     Answer,
@@ -43,11 +45,7 @@ from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.saving import save, save_button
 from tacit.workbench.parts.working import show_work
 from tacit.workbench.tasks.check import report
-
-if TYPE_CHECKING:
-    from tacit.model.release import Release
-    from tacit.plan.plan import Plan
-    from tacit.workbench.work import Work
+from tacit.workbench.work import Work
 
 REPORT = "report"
 SILENT = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nicegui import ui
 
@@ -17,16 +17,14 @@ from tacit.plan.edit.wishes.tables import SetHierarchy, SetPerson, SetRole
 from tacit.starter.coarsening import coarsen
 from tacit.starter.guessing import PLEASE_CHECK, Guess
 from tacit.starter.histograms import IDENTIFIES
+from tacit.starter.profile import Profile
+from tacit.workbench.bench import Visit
+from tacit.workbench.drafts import Draft
 from tacit.workbench.pages.start import pictures as start_pictures
 from tacit.workbench.pages.start.fields import choice, html
 from tacit.workbench.parts.grids import csv_bytes
 from tacit.workbench.parts.pictures import picture
 from tacit.workbench.parts.saving import save_button
-
-if TYPE_CHECKING:
-    from tacit.starter.profile import Profile
-    from tacit.workbench.bench import Visit
-    from tacit.workbench.drafts import Draft
 
 ROLES = {
     "identifiers": "identifier",

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nicegui import ui
 from nicegui.events import UploadEventArguments
@@ -32,9 +32,7 @@ from tacit.workbench.pages.start.views import Views
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.working import show_work
 from tacit.workbench.tasks import start as tasks_start
-
-if TYPE_CHECKING:
-    from tacit.workbench.work import Work
+from tacit.workbench.work import Work
 
 LOOK = "look"
 TABLES = "tables"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from html import escape
 from posixpath import normpath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nicegui import ui
 
@@ -18,6 +18,8 @@ from tacit.errors import Problems, TacitError
 from tacit.plan.edit.wishes.releases import RemoveRelease
 from tacit.workbench import drafts
 from tacit.workbench.app import uploads
+from tacit.workbench.bench import Visit
+from tacit.workbench.drafts import Draft
 from tacit.workbench.pages.repair.synthesize import GUARANTEES
 from tacit.workbench.pages.start.fields import choice, entry, html, set_value, word, writing
 from tacit.workbench.pages.start.latest import Latest
@@ -32,10 +34,6 @@ from tacit.workbench.pages.start.synthetic_fields import (
     wishes_of,
 )
 from tacit.workbench.parts.notices import notice, show_error
-
-if TYPE_CHECKING:
-    from tacit.workbench.bench import Visit
-    from tacit.workbench.drafts import Draft
 
 MECHANISMS = {
     "dirichlet": "Dirichlet: people are drawn",

@@ -7,21 +7,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from tacit.errors import TacitError
 from tacit.workbench import drafts
-from tacit.workbench.drafts import Opinion
+from tacit.workbench.bench import Visit
+from tacit.workbench.drafts import Draft, Opinion
 from tacit.workbench.pages.start.fields import html
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.saving import save_button
-
-if TYPE_CHECKING:
-    from tacit.workbench.bench import Visit
-    from tacit.workbench.drafts import Draft
 
 PAUSE_SECONDS = 0.35  # after the last key until the page follows the text
 LONGEST = 200_000  # characters of a plan that can be edited here

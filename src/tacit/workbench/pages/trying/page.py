@@ -11,13 +11,16 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from tacit.errors import InputError, TacitError
-from tacit.gateway.trial import Trial
+from tacit.families.queries.query import Relation
+from tacit.gateway.policy.explaining import Tried
+from tacit.gateway.trial import Prepared, Trial
+from tacit.plan.plan import Plan
 from tacit.plan.read.values import is_short_number
 from tacit.workbench.bench import Visit, stamps_of
 from tacit.workbench.pages.ledger.entries import later
@@ -28,12 +31,6 @@ from tacit.workbench.parts.labels import aria
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.working import show_work
 from tacit.workbench.tasks import ledger as tasks_ledger
-
-if TYPE_CHECKING:
-    from tacit.families.queries.query import Relation
-    from tacit.gateway.policy.explaining import Tried
-    from tacit.gateway.trial import Prepared
-    from tacit.plan.plan import Plan
 
 KEPT = "trying"  # in the book: the tries of each session, and the process that explains
 MOST_TRIES = 12

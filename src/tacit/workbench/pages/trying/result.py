@@ -7,12 +7,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nicegui import ui
 
+from tacit.families.queries.explain import ExplainedPart, Explanation
+from tacit.gateway.policy.explaining import About, Tried
+from tacit.gateway.trial import FirstRows, Prepared
 from tacit.model.numbers import percents
-from tacit.report.queries import disclosure, legend, subgoal_pairs
+from tacit.model.verdict import Verdict
+from tacit.report.queries import Disclosure, Rows, Side, disclosure, legend, subgoal_pairs
 from tacit.workbench.bench import Visit
 from tacit.workbench.parts.badges import badge
 from tacit.workbench.parts.grids import csv_bytes
@@ -21,13 +25,6 @@ from tacit.workbench.parts.notices import notice
 from tacit.workbench.parts.saving import save_button
 from tacit.workbench.parts.working import show_work
 from tacit.workbench.tasks import ledger as tasks_ledger
-
-if TYPE_CHECKING:
-    from tacit.families.queries.explain import ExplainedPart, Explanation
-    from tacit.gateway.policy.explaining import About, Tried
-    from tacit.gateway.trial import FirstRows, Prepared
-    from tacit.model.verdict import Verdict
-    from tacit.report.queries import Disclosure, Rows, Side
 
 MARKS = {"passed": "✓", "refused": "✕", "not asked": "○"}
 STATUS = {

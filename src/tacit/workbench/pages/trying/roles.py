@@ -4,8 +4,6 @@ who could ask the gateway what, in names that the plan has.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nicegui import ui
 
 from tacit.engines.sql.shapes_drafted import shown_where
@@ -13,10 +11,8 @@ from tacit.families.queries.parameters import parameters
 from tacit.model.release import View
 from tacit.plan.edit.editing import Wish, rewritten
 from tacit.plan.edit.wishes.checks import AddRole, AddSecret
+from tacit.plan.plan import Plan
 from tacit.workbench.pages.trying.result import box
-
-if TYPE_CHECKING:
-    from tacit.plan.plan import Plan
 
 EMPTY = "version: 1\n"
 DIALECT = "duckdb"

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.families.definition import EQUALLY_LIKELY
 from tacit.families.microdata.definitions.microdata import (
@@ -21,7 +21,7 @@ from tacit.families.microdata.definitions.microdata import (
 )
 from tacit.families.microdata.definitions.together.seen import Score, Seen
 from tacit.families.microdata.definitions.worst_group import short
-from tacit.families.microdata.groups import Groups
+from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Person
 from tacit.families.words import (
     again,
@@ -36,9 +36,6 @@ from tacit.families.words import (
 )
 from tacit.model.numbers import percent, plain
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
-
-if TYPE_CHECKING:
-    from tacit.families.microdata.groups import Mask
 
 REASONS = {
     "several-values": "people have several values",

@@ -13,18 +13,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tacit.errors import DataError, Mark, did_you_mean
+from tacit.families.microdata.counts import Counts
 from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.words import listed
 from tacit.model.numbers import exact, plain
-
-if TYPE_CHECKING:
-    from tacit.families.microdata.counts import Counts
-    from tacit.families.microdata.microdata import MicrodataQuestion
 
 PROBABILITY = "probability"
 FORM = "Its first line names the columns, for example: ward,condition,probability"
