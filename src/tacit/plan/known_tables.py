@@ -5,7 +5,7 @@ by what the source itself declares.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from tacit.engines.sql import shapes
 from tacit.errors import DataError, EngineError, TacitError
 from tacit.families.queries.dependency import joined
 from tacit.families.queries.kinds import ENGINE
+from tacit.families.queries.logic.known_keys import KnownKeys, known_keys
 from tacit.families.queries.query import Relations
 from tacit.families.queries.schema import foreign, relations_of
 from tacit.model.schema import ForeignKey, SourceKeys
@@ -47,7 +48,9 @@ class KnownTables:
     plan, because they share rows (`shared`), or because one is a view of the source (`views`) whose
     key the plan does not say. `outside` are groups of several tables that foreign keys tie over
     tables that are not in the plan. `said` is what the source declares, and `looked_at` the tables
-    that it was asked for.
+    that it was asked for. `keys` are those that everybody knows, by the plan's `dictionary`, and
+    `given` are the groups that are tied even so: a known key ties nobody who refers to it, and
+    other known values tie the rows of their table.
     """
 
     relations: Relations
@@ -59,6 +62,8 @@ class KnownTables:
     said: tuple[str, ...] = ()
     looked_at: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
+    keys: KnownKeys = field(default_factory=KnownKeys)
+    given: tuple[frozenset[str], ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -87,10 +92,15 @@ def known_tables(plan: Plan, engine: Callable[[], Engine], *, by_rows: bool = Tr
     if there:
         found = Asked(plan, opened(engine), there, by_rows).known()
     else:
+        relations = relations_of(plan.tables, mark=plan.mark)
+        foreign_keys = {name: table.foreign_keys for name, table in plan.tables.items()}
+        keys = keys_by(plan, relations, foreign_keys)
         found = KnownTables(
-            relations_of(plan.tables, mark=plan.mark),
-            {name: table.foreign_keys for name, table in plan.tables.items()},
+            relations,
+            foreign_keys,
             joined(foreign(plan.tables)),
+            keys=keys,
+            given=joined([*kept_ties(foreign_keys, keys), *known_values(plan, keys)]),
         )
     unasked = not is_folder(plan) and any(
         table.rows is None and table.name not in found.looked_at for table in plan.tables.values()
@@ -150,6 +160,14 @@ class Asked:
                     foreign_keys[name] = (*foreign_keys[name], one)
         said = tuple(self._said())
         outside = tuple(group for group, leads_out in groups if leads_out and len(group) > 1)
+        keys = keys_by(self.plan, relations, foreign_keys)
+        given = [
+            *kept_ties(foreign_keys, keys),
+            *(one.tables for one in shared),
+            *((name,) for name in views),
+            *(group for group, _ in ([] if ignored else self._tied(keys))),
+            *known_values(self.plan, keys),
+        ]
         return KnownTables(
             relations,
             foreign_keys,
@@ -160,6 +178,8 @@ class Asked:
             said,
             self.names,
             self._assumptions(said),
+            keys,
+            joined(given),
         )
 
     def _check_keys(self) -> None:
@@ -209,15 +229,25 @@ class Asked:
             ):
                 yield name
 
-    def _tied(self) -> Iterator[tuple[frozenset[str], bool]]:
+    def _tied(self, keys: KnownKeys | None = None) -> Iterator[tuple[frozenset[str], bool]]:
         """Tables that foreign keys of the source tie together, and whether they do so over tables
-        that are not in the plan.
+        that are not in the plan; foreign keys into known `keys` tie nothing.
 
         A table that refers to one outside of the plan is tied to itself:
         its rows need the same rows there.
         """
         own = {self.engine.entry(name) for name in self.stored}
-        for group in joined({one.entry, one.other} for one in self._references):
+        columns = {
+            self.engine.entry(name): one
+            for name, one in (keys.columns.items() if keys else ())
+            if name in self.stored
+        }
+        references = (
+            one
+            for one in self._references
+            if columns.get(one.other) is None or one.references != (columns[one.other],)
+        )
+        for group in joined({one.entry, one.other} for one in references):
             if found := frozenset(
                 name for name, entries in self._entries.items() if entries & group
             ):
@@ -264,6 +294,36 @@ class Asked:
                 "yes" if enforced else "no",
             ),
         )
+
+
+def keys_by(
+    plan: Plan, relations: Relations, foreign_keys: Mapping[str, Sequence[ForeignKey]]
+) -> KnownKeys:
+    """The keys that everybody knows, by the plan's dictionary."""
+    written = [
+        (name, one.columns, one.table, one.references)
+        for name, some in foreign_keys.items()
+        for one in some
+    ]
+    return known_keys(plan.dictionary, relations, written)
+
+
+def kept_ties(
+    foreign_keys: Mapping[str, Sequence[ForeignKey]], keys: KnownKeys
+) -> Iterator[set[str]]:
+    """The pairs of tables that foreign keys tie together, but for those into known keys."""
+    for name, some in foreign_keys.items():
+        for one in some:
+            if one.table not in keys.columns or one.references != (keys.columns[one.table],):
+                yield {name, one.table}
+
+
+def known_values(plan: Plan, keys: KnownKeys) -> Iterator[set[str]]:
+    """Tables whose rows depend on each other because values of them are known that are no key."""
+    for name in plan.dictionary:
+        table, _, column = name.rpartition(".")
+        if keys.columns.get(table) != column:
+            yield {table}
 
 
 def is_looked_at(plan: Plan, table: Table) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
+from tacit.families.queries.logic.known_keys import KnownKeys
 from tacit.families.queries.query import Relations
 from tacit.families.queries.understanding import Reading
 from tacit.model.verdict import Assumption
@@ -19,7 +20,8 @@ class QueryQuestion:
 
     `dialect` is the SQL that the texts are written in. `tied` are groups of relations whose rows
     depend on each other by constraints and foreign keys that everybody knows. `others` are views
-    that the texts may name.
+    that the texts may name. `known` are the tables of which everybody knows which keys there are:
+    foreign keys into these tie nothing.
     """
 
     secret: Reading
@@ -30,6 +32,7 @@ class QueryQuestion:
     assumptions: tuple[Assumption, ...] = ()
     warnings: tuple[str, ...] = ()
     others: Mapping[str, str] = field(default_factory=dict)
+    known: KnownKeys = field(default_factory=KnownKeys)
 
     def closed(self) -> Self:
         """The question itself: it looks nobody up."""

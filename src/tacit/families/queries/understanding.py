@@ -62,7 +62,8 @@ class Reading:
 
     `converts`: the database may convert a value to compare it, in a part that need not matter to
     the answer. Conversions can fail. `sorted_by` is what the rows are sorted by where that says
-    more than they do: an answer is a bag, and its order is not judged.
+    more than they do: an answer is a bag, and its order is not judged. `order_shown`: every
+    ORDER BY sorts by what the answer shows, so that the order tells no more than the answer.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Reading:
     approximations: tuple[Approximation, ...] = ()
     converts: bool = False
     sorted_by: str | None = None
+    order_shown: bool = False
 
     @property
     def enclosed(self) -> Query:

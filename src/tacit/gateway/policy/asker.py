@@ -250,6 +250,7 @@ def rebound(reading: Reading, old: Sequence[str], new: Sequence[str]) -> Reading
         reading.approximations,
         reading.converts,
         reading.sorted_by,
+        reading.order_shown,
     )
 
 

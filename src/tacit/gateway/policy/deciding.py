@@ -20,10 +20,10 @@ from sqlglot.errors import SqlglotError
 
 from tacit.errors import QueryError
 from tacit.families.queries.datalog.dependencies import keys_of
-from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
+from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy, judge_of
 from tacit.families.queries.logic.canonical import canonical_query
 from tacit.families.queries.logic.covering import covers
-from tacit.families.queries.logic.critical import Disclosed, Judge, NotDecided
+from tacit.families.queries.logic.critical import Disclosed, NotDecided
 from tacit.families.queries.logic.determinacy import Shown
 from tacit.families.queries.logic.rewriting import rewriting
 from tacit.families.queries.logic.tableau import rules_of
@@ -95,7 +95,7 @@ class Decider:
         self.rules = rules_of(policy.dependencies, policy.relations)
         self.bound = Roles(policy)
         self._covered: OrderedDict[str, bool] = OrderedDict()
-        self._judge = Judge(policy.relations)
+        self._judge = judge_of(policy.relations, policy.known)
         self._judged = 0
         self._outcomes: OrderedDict[str, Outcome] = OrderedDict()
 
@@ -122,7 +122,12 @@ class Decider:
             check_spelling(statement.tree, self.policy.spellings, statement.source)
             # DuckDB keeps the order of a table. Who may know all of its rows but those that are
             # denied may see it; others could put two answers side by side.
-            scans = self.policy.dialect == "duckdb" and self.policy.roles[role].default == "allow"
+            # So they could where keys are known, and what stands beside them is a secret.
+            scans = (
+                self.policy.dialect == "duckdb"
+                and self.policy.roles[role].default == "allow"
+                and not self.policy.known
+            )
             tree = with_total_order(
                 statement.tree, len(reading.columns), statement.source, scans=scans
             )
@@ -200,7 +205,7 @@ class Decider:
         if reading.exact is None or fails is not None:
             said: Any = statement.tree.sql(dialect=self.policy.dialect, comments=False)
         else:
-            said = self._canonical(reading.exact)
+            said = self._canonical(reading.exact), reading.order_shown
         return hashlib.sha256(
             repr((self.policy.digest, role.name, [*bound.values.items()], named, said)).encode()
         ).hexdigest()
@@ -220,7 +225,7 @@ class Decider:
             self._outcomes.popitem(last=False)
         self._judged += 1
         if self._judged % FRESH == 0:
-            self._judge = Judge(self.policy.relations)
+            self._judge = judge_of(self.policy.relations, self.policy.known)
 
     # -- deciding ----------------------------------------------------------------------------------
 

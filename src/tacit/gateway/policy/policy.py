@@ -21,6 +21,7 @@ from tacit.errors import DataError, PlanError, QueryError, TacitError, raise_all
 from tacit.families.queries.datalog.dependencies import inclusion, read_constraint
 from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
 from tacit.families.queries.dependency import Dependency
+from tacit.families.queries.logic.known_keys import KnownKeys
 from tacit.families.queries.parameters import parameters
 from tacit.families.queries.query import Constant, Relation, Relations
 from tacit.families.queries.question import QueryQuestion
@@ -78,7 +79,8 @@ class Policy:
     `computed` are tables whose columns the database computes when they are read: what they compute
     may fail. `said` are the keys and foreign keys that the source declares, a sentence each.
     `dependencies` are foreign keys and constraints, which every database satisfies. `numbers` are
-    the parameters of each view that are compared with numbers alone.
+    the parameters of each view that are compared with numbers alone. `known` are the tables of
+    which everybody knows which keys there are.
     """
 
     relations: Relations
@@ -93,11 +95,18 @@ class Policy:
     spellings: Spellings = field(default_factory=dict)
     dependencies: tuple[Dependency, ...] = ()
     numbers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    known: KnownKeys = field(default_factory=KnownKeys)
 
     def question(self, secret: Reading, *views: Reading) -> QueryQuestion:
         """Do these queries say anything about the secret?"""
         return QueryQuestion(
-            secret, views, self.relations, self.dialect, self.tied, others=self.views
+            secret,
+            views,
+            self.relations,
+            self.dialect,
+            self.tied,
+            others=self.views,
+            known=self.known,
         )
 
     def told_of(self, role: str, asker: Asker | None) -> str:
@@ -147,7 +156,7 @@ def unchecked_policy(plan: Plan, engine: Engine) -> Policy:
         relations,
         readings.dialect,
         views,
-        readings.tied(),
+        readings.tied(known.given),
         roles,
         "",
         (
@@ -159,6 +168,7 @@ def unchecked_policy(plan: Plan, engine: Engine) -> Policy:
         known.said if plan.source_keys != "ignore" else (),
         dependencies=dependencies_of(plan, known),
         numbers=texts.numbers,
+        known=known.keys,
     )
     found = replace(found, spellings={name: engine.spellings(name) for name in relations})
     return replace(found, digest=digest(found))
@@ -196,6 +206,7 @@ def digest(policy: Policy) -> str:
         sorted(policy.views.items()),
         sorted(sorted(group) for group in policy.tied),
         sorted(policy.computed),
+        repr(policy.known),
         sorted(map(str, policy.dependencies)),
         sorted((name, sorted(one.items())) for name, one in policy.spellings.items()),
         [

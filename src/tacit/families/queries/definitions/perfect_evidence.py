@@ -158,14 +158,16 @@ class Bench:
         facts: Sequence[Fact],
         tuple_: Fact,
         made: Mapping[Fact, Fact],
+        instead: Fact | None = None,
     ) -> Executed:
-        """A query on an instance without and with a tuple;
-        answers show new values under their names.
+        """A query on an instance without and with a tuple; without it there is `instead`.
+        Answers show new values under their names.
         """
         sql = self.text(reading, query)
         names = fresh_names(made)
+        otherwise = [*facts, instead] if instead is not None else facts
         without, with_ = (
-            self.answer(sql, [made[one] for one in some]) for some in (facts, [*facts, tuple_])
+            self.answer(sql, [made[one] for one in some]) for some in (otherwise, [*facts, tuple_])
         )
         return Executed(named(without, names), named(with_, names))
 

@@ -4,7 +4,7 @@ to anyone? (dissertation, chapter 2)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -42,6 +42,13 @@ from tacit.families.queries.logic.critical import (
     SettledPair,
     is_empty,
     judge,
+)
+from tacit.families.queries.logic.known_keys import (
+    KnownKeys,
+    keys_of,
+    reduced,
+    shown,
+    with_keys,
 )
 from tacit.families.queries.query import Query, Relations
 from tacit.families.queries.question import QueryQuestion
@@ -166,29 +173,37 @@ class PerfectPrivacy(Definition):
             for place, one in enumerate(question.views)
             for query in self._queries(one, question.relations)[0]
         ]
-        shown = [query for _, query in views]
-        if text := tied_together(secrets, shown, question.tied):
+        asked = [query for _, query in views]
+        if text := tied_together(secrets, asked, question.tied):
             return Ruling(NotDecided("constraints", text))
         if self.model == "attribute-independent" and (outside := outside_the_model(question)):
             return Ruling(outside)
-        if reason := doubtful([*secrets, *shown], relations):
+        if reason := doubtful([*secrets, *asked], relations):
             text = (
                 f"{reason[0].upper()}{reason[1:]}, so constants may not mean what they look "
                 "like. Give the column a type."
             )
             return Ruling(NotDecided("types", text))
-        judge = judge or Judge(relations)
+        judge = judge or (
+            judge_of(relations, question.known)
+            if self.model == "tuple-independent"
+            else Judge(relations)
+        )
         pairs: tuple[SettledPair, ...] = ()
         for secret in secrets:
             with until(deadline):
-                found = judge.judge(secret, shown, seconds=float(self.seconds))
-            if isinstance(found, Disclosed) and bound_by(question.tied, [secret, *shown]):
-                return Ruling(NotDecided("constraints", BOUND))
+                found = judge.judge(
+                    self._reduced(secret, question.secret, question),
+                    [self._reduced(view, question.views[at], question) for at, view in views],
+                    seconds=float(self.seconds),
+                )
+                if isinstance(found, Disclosed):
+                    found = self._possible(found, secret, asked, question)
             if not isinstance(found, Private):
                 at = views[found.view] if isinstance(found, Disclosed) else (0, None)
                 return Ruling(found, secret, at[1], at[0])
             pairs += found.pairs
-        if relation := nullable_key(secrets, shown, relations):
+        if relation := nullable_key(secrets, asked, relations):
             text = (
                 f"A key of {relation} may be NULL: rows that share it exclude each other only "
                 "where it is not, which is not decided."
@@ -198,6 +213,29 @@ class PerfectPrivacy(Definition):
             Private(pairs, not pairs),
             said_of=tuple(question.views[place].name for place, _ in views),
         )
+
+    def _reduced(self, query: Query, reading: Reading, question: QueryQuestion) -> Query:
+        """The query as it is judged given known keys. Where rows are sorted by what they do not
+        show, all that is in them is judged.
+        """
+        shows_order = reading.language == "datalog" or reading.order_shown
+        if self.model != "tuple-independent" or not shows_order:
+            return query
+        return reduced(query, question.relations, question.known)
+
+    def _possible(
+        self, found: Disclosed, secret: Query, views: Sequence[Query], question: QueryQuestion
+    ) -> Disclosed | NotDecided:
+        """The disclosure, on databases that there can be."""
+        asked, known = [secret, *views], question.known
+        if bound_by(question.tied, asked):
+            return NotDecided("constraints", BOUND)
+        if not bound_by([{*known.columns, *(one[0] for one in known.foreign)}], asked):
+            return found
+        if self.model != "tuple-independent":
+            return NotDecided("constraints", BOUND)
+        there = shown(found, secret, views[found.view], question.relations, known)
+        return there or NotDecided("constraints", BOUND)
 
     # -- what is asked -----------------------------------------------------------------------------
 
@@ -252,6 +290,7 @@ class PerfectPrivacy(Definition):
             "assumptions": (
                 SCHEMA_KNOWN,
                 ROWS_INDEPENDENT if self.model == "tuple-independent" else ATTRIBUTES_INDEPENDENT,
+                *keys_known(question.known),
                 *question.assumptions,
             ),
             "measured": {
@@ -369,9 +408,21 @@ class PerfectPrivacy(Definition):
             with Bench(question.relations, question.dialect, named) as bench:
                 executed = (
                     bench.executed(
-                        question.secret, secret, found.instance_secret, found.secret_tuple, made
+                        question.secret,
+                        secret,
+                        found.instance_secret,
+                        found.secret_tuple,
+                        made,
+                        found.instead_secret,
                     ),
-                    bench.executed(reading, view, found.instance_view, found.view_tuple, made),
+                    bench.executed(
+                        reading,
+                        view,
+                        found.instance_view,
+                        found.view_tuple,
+                        made,
+                        found.instead_view,
+                    ),
                 )
                 if not all(one.differs for one in executed):
                     return Tried(
@@ -417,6 +468,14 @@ class PerfectPrivacy(Definition):
             "instance_secret": [fact_json(one, relations) for one in found.instance_secret],
             "instance_view": [fact_json(one, relations) for one in found.instance_view],
             "view": reading.name,
+            **{
+                name: fact_json(row, relations)
+                for name, row in (
+                    ("instead_secret", found.instead_secret),
+                    ("instead_view", found.instead_view),
+                )
+                if row is not None
+            },
         }
         if executed is not None:
             facts["executed"] = {
@@ -511,6 +570,7 @@ def rows_at(found: Disclosed) -> list[Fact]:
         found.secret_tuple,
         found.view_tuple,
         *found.path,
+        *(one for one in (found.instead_secret, found.instead_view) if one is not None),
     ]
     return list(dict.fromkeys(rows))
 
@@ -521,7 +581,7 @@ def believed(
     """How the belief in a row of the secret's answer moves, where the rows are few enough to try
     all sets of them in time.
     """
-    if len(rows_at(found)) > most:
+    if len(rows_at(found)) > most or found.instead_secret is not None:
         return None
     try:
         claims = rows_of(secret([*found.instance_secret, found.secret_tuple]))
@@ -604,18 +664,33 @@ def tied_together(
         if ours and theirs:
             named = listed(sorted({*ours, *theirs}))
             return (
-                f"Rows of {named} depend on each other by a constraint or foreign key that "
+                f"Rows of {named} depend on each other by a constraint, foreign key or values that "
                 "everybody knows, or by where they come from, and perfect privacy takes only "
-                f"keys into account. {INSTEAD}"
+                f"keys, and foreign keys into known keys, into account. {INSTEAD}"
             )
     return None
 
 
-def bound_by(tied: Sequence[frozenset[str]], queries: Sequence[Query]) -> bool:
+def bound_by(tied: Sequence[Collection[str]], queries: Sequence[Query]) -> bool:
     """Do constraints say which rows of the queries' tables there can be? Then a witness may be
     no possible database.
     """
-    return any(group & used(queries) for group in tied)
+    return any(not used(queries).isdisjoint(group) for group in tied)
+
+
+def judge_of(relations: Relations, known: KnownKeys) -> Judge:
+    """A judge of queries over some tables, given which keys there are."""
+    return Judge(with_keys(relations, known), frozenset(map(keys_of, known.columns)))
+
+
+def keys_known(known: KnownKeys) -> tuple[Assumption, ...]:
+    """What is assumed where keys are known."""
+    if not known:
+        return ()
+    named = listed([f"{table}.{column}" for table, column in known.columns.items()])
+    return (
+        Assumption("keys-known", f"everybody knows which values of {named} there are", "cannot"),
+    )
 
 
 def class_names(*readings: Reading) -> list[str]:
@@ -668,9 +743,10 @@ def story(
 ) -> str:
     """The same as a person would tell it."""
     told = [
-        f"{beside(found.instance_secret)} the row {found.secret_tuple} changes the answer of "
-        f"{secret}. {beside(found.instance_view)} the row {found.view_tuple} changes the answer of "
-        f"{view}."
+        f"{beside(found.instance_secret)} the row {found.secret_tuple}"
+        f"{in_place_of(found.instead_secret)} changes the answer of {secret}. "
+        f"{beside(found.instance_view)} the row {found.view_tuple}"
+        f"{in_place_of(found.instead_view)} changes the answer of {view}."
     ]
     if belief is not None:
         first, second = percents(belief.before, belief.after)
@@ -695,6 +771,11 @@ def story(
 def beside(facts: Sequence[Fact]) -> str:
     """In which company a row is added."""
     return f"Beside {listed([str(one) for one in facts])}" if facts else "On its own"
+
+
+def in_place_of(row: Fact | None) -> str:
+    """Which row there is otherwise, where the key is known to be there."""
+    return f" in the place of {row}" if row is not None else ""
 
 
 def coins(rows: int) -> str:

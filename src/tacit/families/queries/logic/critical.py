@@ -11,7 +11,7 @@ tuples that share no key value (Theorems 2.1, 2.7, 2.8).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -78,6 +78,8 @@ class Disclosed:
     instance_secret: tuple[Fact, ...]
     instance_view: tuple[Fact, ...]
     view: int
+    instead_secret: Fact | None = None  # what stands there otherwise, where every key has a row
+    instead_view: Fact | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +165,13 @@ class Pair:
 
 
 class Judge:
-    """Judges many questions about the same relations; queries are prepared once."""
+    """Judges many questions about the same relations; queries are prepared once.
+    The rows of `public` relations are no secret, whoever asks.
+    """
 
-    def __init__(self, relations: Relations) -> None:
+    def __init__(self, relations: Relations, public: Collection[str] = ()) -> None:
         self.relations = relations
+        self.public = frozenset(public)
         self.symbols = Symbols()
         self.numbering = Numbering(relations, self.symbols)
         self.keys = key_places(relations)
@@ -231,7 +236,8 @@ class Judge:
         for view_part in views:
             by_relation: dict[str, list[int]] = {}
             for place, (relation, _) in enumerate(view_part.atoms):
-                by_relation.setdefault(relation, []).append(place)
+                if relation not in self.public:
+                    by_relation.setdefault(relation, []).append(place)
             for secret_part in secrets:
                 for place, (relation, terms) in enumerate(secret_part.atoms):
                     for other in by_relation.get(relation, ()):

@@ -67,10 +67,11 @@ class Readings:
             views,
             self.relations(),
             self.dialect,
-            self.tied(),
+            self.tied(self.known().given),
             self.assumptions(),
             self.known().warnings,
             others=self._views(),
+            known=self.known().keys,
         )
 
     def _check_domains(self) -> None:
@@ -140,11 +141,13 @@ class Readings:
         """Read queries over these tables instead of asking the source what they are like."""
         self._known = known
 
-    def tied(self) -> tuple[frozenset[str], ...]:
+    def tied(
+        self, by_tables: Collection[frozenset[str]] | None = None
+    ) -> tuple[frozenset[str], ...]:
         """Groups of tables whose rows constraints and foreign keys tie
-        together, or that share rows.
+        together, or that share rows; or `by_tables` with those that constraints tie.
         """
-        groups: list[Collection[str]] = list(self.known().tied)
+        groups: list[Collection[str]] = list(self.known().tied if by_tables is None else by_tables)
         for at, text in enumerate(self.plan.constraints):
             try:
                 groups += [set(one.relations()) for one in read_constraint(text, self.relations())]

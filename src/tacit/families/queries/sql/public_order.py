@@ -27,7 +27,12 @@ def order_beyond_rows(text: str, dialect: str) -> str | None:
     ... ]
     ['salary', 'dept', None]
     """
-    tree = parse_one(text, dialect=dialect)
+    return beyond_rows(parse_one(text, dialect=dialect), dialect)
+
+
+def beyond_rows(query: exp.Expr, dialect: str) -> str | None:
+    """The same of a query that is parsed."""
+    tree = query.copy()
     seen = list(outermost(tree))
     for part in seen:
         if isinstance(part, exp.Select):

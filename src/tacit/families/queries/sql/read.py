@@ -23,6 +23,7 @@ from tacit.families.queries.sql.joins import table_name
 from tacit.families.queries.sql.names import check_names
 from tacit.families.queries.sql.order import hidden_order, outermost
 from tacit.families.queries.sql.parse import Explain, check_parse, explained_by, parsed
+from tacit.families.queries.sql.public_order import beyond_rows
 from tacit.families.queries.sql.rows import Algebra, Column, Rows, TooManyBodies
 from tacit.families.queries.sql.scope import DEFAULT_SCHEMAS, Scope, shown, start_of
 from tacit.families.queries.sql.supports import conjunctive, supports
@@ -87,6 +88,7 @@ def read_tree(
     return replace(
         _reading(reader, rows, tree, source, name),
         sorted_by=None if by is None else " ".join(shown(by, dialect).split()),
+        order_shown=beyond_rows(tree, dialect) is None,
     )
 
 
