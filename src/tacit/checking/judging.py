@@ -13,6 +13,7 @@ from tacit.checking.holdings.holdings import Holdings
 from tacit.errors import DataError, QueryError, TacitError
 from tacit.families.composing import UNREAD, answer_changed, does_not_compose
 from tacit.families.family import Answered, Question, family_of
+from tacit.families.words import listed
 from tacit.model.holdings import Hand, Held, Problem, in_words
 from tacit.model.verdict import Assumption, Reason, Verdict
 
@@ -265,7 +266,10 @@ def with_left_out(check: Check, verdict: Verdict, holdings: Holdings) -> Verdict
     """The verdict, which says what is out and is left out by `given` of its check:
     then it is about a world in which that is not out.
     """
-    left = holdings.left_out(check)
+    left, unrelated = holdings.left_out(check), holdings.unrelated(check)
+    if unrelated:
+        notes = [*verdict.warnings, other_people(unrelated)]
+        verdict = replace(verdict, warnings=tuple(dict.fromkeys(notes)))
     if not left:
         return verdict
     by_plan, by_ledger = (
@@ -287,6 +291,20 @@ def with_left_out(check: Check, verdict: Verdict, holdings: Holdings) -> Verdict
         verdict,
         warnings=tuple(dict.fromkeys([*verdict.warnings, *notes])),
         assumptions=(*verdict.assumptions, assumed),
+    )
+
+
+def other_people(unrelated: Sequence[Held]) -> str:
+    """That some releases are about other tables, and so were not judged together.
+
+    >>> other_people([Held("a", "microdata", frozenset({"clubs"}))])
+    'a is about clubs, taken to be other people: if not, say so by `snapshot-of` or a foreign key'
+    """
+    are = "is" if len(unrelated) == 1 else "are"
+    tables = listed(sorted({name for one in unrelated for name in one.tables}))
+    return (
+        f"{in_words(unrelated)} {are} about {tables}, taken to be other people: if not, say so by "
+        "`snapshot-of` or a foreign key"
     )
 
 

@@ -168,16 +168,9 @@ class Holdings:
             if wider == concerned:
                 break
             concerned = wider
-        # what is in the family's own question counts, whatever it is about, and so does a copy that
-        # the check itself names: that nothing says who is who in both is not passed over
+        # what is in the family's own question counts, whatever it is about
         concerned += [
-            one
-            for one in said
-            if one not in concerned
-            and (
-                family.has_in_question(one, self.opened)
-                or (family.name == one.shape and one.release in (check.given or ()))
-            )
+            one for one in said if one not in concerned and family.has_in_question(one, self.opened)
         ]
         renamed = self._renamed if asks else []
         return [
@@ -198,6 +191,18 @@ class Holdings:
         ]
         who = adversaries(check, self.plan, others)
         return [one for one in others if any(one in each.held for each in who)]
+
+    def unrelated(self, check: Check) -> list[Held]:
+        """What a check itself names as out, of its own kind, that is about no table of the check:
+        nothing says who is who in both.
+        """
+        shape, held = family_of(check.kind).name, self.held(check)
+        return [
+            one
+            for one in self._said_by_plan(check)
+            if one.release in (check.given or ()) and one.shape == shape
+            if not is_listed(one, held)
+        ]
 
     def warnings(self, check: Check) -> tuple[str, ...]:
         """What the owner should mind about the ledger."""
