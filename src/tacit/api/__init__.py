@@ -271,9 +271,7 @@ def anonymize(
         "at-most": at_most,
     }
     plan = plan_of_table("anonymize", name, roles, options)
-    release = plan.releases[name]
-    assert isinstance(release, Microdata)
-    repair = release.repair
+    repair = plan.of(Microdata)[name].repair
     refuse_unfitting(asked, plan.tables[name].sensitive)
     with DuckDB() as engine:
         source = counted_source(data, plan, name, engine)

@@ -146,7 +146,7 @@ def unchecked_policy(plan: Plan, engine: Engine) -> Policy:
     check_data(plan, engine, relations)
     readings = Readings(plan, lambda: engine)
     readings.take(known)
-    views = {one.name: one.query for one in plan.releases.values() if isinstance(one, View)}
+    views = {name: one.query for name, one in plan.of(View).items()}
     texts = Texts(plan, relations, readings.dialect, views)
     roles = {name: texts.role(role) for name, role in plan.roles.items()}
     computed = frozenset(

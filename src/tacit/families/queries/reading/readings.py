@@ -117,7 +117,7 @@ class Readings:
                 )
             known = [
                 *self.plan.secrets,
-                *(one.name for one in self.plan.releases.values() if isinstance(one, View)),
+                *self.plan.of(View),
             ]
             hint = did_you_mean(name, known) or 'Write a query: tacit explain "SELECT ..."'
             raise InputError(f"the plan has no secret and no view {name!r}.", hint=hint)
@@ -194,7 +194,7 @@ class Readings:
 
     def _views(self) -> dict[str, str]:
         """Views that another query may name."""
-        return {one.name: one.query for one in self.plan.releases.values() if isinstance(one, View)}
+        return {name: one.query for name, one in self.plan.of(View).items()}
 
 
 def readings_of(opened: OpenPlan) -> Readings:
