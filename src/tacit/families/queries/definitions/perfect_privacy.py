@@ -41,7 +41,6 @@ from tacit.families.queries.logic.critical import (
     Private,
     SettledPair,
     is_empty,
-    judge,
 )
 from tacit.families.queries.logic.known_keys import (
     KnownKeys,
@@ -521,14 +520,18 @@ class PerfectPrivacy(Definition):
             for query in self._queries(one, question.relations)[0]
         ]
 
-        def is_private(changed: Query) -> bool:
-            asked = [changed, *others]
+        judge = Judge(relations)
+
+        def are_private(asked: Sequence[Query]) -> bool:
             return all(
-                isinstance(judge(secret, asked, relations, seconds=1.0), Private)
-                for secret in secrets
+                isinstance(judge.judge(secret, asked, seconds=1.0), Private) for secret in secrets
             )
 
-        return changes(secrets[0], view, reading.columns, relations, is_private)
+        if not are_private(others):  # whatever becomes of this one
+            return []
+        return changes(
+            secrets[0], view, reading.columns, relations, lambda changed: are_private([changed])
+        )
 
     def _undecided(self, code: str, text: str, said: dict[str, Any]) -> Verdict:
         return Verdict(
@@ -695,11 +698,13 @@ def keys_known(known: KnownKeys) -> tuple[Assumption, ...]:
 
 def class_names(*readings: Reading) -> list[str]:
     """The query classes of Figure 2.3 that all of some queries are in."""
-    found: set[str] | None = None
+    found: frozenset[str] | None = None
     for reading in readings:
         classes = classes_of(reading.exact) if reading.exact is not None else None
-        names: set[str] = set(classes.names) if classes is not None else set()
+        names: frozenset[str] = classes.names if classes is not None else frozenset()
         found = names if found is None else found & names
+        if not found:  # no further query changes that: there may be a thousand
+            break
     return sorted(found or ())
 
 
