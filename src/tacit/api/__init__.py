@@ -523,7 +523,7 @@ def overlapping_views(
     views: str | Mapping[str, str] | Sequence[str],
     definitions: Definition | Sequence[Definition],
     *,
-    key: str | Sequence[str],
+    key: str | Sequence[str] | None = None,
     sensitive: str,
     name: str = "data",
 ) -> Assessment:
@@ -531,7 +531,8 @@ def overlapping_views(
     FROM data WHERE age < 30.
 
     `data` is a pandas, Polars or Arrow table or a DuckDB relation, called `name` in the views.
-    Everybody knows all its columns but the `sensitive` one; `key` tells people apart.
+    Everybody knows all its columns but the `sensitive` one; `key` tells people apart, and without
+    one each row is one person.
 
     >>> import pandas, tacit
     >>> patients = pandas.DataFrame(
@@ -562,7 +563,8 @@ def overlapping_views(
                 hint=hint,
             )
     begun = time.perf_counter()
-    plan, released = plan_of_views("overlapping_views", views, name, key=key, sensitive=sensitive)
+    roles = {"sensitive": sensitive} if key is None else {"key": key, "sensitive": sensitive}
+    plan, released = plan_of_views("overlapping_views", views, name, **roles)
     with DuckDB() as engine:
         engine.put(name, data)
         asked = OverlapQuestions(plan, Readings(plan, lambda: engine), lambda: engine)
