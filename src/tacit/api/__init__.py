@@ -408,7 +408,7 @@ def perfect_privacy(
     from tacit.families.queries.question import QueryQuestion
     from tacit.families.queries.read import read
     from tacit.families.queries.reading.readings import no_nulls, syntax, untyped
-    from tacit.families.queries.schema import foreign, relations_of
+    from tacit.families.queries.schema import derived, foreign, relations_of
 
     tables = read_schema(schema)
     relations = relations_of(tables)
@@ -432,6 +432,7 @@ def perfect_privacy(
         dialect,
         joined(foreign(tables)),
         assumptions=(*no_nulls(tables.values()), *untyped(relations)),
+        derived=derived(tables),
     )
     return PerfectPrivacy(semantics, model, seconds).check(question)  # type: ignore[arg-type]
 

@@ -15,6 +15,7 @@ from tacit.families.queries.explain import Explanation, explained
 from tacit.families.queries.question import QueryQuestion
 from tacit.families.queries.read import read
 from tacit.families.queries.reading.domains import check_domains
+from tacit.families.queries.schema import derived
 from tacit.families.queries.understanding import Reading
 from tacit.model.release import Synthetic, View
 from tacit.model.schema import Table
@@ -72,6 +73,7 @@ class Readings:
             self.known().warnings,
             others=self._views(),
             known=self.known().keys,
+            derived=derived(self.plan.tables),
         )
 
     def _check_domains(self) -> None:
