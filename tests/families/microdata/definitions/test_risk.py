@@ -5,15 +5,17 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 
 import tacit
 from asking import Desk, question
 from oracles import risk as oracle
-from tacit.families.microdata.definitions.risk import Risk
+from tacit.families.microdata.definitions.risk import Risk, easiest
 
 QUASI = ("a", "b")
 LIMITS = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 3), Fraction(1, 2), Fraction(1))
@@ -88,3 +90,38 @@ def test_the_population_is_recoded_like_the_release(tmp_path: Path) -> None:
             assert verdict.measured["risk"] == oracle.risk(
                 everybody[:12], ("age", "sex"), attacker, everybody
             )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_marketer_is_met_without_the_people_who_are_easiest_to_find(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(400):
+        sizes = [rng.randint(1, 5) for _ in range(rng.randint(1, 7))]
+        known = rng.random() < 0.5
+        hidden = [size + (rng.randint(0, 4) if known else 0) for size in sizes]
+        limit = Fraction(rng.randint(1, 9), 10)
+        fewest = min(
+            (
+                sum(sizes[place] for place in range(len(sizes)) if place not in left)
+                for many in range(1, len(sizes) + 1)
+                for left in combinations(range(len(sizes)), many)
+                if sum(Fraction(sizes[place], hidden[place]) for place in left)
+                <= limit * sum(sizes[place] for place in left)
+            ),
+            default=None,
+        )
+        found = easiest(np.array(sizes), np.array(hidden), limit)
+        gone = sum(size for size, goes in zip(sizes, found, strict=True) if goes)
+        if fewest is None:
+            assert found.all()
+        elif known:  # which groups are the fewest people is then a harder question
+            assert not found.all() and gone >= fewest
+        else:
+            assert gone == fewest, (sizes, limit)
+
+
+def test_anonymize_drops_rows_for_the_marketer() -> None:
+    people = pandas.DataFrame({"a": ["x"] * 9 + ["y"], "s": list("uvuvuvuvuu")})
+    asked = tacit.Risk(at_most="1/8", attacker="marketer")
+    found = tacit.anonymize(people, asked, quasi_identifiers=["a"], suppress="10%")
+    assert found.table is not None and list(found.table["a"]) == ["x"] * 9

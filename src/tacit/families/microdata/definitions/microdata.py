@@ -90,6 +90,12 @@ class MicrodataDefinition(Definition):
         """
         return None
 
+    def to_drop(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask | None:
+        """Which groups go first where rows may be dropped: those that fail, or, where groups are
+        not judged one by one, those without which it holds; None where that is not known.
+        """
+        return self.failing(question, sensitive=sensitive)
+
     @property
     def asks_together(self) -> frozenset[Needs]:
         """What it asks about several releases of one table; nothing where it judges one alone."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -132,22 +133,21 @@ class Risk(MicrodataDefinition):
         if self.attacker == "marketer":
             return None
         groups = question.groups(missing=self.missing)
-        hidden_in = (
-            groups.sizes
-            if self.population is None
-            else question.population(self.population, groups)
-        )
+        hidden_in = self._hidden_in(question, groups)
         too_few: Mask = hidden_in * self.at_most.numerator < self.at_most.denominator
         return too_few
+
+    def to_drop(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask | None:
+        """The same; for the marketer the people who are easiest to find, until the mean is met."""
+        if self.attacker != "marketer":
+            return self.failing(question)
+        groups = question.groups(missing=self.missing)
+        return easiest(groups.sizes, self._hidden_in(question, groups), self.at_most)
 
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Compute the risk of every group."""
         groups = question.groups(missing=self.missing)
-        hidden_in = (
-            groups.sizes
-            if self.population is None
-            else question.population(self.population, groups)
-        )
+        hidden_in = self._hidden_in(question, groups)
         worst = int(np.argmin(hidden_in))
         risk = Fraction(1, int(hidden_in[worst]))
         if self.attacker == "marketer":
@@ -172,6 +172,12 @@ class Risk(MicrodataDefinition):
             )
         facts["size"] = int(hidden_in[worst])
         return self._breached(question, groups, worst, risk, facts, said)
+
+    def _hidden_in(self, question: MicrodataQuestion, groups: Groups) -> Integers:
+        """Among how many people those of each group are hidden."""
+        if self.population is None:
+            return groups.sizes
+        return question.population(self.population, groups)
 
     def _facts(
         self, question: MicrodataQuestion, groups: Groups, hidden_in: Integers
@@ -238,6 +244,36 @@ def expected_share(sizes: Integers, hidden_in: Integers) -> Fraction:
         ),
         Fraction(0),
     ) / int(sizes.sum())
+
+
+def easiest(sizes: Integers, hidden_in: Integers, at_most: Fraction) -> Mask:
+    """The groups without which the expected share of right guesses is at most so much, those that
+    hide people the least; all of them where nothing less helps.
+
+    Without a population a smaller group is both dearer and fewer people, so no other groups of
+    fewer people would do.
+
+    >>> easiest(np.array([2, 1, 4, 1]), np.array([2, 1, 4, 1]), Fraction(2, 5))
+    array([False,  True, False,  True])
+    """
+    alike, kind = np.unique(hidden_in * (sizes.max() + 1) + sizes, return_inverse=True)
+    found = np.zeros(len(sizes), dtype=bool)
+    order, times = np.argsort(kind, kind="stable"), np.bincount(kind, minlength=len(alike))
+    firsts = np.cumsum(times) - times
+    gains = [
+        int(sizes[place]) * (Fraction(1, int(hidden_in[place])) - at_most)
+        for place in order[firsts].tolist()
+    ]
+    over = sum((gain * int(many) for gain, many in zip(gains, times, strict=True)), Fraction(0))
+    for first, gain, many in zip(firsts.tolist(), gains, times.tolist(), strict=True):
+        if over <= 0:
+            return found
+        if gain <= 0:
+            break
+        needed = min(many, ceil(over / gain))
+        found[order[first : first + needed]] = True
+        over -= needed * gain
+    return found if over <= 0 else np.ones(len(sizes), dtype=bool)
 
 
 def in_words(risk: Fraction) -> str:

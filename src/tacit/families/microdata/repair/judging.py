@@ -50,7 +50,7 @@ class Judge:
     """Asks the required checks at nodes of the lattice; every node is asked once.
 
     `suppress` is how many rows may go. A node passes where, after dropping the groups that fail,
-    all checks hold. Where a definition cannot say which groups fail, nothing is dropped on its
+    all checks hold. Where a definition cannot say which groups must go, nothing is dropped on its
     account. `beside` is what is out already.
     """
 
@@ -195,7 +195,7 @@ class Judge:
         """The check on whose account most people would have to go."""
 
         def people(one: Required) -> int:
-            failing = one.failing(question)
+            failing = one.to_drop(question)
             return -1 if failing is None else int(question.groups().sizes[failing].sum())
 
         return max(self.required, key=people, default=None)
@@ -210,7 +210,7 @@ class Judge:
             part = only(question, kept)
             failing = np.zeros(int(kept.sum()), dtype=bool)
             for one in self.required:
-                mask = one.failing(part)
+                mask = one.to_drop(part)
                 if mask is not None:
                     failing |= mask
             if not failing.any():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,9 +42,18 @@ class Required:
         """Which groups fail under some reading of the values;
         None where they are not judged one by one.
         """
-        found = self.definition.failing(question, sensitive=self.column(question))
+        return self._under_some_reading(self.definition.failing, question)
+
+    def to_drop(self, question: MicrodataQuestion) -> Mask | None:
+        """Which groups go first, under some reading of the values; None where that is not known."""
+        return self._under_some_reading(self.definition.to_drop, question)
+
+    def _under_some_reading(
+        self, asked: Callable[..., Mask | None], question: MicrodataQuestion
+    ) -> Mask | None:
+        found = asked(question, sensitive=self.column(question))
         for reading in question.readings:
-            mask = self.definition.failing(reading, sensitive=self.column(reading))
+            mask = asked(reading, sensitive=self.column(reading))
             if mask is None or found is None:
                 return None
             found = np.logical_or(found, mask)
