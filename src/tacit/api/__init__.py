@@ -271,9 +271,7 @@ def anonymize(
         "at-most": at_most,
     }
     plan = plan_of_table("anonymize", name, roles, options)
-    release = plan.releases[name]
-    assert isinstance(release, Microdata)
-    repair = release.repair
+    repair = plan.of(Microdata)[name].repair
     refuse_unfitting(asked, plan.tables[name].sensitive)
     with DuckDB() as engine:
         source = counted_source(data, plan, name, engine)
@@ -410,7 +408,7 @@ def perfect_privacy(
     from tacit.families.queries.question import QueryQuestion
     from tacit.families.queries.read import read
     from tacit.families.queries.reading.readings import no_nulls, syntax, untyped
-    from tacit.families.queries.schema import foreign, relations_of
+    from tacit.families.queries.schema import derived, foreign, relations_of
 
     tables = read_schema(schema)
     relations = relations_of(tables)
@@ -434,6 +432,7 @@ def perfect_privacy(
         dialect,
         joined(foreign(tables)),
         assumptions=(*no_nulls(tables.values()), *untyped(relations)),
+        derived=derived(tables),
     )
     return PerfectPrivacy(semantics, model, seconds).check(question)  # type: ignore[arg-type]
 
@@ -525,7 +524,7 @@ def overlapping_views(
     views: str | Mapping[str, str] | Sequence[str],
     definitions: Definition | Sequence[Definition],
     *,
-    key: str | Sequence[str],
+    key: str | Sequence[str] | None = None,
     sensitive: str,
     name: str = "data",
 ) -> Assessment:
@@ -533,7 +532,8 @@ def overlapping_views(
     FROM data WHERE age < 30.
 
     `data` is a pandas, Polars or Arrow table or a DuckDB relation, called `name` in the views.
-    Everybody knows all its columns but the `sensitive` one; `key` tells people apart.
+    Everybody knows all its columns but the `sensitive` one; `key` tells people apart, and without
+    one each row is one person.
 
     >>> import pandas, tacit
     >>> patients = pandas.DataFrame(
@@ -564,7 +564,8 @@ def overlapping_views(
                 hint=hint,
             )
     begun = time.perf_counter()
-    plan, released = plan_of_views("overlapping_views", views, name, key=key, sensitive=sensitive)
+    roles = {"sensitive": sensitive} if key is None else {"key": key, "sensitive": sensitive}
+    plan, released = plan_of_views("overlapping_views", views, name, **roles)
     with DuckDB() as engine:
         engine.put(name, data)
         asked = OverlapQuestions(plan, Readings(plan, lambda: engine), lambda: engine)

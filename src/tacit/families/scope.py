@@ -44,12 +44,14 @@ class Scope:
 
 def tied_in(opened: OpenPlan) -> Iterator[Collection[str]]:
     """Tables of the plan whose rows tell of each other:
-    by constraints and foreign keys, because they are the same file, or one at several times.
+    by constraints and foreign keys, because they are the same file, or one at several times, or
+    because one is derived from others.
     """
     from tacit.families.queries.reading.readings import readings_of
+    from tacit.families.queries.schema import derived
 
     yield from readings_of(opened).tied()
-    yield from ({one.name, one.today} for one in opened.plan.tables.values() if one.snapshot_of)
+    yield from ({name, *some} for name, some in derived(opened.plan.tables).items())
     behind: dict[str, set[str]] = {}
     for table in opened.plan.tables.values():
         files = (

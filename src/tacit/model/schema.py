@@ -91,7 +91,8 @@ class Table:
     spelling is a value of its own. `columns` gives declared types (None: taken from the data),
     `digits` how many digits a decimal has, and how many of them behind the point, where that is
     declared; `rows` is small data that stands in the plan itself. `snapshot_of` is the table that
-    it was at another time, with the same columns and roles.
+    it was at another time, with the same columns and roles, `derived_from` are the tables on whose
+    rows its own may depend.
     """
 
     name: str
@@ -114,6 +115,7 @@ class Table:
     foreign_keys: tuple[ForeignKey, ...] = ()
     digits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     snapshot_of: str | None = None
+    derived_from: tuple[str, ...] = ()
 
     @property
     def today(self) -> str:

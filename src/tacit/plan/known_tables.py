@@ -17,7 +17,7 @@ from tacit.families.queries.dependency import joined
 from tacit.families.queries.kinds import ENGINE
 from tacit.families.queries.logic.known_keys import KnownKeys, known_keys
 from tacit.families.queries.query import Relations
-from tacit.families.queries.schema import foreign, relations_of
+from tacit.families.queries.schema import derived, foreign, relations_of
 from tacit.model.schema import ForeignKey, SourceKeys
 from tacit.model.verdict import Assumption
 
@@ -319,11 +319,14 @@ def kept_ties(
 
 
 def known_values(plan: Plan, keys: KnownKeys) -> Iterator[set[str]]:
-    """Tables whose rows depend on each other because values of them are known that are no key."""
+    """Tables whose rows depend on each other because values of them are known that are no key, or
+    tell of what a table is derived from.
+    """
+    sources = derived(plan.tables)
     for name in plan.dictionary:
         table, _, column = name.rpartition(".")
-        if keys.columns.get(table) != column:
-            yield {table}
+        if keys.columns.get(table) != column or table in sources:
+            yield {table, *sources.get(table, ())}
 
 
 def is_looked_at(plan: Plan, table: Table) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tacit.errors import Mark
 from tacit.model.release import Release
 from tacit.model.schema import Table
 from tacit.model.verdict import Waiver
+
+R = TypeVar("R", bound=Release)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +78,7 @@ class Plan:
     author: str = ""
     question: str = ""  # that the owner asks, in words
     policies: tuple[str, ...] = ()  # that `checks` include, as the file names them
+
+    def of(self, kind: type[R]) -> dict[str, R]:
+        """The releases of one kind, by name."""
+        return {name: one for name, one in self.releases.items() if isinstance(one, kind)}

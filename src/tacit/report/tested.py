@@ -53,14 +53,11 @@ def before(
     nothing where that cannot be asked.
     """
     places = [place for place, one in enumerate(answered) if is_generalized(plan, one)]
-    raw = {
-        name: replace(one, generalization={}) if isinstance(one, Microdata) else one
-        for name, one in plan.releases.items()
-    }
+    raw = {name: replace(one, generalization={}) for name, one in plan.of(Microdata).items()}
     checks = tuple(replace(answered[place].check, given=(), collude=()) for place in places)
     if not checks:
         return {}
-    alone = replace(plan, releases=raw, checks=checks, published=(), waive=())
+    alone = replace(plan, releases={**plan.releases, **raw}, checks=checks, published=(), waive=())
     try:
         found = assess(alone, job=job).verdicts
     except TacitError:
@@ -70,7 +67,7 @@ def before(
 
 def is_generalized(plan: Plan, answered: Answered[Any]) -> bool:
     """Is it about copies that the plan makes by levels?"""
-    made = [plan.releases.get(name) for name in answered.check.releases]
+    made = plan.of(Microdata)
     return FAMILY_OF.get(answered.check.kind) == "microdata" and all(
-        isinstance(one, Microdata) and one.file is None for one in made
+        name in made and made[name].file is None for name in answered.check.releases
     )

@@ -381,8 +381,7 @@ def strangers(draft: Draft, plan: Plan) -> TacitError | None:
                         )
     found += (
         error
-        for release in plan.releases.values()
-        if isinstance(release, Synthetic)
+        for release in plan.of(Synthetic).values()
         for error in strange_columns(draft, plan, release)
     )
     found += strange_queries(draft, plan)
@@ -416,11 +415,7 @@ def strange_queries(draft: Draft, plan: Plan) -> Iterator[TacitError]:
     asked: list[tuple[Callable[[str], Reading], str, tuple[str, ...]]] = [
         (readings.secret, name, ("secrets", name)) for name in plan.secrets
     ]
-    asked += [
-        (readings.view, name, ("releases", name, "query"))
-        for name, release in plan.releases.items()
-        if isinstance(release, View)
-    ]
+    asked += [(readings.view, name, ("releases", name, "query")) for name in plan.of(View)]
     for read, name, place in asked:
         try:
             read(name)

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from tacit.families.definition import Definition
 from tacit.families.family import Answered, Depth, Family, about
+from tacit.families.microdata.reading.together import SAME_ROWS
 from tacit.families.overlaps.memberships import Seats
 from tacit.families.overlaps.question import OverlapQuestion
 from tacit.families.overlaps.reading.questions import overlap_questions_of
@@ -124,9 +125,12 @@ class OverlapFamily(Family[OverlapQuestion]):
 
 
 def is_restorable(verdict: Verdict) -> bool:
-    """May `tacit restore` bring gamma-privacy back? No view makes what is certain uncertain."""
+    """May `tacit restore` bring gamma-privacy back? No view makes what is certain uncertain, and
+    views are found for people who are told apart.
+    """
     return (
         verdict.check == GAMMA
+        and SAME_ROWS.id not in [one.id for one in verdict.assumptions]
         and verdict.status == "breached"
         and verdict.measured.get("gamma") != 1
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from tacit.families.queries.logic.acyclic import join_tree, tree_decomposition
@@ -59,6 +60,7 @@ class Bound:
 GENERAL = Bound("complete for the second level of the polynomial hierarchy", "Theorem 2.2")
 
 
+@lru_cache(maxsize=4096)
 def classes_of(query: Query) -> Classes | None:
     """The classes of Figure 2.3 that a query is in; None where they are not defined.
 

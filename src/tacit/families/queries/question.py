@@ -21,7 +21,8 @@ class QueryQuestion:
     `dialect` is the SQL that the texts are written in. `tied` are groups of relations whose rows
     depend on each other by constraints and foreign keys that everybody knows. `others` are views
     that the texts may name. `known` are the tables of which everybody knows which keys there are:
-    foreign keys into these tie nothing.
+    foreign keys into these tie nothing. `derived` are the tables whose rows may depend on all rows
+    of others, with these.
     """
 
     secret: Reading
@@ -33,6 +34,7 @@ class QueryQuestion:
     warnings: tuple[str, ...] = ()
     others: Mapping[str, str] = field(default_factory=dict)
     known: KnownKeys = field(default_factory=KnownKeys)
+    derived: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def closed(self) -> Self:
         """The question itself: it looks nobody up."""

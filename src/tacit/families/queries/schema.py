@@ -50,6 +50,28 @@ def foreign(tables: Mapping[str, Table]) -> list[set[str]]:
     return [{table.name, one.table} for table in tables.values() for one in table.foreign_keys]
 
 
+def derived(tables: Mapping[str, Table]) -> dict[str, frozenset[str]]:
+    """The tables that are derived from others, or others at another time, with all tables that
+    they come from.
+
+    >>> eras = Table("eras", derived_from=("visits",))
+    >>> spans = Table("spans", derived_from=("eras",))
+    >>> {one: sorted(some) for one, some in derived({"eras": eras, "spans": spans}).items()}
+    {'eras': ['visits'], 'spans': ['eras', 'visits']}
+    """
+    return {name: frozenset(found) for name in tables if (found := _behind(name, tables))}
+
+
+def _behind(name: str, tables: Mapping[str, Table]) -> set[str]:
+    found, pending = set[str](), [name]
+    while pending:
+        one = tables.get(pending.pop())
+        direct = {*one.derived_from, one.today} - {one.name} if one is not None else set[str]()
+        pending += direct - found
+        found |= direct
+    return found
+
+
 def _relation(
     table: Table,
     found: Mapping[str, str],

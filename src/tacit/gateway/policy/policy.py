@@ -28,6 +28,7 @@ from tacit.families.queries.question import QueryQuestion
 from tacit.families.queries.read import read
 from tacit.families.queries.reading.domains import check_domains
 from tacit.families.queries.reading.readings import Readings
+from tacit.families.queries.schema import derived
 from tacit.families.queries.sql.engines import can_ask
 from tacit.families.queries.understanding import Reading
 from tacit.gateway.policy.asker import WHOLE, Asker, bound, check_places, parameters_of
@@ -80,7 +81,7 @@ class Policy:
     may fail. `said` are the keys and foreign keys that the source declares, a sentence each.
     `dependencies` are foreign keys and constraints, which every database satisfies. `numbers` are
     the parameters of each view that are compared with numbers alone. `known` are the tables of
-    which everybody knows which keys there are.
+    which everybody knows which keys there are, `derived` those whose rows may depend on others.
     """
 
     relations: Relations
@@ -96,6 +97,7 @@ class Policy:
     dependencies: tuple[Dependency, ...] = ()
     numbers: Mapping[str, frozenset[str]] = field(default_factory=dict)
     known: KnownKeys = field(default_factory=KnownKeys)
+    derived: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def question(self, secret: Reading, *views: Reading) -> QueryQuestion:
         """Do these queries say anything about the secret?"""
@@ -107,6 +109,7 @@ class Policy:
             self.tied,
             others=self.views,
             known=self.known,
+            derived=self.derived,
         )
 
     def told_of(self, role: str, asker: Asker | None) -> str:
@@ -146,7 +149,7 @@ def unchecked_policy(plan: Plan, engine: Engine) -> Policy:
     check_data(plan, engine, relations)
     readings = Readings(plan, lambda: engine)
     readings.take(known)
-    views = {one.name: one.query for one in plan.releases.values() if isinstance(one, View)}
+    views = {name: one.query for name, one in plan.of(View).items()}
     texts = Texts(plan, relations, readings.dialect, views)
     roles = {name: texts.role(role) for name, role in plan.roles.items()}
     computed = frozenset(
@@ -169,6 +172,7 @@ def unchecked_policy(plan: Plan, engine: Engine) -> Policy:
         dependencies=dependencies_of(plan, known),
         numbers=texts.numbers,
         known=known.keys,
+        derived=derived(plan.tables),
     )
     found = replace(found, spellings={name: engine.spellings(name) for name in relations})
     return replace(found, digest=digest(found))
@@ -207,6 +211,7 @@ def digest(policy: Policy) -> str:
         sorted(sorted(group) for group in policy.tied),
         sorted(policy.computed),
         repr(policy.known),
+        sorted((name, sorted(one)) for name, one in policy.derived.items()),
         sorted(map(str, policy.dependencies)),
         sorted((name, sorted(one.items())) for name, one in policy.spellings.items()),
         [

@@ -114,6 +114,9 @@ class TableKeys(Keys):
     snapshot_of: Annotated[str | None, _be(values.text, "the name of a table")] = Field(
         None, alias="snapshot-of"
     )
+    derived_from: Annotated[
+        tuple[Name, ...], _be(values.listed, "a list of tables, e.g. [visits]")
+    ] = Field((), alias="derived-from")
 
 
 class SyntheticKeys(Keys):

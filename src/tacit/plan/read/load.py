@@ -147,6 +147,7 @@ def _check_references(references: References, keys: PlanKeys, checks: Iterable[C
     references.published(keys.published, "published")
     references.dictionary(keys.dictionary, "dictionary")
     references.foreign_keys()
+    references.derived()
     references.roles(keys.roles)
 
 

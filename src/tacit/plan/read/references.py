@@ -115,6 +115,17 @@ class References:
                         self.written(name, one.columns),
                     )
 
+    def derived(self) -> None:
+        """The tables that others are derived from are there, and are others."""
+        for name, table in self.tables.entries.items():
+            for at, other in enumerate(table.derived_from if table else ()):
+                path = ("tables", name, "derived-from", at)
+                self.tables.get(other, self.faults, *path)
+                if other == name:
+                    self.faults.add(
+                        f"{name!r} is derived from itself.", *path, hint="Name other tables."
+                    )
+
     def written(self, name: str, columns: Iterable[str]) -> str:
         """A foreign key's columns as the file has them."""
         wanted = ", ".join(columns)

@@ -90,6 +90,7 @@ class _Table:
                 self.foreign_key(columns, there) for columns, there in keys.foreign_keys.items()
             ),
             digits=self.digits(),
+            derived_from=keys.derived_from,
         )
 
     def columns(self) -> dict[str, ColumnType | None]:

@@ -22,7 +22,7 @@ from tacit.model.release import Microdata
 from tacit.model.schema import HierarchySpec, Table
 from tacit.model.verdict import Audience, Verdict
 from tacit.plan.owned import owners_files
-from tacit.plan.plan import Plan
+from tacit.plan.plan import Check, Plan
 from tacit.report.html.cards import Grid, parameters
 from tacit.report.terminal.answers import by_release, heading, judged, not_together
 from tacit.report.tested import Tested
@@ -73,7 +73,7 @@ def recorded(
         recommended(assessment),
         checks_grid(verdicts, tried.before),
         attacks_grid(tried),
-        columns_grid(plan.tables.values()),
+        columns_grid(plan.tables[name] for name in tables_told(plan, verdicts, audience)),
         levels_grid(plan, verdicts),
     ]
     if audience == "owner":
@@ -84,8 +84,16 @@ def recorded(
         [one for one in grids if one.rows],
         waived,
         plan.question,
-        unchecked(plan, assessment, tried),
+        unchecked(plan, assessment, tried, audience),
     )
+
+
+def tables_told(plan: Plan, verdicts: Iterable[Verdict], audience: Audience) -> list[str]:
+    """The tables whose columns are listed: to others only those that the releases are copies of."""
+    if audience == "owner":
+        return list(plan.tables)
+    names = {name for one in verdicts for name in judged(one) if name in plan.releases}
+    return [name for name in plan.tables if name in {plan.releases[one].of_table for one in names}]
 
 
 def versions() -> str:
@@ -128,17 +136,14 @@ def called(verdict: Verdict) -> str:
     return verdict.name or verdict.label
 
 
-def unchecked(plan: Plan, assessment: Assessment, tried: Tested) -> list[str]:
-    """What no verdict speaks of: risks, checks and releases of the plan, attacks."""
+def unchecked(plan: Plan, assessment: Assessment, tried: Tested, audience: Audience) -> list[str]:
+    """What no verdict speaks of: risks, attacks, and checks and releases of the plan, which others
+    need not know of.
+    """
     asked = [one.check for one in assessment.answered]
     risks = {risk for one in asked for risk in risks_of(one.kind)}
     found = [f"no check addresses {risk}" for risk in get_args(Risk) if risk not in risks]
-    paths = {one.path for one in asked}
-    left = [one.name or one.kind for one in plan.checks if one.path not in paths]
-    found += [f"checks of the plan that were not asked: {listed(left)}"] if left else []
-    about = {name for one in plan.checks for name in one.releases}
-    apart = [name for name in plan.releases if name not in about]
-    found += [f"no check is about {listed(apart)}"] if apart else []
+    found += not_asked(plan, asked) if audience == "owner" else []
     found += [f"{name} was not attacked: {why}" for name, why in tried.not_run.items()]
     found += [
         f"{story.attack} on {one.release} was not computed: {story.reason}"
@@ -147,6 +152,16 @@ def unchecked(plan: Plan, assessment: Assessment, tried: Tested) -> list[str]:
         if story.reason
     ]
     return found
+
+
+def not_asked(plan: Plan, asked: Sequence[Check]) -> list[str]:
+    """The checks that were left out, and the releases that none is about."""
+    paths = {one.path for one in asked}
+    left = [one.name or one.kind for one in plan.checks if one.path not in paths]
+    found = [f"checks of the plan that were not asked: {listed(left)}"] if left else []
+    about = {name for one in plan.checks for name in one.releases}
+    apart = [name for name in plan.releases if name not in about]
+    return [*found, *([f"no check is about {listed(apart)}"] if apart else [])]
 
 
 def checks_grid(verdicts: Iterable[Verdict], before: Mapping[int, Mapping[str, Any]]) -> Grid:
@@ -193,11 +208,11 @@ def attacks_grid(tried: Tested) -> Grid:
 def levels_grid(plan: Plan, verdicts: Iterable[Verdict]) -> Grid:
     """How far each quasi-identifier of the copies that were judged is generalized."""
     names = dict.fromkeys(name for one in verdicts for name in judged(one))
-    made = [plan.releases[name] for name in names if name in plan.releases]
+    made = plan.of(Microdata)
     rows = [
         [one.name, column, str(one.generalization.get(column, 0))]
-        for one in made
-        if isinstance(one, Microdata) and one.file is None
+        for one in (made[name] for name in names if name in made)
+        if one.file is None
         for column in plan.tables[one.table].quasi_identifiers
     ]
     return Grid("Levels (0: as it is)", ["release", "column", "level"], rows)

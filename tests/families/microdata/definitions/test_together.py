@@ -34,7 +34,7 @@ from tacit.model.schema import Table
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
 from thorough import THOROUGH
 
-TABLES = 400 * THOROUGH
+TABLES = 400 if THOROUGH == 1 else 1_000 * THOROUGH
 
 
 class Drawn:

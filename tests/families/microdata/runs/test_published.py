@@ -98,8 +98,9 @@ def plan_with(april: dict[str, int]) -> dict[str, Any]:
 
 def test_what_the_second_release_costs_because_of_the_first_is_said(tmp_path: Path) -> None:
     plan = plan_of(plan_with({"age": 1, "zone": 2}), tmp_path)
-    found = anonymize(plan, "may", "may.csv", options={"utility": "loss"})
-    assert isinstance(found, Repaired) and found.proved and found.output == "may.csv"
+    output = str(tmp_path / "may.csv")
+    found = anonymize(plan, "may", output, options={"utility": "loss"})
+    assert isinstance(found, Repaired) and found.proved and found.output == output
     assert found.because_of["given"] == ["april"]
     assert found.because_of["generalization"] != found.recoded.generalization
     assert all(one.subject == {"release": "may", "given": ["april"]} for one in found.verdicts)

@@ -810,7 +810,6 @@ def test_a_view_that_is_not_read_is_named_with_what_to_write(query: str, tmp_pat
 
 ALL = "SELECT condition FROM patients"
 TABLES: dict[str, tuple[dict[str, Any], str]] = {
-    "no key": ({"key": None}, r"nothing tells the people in 'patients' apart. Add key: \[COLUMN\]"),
     "no sensitive column": (
         {"sensitive": None},
         "needs one sensitive column, and 'patients' has none. Add sensitive",

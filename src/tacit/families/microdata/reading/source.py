@@ -88,7 +88,7 @@ class Source:
     def released(self, name: str) -> Iterator[dict[str, Any]]:
         """The released rows, one by one: each value looked up in the labels of its level."""
         if not isinstance(self.plan.releases.get(name), Microdata):
-            known = [one.name for one in self.plan.releases.values() if isinstance(one, Microdata)]
+            known = list(self.plan.of(Microdata))
             raise PlanError(
                 f"the plan has no microdata release {name!r}.", hint=did_you_mean(name, known)
             )

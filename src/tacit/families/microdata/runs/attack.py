@@ -172,7 +172,7 @@ def named_release(plan: Plan, name: str) -> Microdata:
     release = plan.releases.get(name)
     if isinstance(release, Microdata):
         return release
-    known = [one.name for one in plan.releases.values() if isinstance(one, Microdata)]
+    known = list(plan.of(Microdata))
     if release is None:
         raise PlanError(f"the plan has no release {name!r}.", hint=did_you_mean(name, known))
     raise PlanError(

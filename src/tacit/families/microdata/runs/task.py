@@ -102,7 +102,7 @@ def task_of(
                 f"{release} is synthetic data, which is drawn and not generalized.",
                 hint=f"Write tacit synthesize {release} -o FILE.",
             )
-        known = [one.name for one in plan.releases.values() if isinstance(one, Microdata)]
+        known = list(plan.of(Microdata))
         hint = did_you_mean(release, known) or "Add one under releases: {table: NAME}."
         raise PlanError(f"the plan has no microdata release {release!r}.", hint=hint)
     if microdata.file is not None:

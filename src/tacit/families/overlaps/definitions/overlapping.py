@@ -78,7 +78,7 @@ def called(key: Sequence[Any]) -> str:
     >>> called(("Donald",)), called((7, "B"))
     ('Donald', '7 B')
     """
-    return " ".join(value_text(one) for one in key)
+    return " ".join(value_text(one) for one in key if one is not None)
 
 
 def has(question: OverlapQuestion, value: Any) -> str:

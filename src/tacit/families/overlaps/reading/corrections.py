@@ -104,7 +104,8 @@ def both(check: Check, opened: OpenPlan, hand: Hand) -> Overlap | None:
         replace(check, releases=names)
     )
     table = plan.tables[question.table]
-    if not {*table.keys[0], *table.quasi_identifiers}.issuperset(question.public):
+    naming = table.keys[0] if table.keys else ()
+    if not {*naming, *table.quasi_identifiers}.issuperset(question.public):
         return None  # the ledger does not compare all that everybody knows
     has_one_meaning = all(
         len(one) == 1 for one in question.meanings

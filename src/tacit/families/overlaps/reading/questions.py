@@ -22,6 +22,7 @@ from tacit.errors import (
     TacitError,
     did_you_mean,
 )
+from tacit.families.microdata.reading.together import SAME_ROWS
 from tacit.families.overlaps.question import OverlapQuestion
 from tacit.families.overlaps.reading.answers import (
     Given,
@@ -319,8 +320,13 @@ class OverlapQuestions:
         yield NO_OTHER
         known = f"everybody's {listed(people.public)}" if people.public else "who is in the table"
         yield Assumption("public-columns-known", f"everybody knows {known}", "cannot")
-        named = bool(people.table.person) or set(people.key) <= set(people.table.identifiers)
-        yield Assumption("one-row-per-person", "each row is one person", "yes" if named else "no")
+        if people.table.keys or people.table.person:
+            named = bool(people.table.person) or set(people.key) <= set(people.table.identifiers)
+            yield Assumption(
+                "one-row-per-person", "each row is one person", "yes" if named else "no"
+            )
+        else:
+            yield SAME_ROWS
         told = [at for at, view in enumerate(views) if view.private is not None and not view.tests]
         could = (overlap.outputs != NOTHING).any(axis=2)
         if not is_declared and bool((could.any(axis=1) & ~could[:, told].any(axis=1)).any()):

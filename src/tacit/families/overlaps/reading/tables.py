@@ -1,4 +1,7 @@
-"""A table of people: a key that names them, a private column, and the rest that everybody knows."""
+"""A table of people: a key that names them, a private column, and the rest that everybody knows.
+
+Without a key each row is one person, and all that everybody knows of them is their name.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +43,12 @@ class KeyedTable:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The columns that tell people apart."""
-        return self.table.keys[0]
+        """The columns that tell people apart; without a key all that are known of them, which
+        several may share.
+        """
+        if self.table.keys:
+            return self.table.keys[0]
+        return tuple(name for name in self.native if name != self.sensitive)
 
     @property
     def is_known(self) -> bool:
@@ -56,9 +63,8 @@ class KeyedTable:
     @property
     def public(self) -> tuple[str, ...]:
         """What everybody knows of the people that the key names."""
-        return tuple(
-            name for name in self.native if name != self.sensitive and name not in self.key
-        )
+        naming = self.key if self.table.keys else self.table.identifiers
+        return tuple(name for name in self.native if name != self.sensitive and name not in naming)
 
     def read(self, name: str) -> exp.Expr:
         """A column in the form that all engines share."""
@@ -86,14 +92,8 @@ class KeyedTable:
 
 
 def keyed(table: Table, plan: Plan, engine: Engine, asks: str) -> KeyedTable:
-    """A table, attached, with one key and one private column, in which everybody is once."""
+    """A table, attached, with one private column, in which everybody is once."""
     mark = plan.mark("tables", table.name)
-    if not table.keys:
-        raise PlanError(
-            f"{asks} is about people, and nothing tells the people in {table.name!r} apart.",
-            hint="Add key: [COLUMN] to the table.",
-            mark=mark,
-        )
     if len(table.sensitive) != 1:
         many = (
             f"has {len(table.sensitive)} ({', '.join(table.sensitive)})"
@@ -109,7 +109,7 @@ def keyed(table: Table, plan: Plan, engine: Engine, asks: str) -> KeyedTable:
             f"{asks} needs one sensitive column, and {table.name!r} {many}.", hint=hint, mark=mark
         )
     sensitive = table.sensitive[0]
-    if sensitive in table.keys[0]:
+    if table.keys and sensitive in table.keys[0]:
         raise PlanError(
             f"{sensitive!r} is private, and the key of {table.name!r} that everybody knows has it.",
             hint="Name another key under key.",
@@ -149,7 +149,7 @@ def keyed(table: Table, plan: Plan, engine: Engine, asks: str) -> KeyedTable:
     )
     people = KeyedTable(table, engine, native, sensitive, kind)
     try:
-        engine.refuse_losses(table.name, (*table.keys[0], sensitive))
+        engine.refuse_losses(table.name, (*people.key, sensitive))
     except DataError as error:
         raise error.at(mark) from None
     check_people(people, plan)
@@ -196,7 +196,7 @@ def check_people(people: KeyedTable, plan: Plan) -> None:
             mark=plan.mark("tables", table.name),
         )
     for name, many in zip(people.key, missing, strict=True):
-        if many:
+        if many and table.keys:
             raise DataError(
                 f"{name!r} tells people apart, but {many} of {rows} rows of {table.name} "
                 "have none.",

@@ -195,6 +195,12 @@ def disclosed(
 def check_known(question: OverlapQuestion) -> None:
     """Refuse what is too large to search, or of which not all is known."""
     people = keyed(question)
+    if not people.table.keys:
+        raise DataError(
+            f"further views are about people, and nothing tells the people in {people.name!r} "
+            "apart.",
+            hint="Add key: [COLUMN] to the table.",
+        )
     check_size(question, people.engine.value(shapes.row_count(people.name)))
     if not people.is_known or question.overlap.current is None:
         raise DataError(

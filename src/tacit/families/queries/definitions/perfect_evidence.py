@@ -79,12 +79,8 @@ class Bench:
         self._closed = threading.Event()
         self._run(shapes_bench.settings(MEMORY, spill=""))
         threading.Thread(target=copy_context().run, args=(self._stop_late,), daemon=True).start()
-        for relation in relations.values():
-            schema = relation.name.rpartition(".")[0]
-            if schema:
-                self._run(shapes_bench.empty_schema(schema))
-            types = {name: sql_type(relation, name) for name in relation.columns}
-            self._run(shapes_bench.empty_table(relation.name, types))
+        self._filled: set[str] = set()
+        self._run("; ".join(_made(relations)))
         self._create_views(
             {name: text for name, text in (views or {}).items() if name not in relations}
         )
@@ -145,9 +141,10 @@ class Bench:
 
     def answer(self, sql: str, facts: Iterable[Fact]) -> Rows:
         """The answer of a query on some facts, its rows in order."""
-        for name in self.relations:
-            self._run(shapes_bench.no_rows(name))
+        while self._filled:
+            self._run(shapes_bench.no_rows(self._filled.pop()))
         for fact in facts:
+            self._filled.add(fact.relation)
             self._run(shapes_bench.one_row(fact.relation, fact.values), fact.values)
         return tuple(sorted(self._run(sql).fetchall(), key=repr))
 
@@ -185,6 +182,16 @@ class Bench:
         if reading.language == "datalog" and query is not None:
             return to_sql(query, self.relations)
         return self._in_duckdb(reading.text)
+
+
+def _made(relations: Relations) -> Iterator[str]:
+    """Statements that make the tables, empty."""
+    for schema in dict.fromkeys(name.rpartition(".")[0] for name in relations):
+        if schema:
+            yield shapes_bench.empty_schema(schema)
+    for name, relation in relations.items():
+        types = {column: sql_type(relation, column) for column in relation.columns}
+        yield shapes_bench.empty_table(name, types)
 
 
 def views_named(texts: Iterable[str], views: Mapping[str, str]) -> dict[str, str]:

@@ -4,7 +4,7 @@ to anyone? (dissertation, chapter 2)
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -41,7 +41,6 @@ from tacit.families.queries.logic.critical import (
     Private,
     SettledPair,
     is_empty,
-    judge,
 )
 from tacit.families.queries.logic.known_keys import (
     KnownKeys,
@@ -174,7 +173,7 @@ class PerfectPrivacy(Definition):
             for query in self._queries(one, question.relations)[0]
         ]
         asked = [query for _, query in views]
-        if text := tied_together(secrets, asked, question.tied):
+        if text := tied_together(secrets, asked, question.tied, question.derived):
             return Ruling(NotDecided("constraints", text))
         if self.model == "attribute-independent" and (outside := outside_the_model(question)):
             return Ruling(outside)
@@ -228,7 +227,7 @@ class PerfectPrivacy(Definition):
     ) -> Disclosed | NotDecided:
         """The disclosure, on databases that there can be."""
         asked, known = [secret, *views], question.known
-        if bound_by(question.tied, asked):
+        if bound_by([*question.tied, question.derived], asked):
             return NotDecided("constraints", BOUND)
         if not bound_by([{*known.columns, *(one[0] for one in known.foreign)}], asked):
             return found
@@ -521,14 +520,18 @@ class PerfectPrivacy(Definition):
             for query in self._queries(one, question.relations)[0]
         ]
 
-        def is_private(changed: Query) -> bool:
-            asked = [changed, *others]
+        judge = Judge(relations)
+
+        def are_private(asked: Sequence[Query]) -> bool:
             return all(
-                isinstance(judge(secret, asked, relations, seconds=1.0), Private)
-                for secret in secrets
+                isinstance(judge.judge(secret, asked, seconds=1.0), Private) for secret in secrets
             )
 
-        return changes(secrets[0], view, reading.columns, relations, is_private)
+        if not are_private(others):  # whatever becomes of this one
+            return []
+        return changes(
+            secrets[0], view, reading.columns, relations, lambda changed: are_private([changed])
+        )
 
     def _undecided(self, code: str, text: str, said: dict[str, Any]) -> Verdict:
         return Verdict(
@@ -651,24 +654,49 @@ def nullable_key(
 
 
 def tied_together(
-    secrets: Sequence[Query], views: Sequence[Query], tied: Sequence[frozenset[str]]
+    secrets: Sequence[Query],
+    views: Sequence[Query],
+    tied: Sequence[frozenset[str]],
+    derived: Mapping[str, Collection[str]],
 ) -> str | None:
     """Why a view may say something of the secret by a constraint:
-    rows of tied tables are not independent.
+    rows of tied tables are not independent, nor are derived rows of what they come from.
 
     Tables that are tied among themselves, but not to the other side, are
     one more thing that side depends on.
     """
-    for group in tied:
-        ours, theirs = sorted(group & used(secrets)), sorted(group & used(views))
-        if ours and theirs:
-            named = listed(sorted({*ours, *theirs}))
-            return (
-                f"Rows of {named} depend on each other by a constraint, foreign key or values that "
-                "everybody knows, or by where they come from, and perfect privacy takes only "
-                f"keys, and foreign keys into known keys, into account. {INSTEAD}"
-            )
+    sides = [used(secrets), used(views)]
+    (ours, bound_ours), (theirs, bound_theirs) = (depends(one, tied, derived) for one in sides)
+    if both := (ours & bound_theirs) | (theirs & bound_ours):
+        named = [
+            one for one in sorted(sides[0] | sides[1]) if both & depends({one}, tied, derived)[0]
+        ]
+        return (
+            f"Rows of {listed(named)} depend on each other by a constraint, foreign key or values "
+            "that everybody knows, or by where they come from, and perfect privacy takes only "
+            f"keys, and foreign keys into known keys, into account. "
+            f"{INSTEAD if derived.keys().isdisjoint(named) else ''}"
+        ).strip()
     return None
+
+
+def depends(
+    tables: Collection[str], tied: Sequence[frozenset[str]], derived: Mapping[str, Collection[str]]
+) -> tuple[set[str], set[str]]:
+    """The tables that some depend on, with themselves; and which of these are tied to others,
+    derived, or what others are derived from.
+
+    >>> [sorted(one) for one in depends({"R", "E"}, [], {"E": {"D"}})]
+    [['D', 'E', 'R'], ['D', 'E']]
+    """
+    found, bound = set(tables), set[str]()
+    while True:
+        groups = [group for group in tied if not group.isdisjoint(found)]
+        groups += [frozenset({name, *derived[name]}) for name in found if name in derived]
+        bound = bound.union(*groups)
+        if bound <= found:
+            return found, bound
+        found |= bound
 
 
 def bound_by(tied: Sequence[Collection[str]], queries: Sequence[Query]) -> bool:
@@ -695,11 +723,13 @@ def keys_known(known: KnownKeys) -> tuple[Assumption, ...]:
 
 def class_names(*readings: Reading) -> list[str]:
     """The query classes of Figure 2.3 that all of some queries are in."""
-    found: set[str] | None = None
+    found: frozenset[str] | None = None
     for reading in readings:
         classes = classes_of(reading.exact) if reading.exact is not None else None
-        names: set[str] = set(classes.names) if classes is not None else set()
+        names: frozenset[str] = classes.names if classes is not None else frozenset()
         found = names if found is None else found & names
+        if not found:  # no further query changes that: there may be a thousand
+            break
     return sorted(found or ())
 
 

@@ -15,6 +15,7 @@ from tacit.families.queries.explain import Explanation, explained
 from tacit.families.queries.question import QueryQuestion
 from tacit.families.queries.read import read
 from tacit.families.queries.reading.domains import check_domains
+from tacit.families.queries.schema import derived
 from tacit.families.queries.understanding import Reading
 from tacit.model.release import Synthetic, View
 from tacit.model.schema import Table
@@ -72,6 +73,7 @@ class Readings:
             self.known().warnings,
             others=self._views(),
             known=self.known().keys,
+            derived=derived(self.plan.tables),
         )
 
     def _check_domains(self) -> None:
@@ -117,7 +119,7 @@ class Readings:
                 )
             known = [
                 *self.plan.secrets,
-                *(one.name for one in self.plan.releases.values() if isinstance(one, View)),
+                *self.plan.of(View),
             ]
             hint = did_you_mean(name, known) or 'Write a query: tacit explain "SELECT ..."'
             raise InputError(f"the plan has no secret and no view {name!r}.", hint=hint)
@@ -194,7 +196,7 @@ class Readings:
 
     def _views(self) -> dict[str, str]:
         """Views that another query may name."""
-        return {one.name: one.query for one in self.plan.releases.values() if isinstance(one, View)}
+        return {name: one.query for name, one in self.plan.of(View).items()}
 
 
 def readings_of(opened: OpenPlan) -> Readings:

@@ -115,7 +115,7 @@ def _is_view(plan: Plan, name: str, node: exp.Table) -> bool:
 
 def _view(plan: Plan, node: exp.Table) -> str | None:
     """The view of the plan that a name in FROM means."""
-    views = [name for name, one in plan.releases.items() if isinstance(one, View)]
+    views = list(plan.of(View))
     wanted = table_name(node)
     if wanted in views:
         return wanted

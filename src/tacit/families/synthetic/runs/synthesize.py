@@ -115,7 +115,7 @@ def synthesize(
 
 def the_release(plan: Plan, name: str) -> Synthetic:
     """The synthetic release of that name."""
-    known = [one for one, release in plan.releases.items() if isinstance(release, Synthetic)]
+    known = list(plan.of(Synthetic))
     found = plan.releases.get(name)
     if found is None:
         raise InputError(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import prod
 
 from tacit.engines.base import Engine
@@ -13,6 +14,7 @@ from tacit.errors import DataError, TacitError
 from tacit.families.queries.facts import Fact
 from tacit.families.queries.query import Query, Relation
 from tacit.families.queries.reading.readings import Readings, readings_of
+from tacit.families.queries.schema import derived
 from tacit.families.words import listed
 from tacit.families.worlds.question import SafetyCase, SafetyQuestion
 from tacit.families.worlds.reading.data import ViewData, violated
@@ -173,6 +175,15 @@ class ViewQuestions:
                     f"tables {' and '.join(pair.tables)} share rows, or may: {pair.because}.",
                     hint=hint,
                     mark=self.plan.mark("tables", pair.tables[1]),
+                )
+        behind = derived(self.plan.tables)
+        for one, other in combinations(tables, 2):
+            if {one, *behind.get(one, ())} & {other, *behind.get(other, ())}:
+                raise DataError(
+                    f"rows of {one} and {other} depend on each other by where they come from, and "
+                    "how is not known here.",
+                    hint="Ask about one of them.",
+                    mark=self.plan.mark("tables", other),
                 )
         for name in (one for one in known.views if one in tables):
             hint = (

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from nicegui import ui
 
 from tacit.errors import InputError, did_you_mean
 from tacit.families.overlaps.runs.restore import KIND
 from tacit.families.words import listed
-from tacit.model.release import Constraint, Microdata, Synthetic, View
+from tacit.model.release import Microdata, Release, Synthetic
 from tacit.plan.plan import Check, Plan
 from tacit.workbench.bench import Visit
 from tacit.workbench.checked import Answer, adopt, answers, state_of
@@ -22,6 +24,10 @@ from tacit.workbench.parts.badges import badge
 from tacit.workbench.parts.notices import notice
 
 NO_CHECK = "no check"
+SEARCHES: Mapping[str, Callable[[Visit, Plan, Any], Awaitable[None]]] = {
+    "microdata": show_microdata,
+    "synthetic": show_synthetic,
+}
 
 
 async def show(visit: Visit, name: str = "") -> None:
@@ -33,13 +39,11 @@ async def show(visit: Visit, name: str = "") -> None:
         return
     release = plan.releases.get(name)
     checks = restorable(plan, name)
-    if isinstance(release, Microdata):
-        await show_microdata(visit, plan, release)
-    elif isinstance(release, Synthetic):
-        await show_synthetic(visit, plan, release)
+    if release is not None and release.shape in SEARCHES:
+        await SEARCHES[release.shape](visit, plan, release)
     elif checks:
         await show_views(visit, plan, name, checks)
-    elif isinstance(release, View | Constraint):
+    elif release is not None:
         show_by_hand(visit, release)
     else:
         known = [*plan.releases, *(check.name for check in plan.checks if check.name)]
@@ -55,15 +59,12 @@ def restorable(plan: Plan, name: str) -> list[int]:
     ]
 
 
-def show_by_hand(visit: Visit, release: View | Constraint) -> None:
+def show_by_hand(visit: Visit, release: Release) -> None:
     """What can be done for a release that nothing is searched for."""
-    what, change = (
-        ("a view", "its query") if isinstance(release, View) else ("a constraint", "what it says")
-    )
     heading(f"Repair {release.name}", "h1")
     ui.label(
-        f"{release.name} is {what}, and no gamma-privacy check asks about it: only for such a "
-        "check are further views looked for."
+        f"{release.name} is {release.called}, and no gamma-privacy check asks about it: only for "
+        "such a check are further views looked for."
     ).classes("muted")
     with (
         ui.element("section")
@@ -72,13 +73,11 @@ def show_by_hand(visit: Visit, release: View | Constraint) -> None:
     ):
         heading("What can be done", "h2")
         ui.label(
-            f"Where a check does not hold, its verdict says what shows too much. Change {change} "
-            "in the plan on the page Start, or give it to fewer; then check it again."
+            "Where a check does not hold, its verdict says what shows too much. Change what it "
+            "shows in the plan on the page Start, or give it to fewer; then check it again."
         )
         with ui.element("div").classes("toolbar"):
-            ui.link(f"Change {change} on the page Start", visit.link()).props(
-                'data-testid="to-start"'
-            )
+            ui.link("Change it on the page Start", visit.link()).props('data-testid="to-start"')
             ui.link(f"The verdicts of {release.name}", visit.link("release", release.name))
 
 
@@ -89,8 +88,8 @@ def show_all(visit: Visit, plan: Plan, found: list[Answer]) -> None:
         "Where a check does not hold, something can often be changed so that it does. Nothing "
         "leaves the house here: a repair writes a file that you then look at."
     ).classes("muted")
-    tables = [one for one in plan.releases.values() if isinstance(one, Microdata)]
-    synthetic = [one for one in plan.releases.values() if isinstance(one, Synthetic)]
+    tables = plan.of(Microdata).values()
+    synthetic = plan.of(Synthetic).values()
     gamma = of_views(found)
     if tables:
         section("Tables: make values coarser until the checks hold")

@@ -352,9 +352,7 @@ class Writing:
 def releases_now(book: Book) -> dict[str, Microdata]:
     """The tables that the plan releases now; none where it cannot be read."""
     try:
-        return {
-            name: one for name, one in book.plan().releases.items() if isinstance(one, Microdata)
-        }
+        return book.plan().of(Microdata)
     except TacitError:
         return {}
 

@@ -74,11 +74,7 @@ def denied(plan: Plan) -> list[str]:
 
 def allowed(plan: Plan) -> list[str]:
     """A view that a role can be allowed, else a table."""
-    views = [
-        one.name
-        for one in plan.releases.values()
-        if isinstance(one, View) and is_plain(plan, one.name, one.query)
-    ]
+    views = [one.name for one in plan.of(View).values() if is_plain(plan, one.name, one.query)]
     return (views or list(plan.tables))[:1]
 
 
