@@ -1,21 +1,30 @@
-# make demo: install and answer one question. make test: everything that CI runs.
+# make demo: install and answer one question. make test: what to run before every commit.
+# make test-thorough: all the other tests. CI runs both.
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m uv pip install --system-certs --quiet --compile-bytecode --python $(BIN)/python -c constraints.txt
 # A machine whose packages come from a mirror that only pip knows is served by pip.
 FALLBACK := $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: demo test test-fast shapes lint bench table-4.1 commuters commuters-attack lock clean
+.PHONY: demo test test-thorough coverage shapes lint bench table-4.1 commuters commuters-attack lock clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo tacit-demo
 	@echo 'The same in the browser, with more: $(BIN)/tacit serve tacit-demo/tacit.yaml'
 
-test: .venv/test .venv/node/axe lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# A worker for each core. Every test is in exactly one of the two.
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-test-fast: .venv/test .venv/node/axe lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
+test: .venv/test .venv/node/axe lint
+	$(PYTEST) -m "not slow"
+
+test-thorough: .venv/test .venv/node/axe
+	$(PYTEST) -m slow
+
+# Which lines and branches `make test` reaches.
+coverage: .venv/test .venv/node/axe
+	$(PYTEST) -m "not slow" --cov --cov-report=term --cov-report=html:.venv/coverage
+	@echo 'Line by line: .venv/coverage/index.html'
 
 # SQL of every shape against what DuckDB and PostgreSQL answer on all small databases (tests/sql_shapes).
 STATEMENTS ?= 20000

@@ -5,6 +5,7 @@ the command line.
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,21 @@ import services
 from commands import tacit  # noqa: F401 (a fixture)
 from tacit.engines.base import Engine
 
+SHARE = 5  # of a test with many cases, `make test` runs one in so many
 
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests first: workers get whole files, and one of minutes at the end would
-    leave the other idle.
+    """Of a test that is `sampled`, most cases are slow. Files with slow tests go first: workers
+    get whole files, and one of minutes at the end would leave the other idle.
     """
+    cases: Counter[str] = Counter()
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            test = item.nodeid.partition("[")[0]
+            if cases[test] % SHARE:
+                item.add_marker(pytest.mark.slow)
+            cases[test] += 1
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
     for item in items:

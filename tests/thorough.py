@@ -1,5 +1,5 @@
-"""How thorough the long comparisons with brute force are:
-a share of them in every run, all with TACIT_TEST_THOROUGH=5.
+"""How many random cases the comparisons with brute force try: so many times the usual number,
+by TACIT_TEST_THOROUGH. Which tests run at all is said by markers (pyproject.toml).
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import re
 import stat
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import expect
 
 from browser.serving import Served
@@ -16,6 +17,7 @@ from browser.steps import LONG, check_all, overview
 from browser.visiting import Visitor
 
 
+@pytest.mark.slow
 def test_the_breach_of_the_demo_is_read_on_the_pages(
     demo: Served, visit: Callable[..., Visitor]
 ) -> None:
@@ -56,6 +58,7 @@ def test_what_somebody_believes_about_a_person_is_shown_before_and_after(
     assert "Bruce" not in page.url
 
 
+@pytest.mark.slow
 def test_the_verdicts_can_be_saved_as_the_report_with_or_without_people(
     demo: Served, visit: Callable[..., Visitor]
 ) -> None:
@@ -74,6 +77,7 @@ def test_the_verdicts_can_be_saved_as_the_report_with_or_without_people(
         assert ("Bruce" in text) is shows_people
 
 
+@pytest.mark.slow
 def test_what_changed_since_the_check_before_is_told(
     demo: Served, visit: Callable[..., Visitor]
 ) -> None:
@@ -97,6 +101,7 @@ def test_what_changed_since_the_check_before_is_told(
         demo.plan.write_text(was, "utf-8")
 
 
+@pytest.mark.slow
 def test_verdicts_are_kept_for_the_owner_only(demo: Served, visit: Callable[..., Visitor]) -> None:
     page = visit().page(demo.link())
     check_all(page, demo)

@@ -34,6 +34,7 @@ def sign_in(page: Page, token: str) -> None:
     page.get_by_role("button", name="Sign in").click()
 
 
+@pytest.mark.slow
 def test_the_link_opens_the_workbench_once(hospital: Served, visit: Callable[..., Visitor]) -> None:
     link = hospital.link()
     page = visit().page(link)
@@ -81,6 +82,7 @@ def test_an_owner_signs_in_by_keyboard_and_out_again(
     expect(page).to_have_url(SIGN_IN)
 
 
+@pytest.mark.slow
 def test_the_session_is_in_no_script_and_no_address(
     hospital: Served, visit: Callable[..., Visitor]
 ) -> None:

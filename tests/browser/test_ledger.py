@@ -57,6 +57,7 @@ def choose(page: Page, release: str, *, no_more: bool = False) -> None:
     told.to_have_count(0, timeout=LONG) if no_more else told.to_be_visible(timeout=LONG)
 
 
+@pytest.mark.slow
 def test_a_recipient_who_was_typed_is_recorded_though_nobody_pressed_enter(
     serve: Callable[..., Served], visit: Callable[..., Visitor], tmp_path: Path
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_recipient_who_was_typed_is_recorded_though_nobody_pressed_enter(
     )  # known from now on, so that nobody is spelled twice
 
 
+@pytest.mark.slow
 def test_a_ledger_is_begun_one_release_recorded_and_the_next_refused(
     serve: Callable[..., Served], visit: Callable[..., Visitor], tmp_path: Path
 ) -> None:
@@ -119,6 +121,7 @@ def test_a_ledger_is_begun_one_release_recorded_and_the_next_refused(
     expect(page.get_by_test_id("was-refused")).to_be_visible(timeout=LONG)
 
 
+@pytest.mark.slow
 def test_what_two_hold_together_is_judged(page: Page) -> None:
     page.get_by_test_id("judge").click()
     holders = page.get_by_test_id("holders")
@@ -192,6 +195,7 @@ def test_a_release_is_withdrawn_and_then_somebody_changes_the_ledger(
     )
 
 
+@pytest.mark.slow
 def test_a_release_is_corrected_from_its_entry(
     serve: Callable[..., Served], visit: Callable[..., Visitor], tmp_path: Path
 ) -> None:

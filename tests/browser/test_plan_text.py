@@ -35,6 +35,7 @@ def write(page: Page, text: str) -> None:
     page.get_by_test_id("plan-text").fill(text)
 
 
+@pytest.mark.slow
 def test_a_mistake_is_shown_at_its_line_while_one_writes(page: Page, demo: Served) -> None:
     text = demo.plan.read_text("utf-8")
     lines = text.splitlines()
@@ -83,6 +84,7 @@ def test_a_change_by_hand_meanwhile_is_not_overwritten(page: Page, demo: Served)
     page.get_by_role("button", name="Discard changes").click()
 
 
+@pytest.mark.slow
 def test_a_change_by_hand_is_followed_while_nothing_is_unsaved(page: Page, demo: Served) -> None:
     was = demo.plan.read_text("utf-8")
     demo.plan.write_text(was + "# by hand\n", "utf-8")
@@ -93,6 +95,7 @@ def test_a_change_by_hand_is_followed_while_nothing_is_unsaved(page: Page, demo:
     expect(text).to_have_value(was, timeout=LONG)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "button, ending", [("Take the file's text", "# by hand\n"), ("Keep mine", "# from the page\n")]
 )
@@ -173,6 +176,7 @@ def test_views_secrets_roles_and_their_checks_without_writing_the_text(
     expect(text).to_have_value(was)
 
 
+@pytest.mark.slow
 def test_two_tabs_work_on_the_same_text(page: Page, demo: Served) -> None:
     second = page.context.new_page()
     second.goto(demo.url(""))

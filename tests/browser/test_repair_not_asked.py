@@ -44,6 +44,7 @@ def served(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactor
     return serve(plan)
 
 
+@pytest.mark.slow
 def test_a_search_says_what_it_does_not_ask(served: Served, visit: Callable[..., Visitor]) -> None:
     page = visit().page(served.link())
     page.goto(served.url("repair/copy"))

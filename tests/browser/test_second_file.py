@@ -37,6 +37,7 @@ def drop(page: Page, folder: Path, name: str, text: str = PEOPLE) -> None:
     page.get_by_test_id("upload").locator("input[type=file]").set_input_files(str(file))
 
 
+@pytest.mark.slow
 def test_nothing_that_is_not_saved_is_lost_and_the_first_plan_is_the_one_that_is_served(
     clinic: Served, visit: Callable[..., Visitor]
 ) -> None:

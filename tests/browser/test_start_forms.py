@@ -50,6 +50,7 @@ def choose(page: Page, **fields: str) -> None:
         page.get_by_test_id(f"synthetic-{key}").select_option(option)
 
 
+@pytest.mark.slow
 def test_a_release_is_added_by_form_and_wrong_fields_say_so(
     city: Served, visit: Callable[..., Visitor]
 ) -> None:
@@ -134,6 +135,7 @@ def test_a_release_is_changed_and_removed_and_follows_the_text(
     expect(page.get_by_role("button", name="Change homes")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_second_file_is_added_to_the_open_plan(
     city: Served, visit: Callable[..., Visitor], tmp_path: Path
 ) -> None:

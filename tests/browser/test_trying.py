@@ -30,6 +30,7 @@ def ask(page: Page, sql: str) -> None:
     page.get_by_test_id("decide").click()
 
 
+@pytest.mark.slow
 def test_a_query_that_tells_about_a_secret_is_refused_and_the_page_says_why(page: Page) -> None:
     ask(page, REFUSED)
     decision = page.get_by_test_id("decision")
@@ -80,6 +81,7 @@ def test_what_was_tried_is_there_after_a_reload_and_in_no_address(page: Page) ->
     assert "SELECT" not in page.url
 
 
+@pytest.mark.slow
 def test_a_query_with_a_mistake_is_told_where_it_is(page: Page) -> None:
     ask(page, "SELECT nobody FROM stays")
     expect(page.get_by_test_id("decision")).to_contain_text("nobody", timeout=WARM)

@@ -59,9 +59,8 @@ def groups_of(path: Path, columns: list[str], sensitive: str) -> dict[tuple[str,
     return found
 
 
-@pytest.mark.parametrize(
-    "table", ["census", pytest.param("adult", marks=[needs_adult, pytest.mark.slow])]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("table", ["census", pytest.param("adult", marks=needs_adult)])
 def test_from_a_dropped_table_to_a_written_4_diverse_release_and_a_ledger_entry(
     table: str, serve: Callable[..., Served], visit: Callable[..., Visitor], tmp_path: Path
 ) -> None:

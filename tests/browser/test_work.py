@@ -31,6 +31,7 @@ def search(page: Page, served: Served) -> None:
     expect(page.get_by_test_id(SEARCH)).to_contain_text(re.compile(r"\d+\s?%"), timeout=OPENS)
 
 
+@pytest.mark.slow
 def test_a_search_goes_on_through_a_reload_and_in_a_second_tab_and_can_be_cancelled(
     served: Served, visit: Callable[..., Visitor]
 ) -> None:

@@ -352,6 +352,7 @@ def check_many(about: str, numbers: range, judge: Judge) -> tuple[Counter[str], 
     return Counter(said for said, _ in found), sum(differs for _, differs in found)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("about", "many"),
     [("overlaps", 25), ("queries", 60), ("worlds", 22), ("changes", 20), ("outputs", 8)],

@@ -281,6 +281,7 @@ def test_what_is_about_other_people_or_went_to_others_changes_nothing(
             assert found.status == "holds", (found.check, out, to, new_to, str(found), found.reason)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("group", ["people", "two tables"])
 @pytest.mark.parametrize("way", ["published", "ledger", "ledger beside the plan"])
 @pytest.mark.parametrize("shape", SHAPES)
@@ -326,6 +327,7 @@ def undecided(verdicts: Any) -> Iterator[tuple[str, str, Verdict]]:
                 yield group, shape, found
 
 
+@pytest.mark.slow
 def test_after_a_refusal_each_step_that_is_named_works(verdicts: Any) -> None:
     taken = set()
     for group, shape, found in undecided(verdicts):
@@ -403,6 +405,7 @@ SECOND = next(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(SECOND is None, reason="the tables of shared/cases are not in this clone")
 def test_a_second_release_is_judged_together_with_the_first(tmp_path: Path) -> None:
     assert SECOND is not None

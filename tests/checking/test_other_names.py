@@ -140,6 +140,7 @@ def linked(folder: Path) -> str:
     return "linked.csv"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", list(CHECKS))
 @pytest.mark.parametrize(
     ("way", "why"),

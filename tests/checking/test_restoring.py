@@ -173,6 +173,7 @@ def look_at(drawn: Drawn, found: Restored | NotRestored, most: int) -> str:
 SOME = (0, 1, 3, 4, 2, 6, 33, 37, 42, 52, 54, 76, 112)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["ledger", "given", "published"])
 def test_what_is_found_holds_for_everybody_who_is_judged(
     way: str, kept: Callable[..., None]

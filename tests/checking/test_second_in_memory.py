@@ -117,6 +117,7 @@ def snapshots(
     return data, out, [(one,) for one in values], releases
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("definition", "kind", "asked"),
     [

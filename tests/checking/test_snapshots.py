@@ -44,6 +44,7 @@ def plan_with(now: list[Any], then: list[Any], checks: list[Any], **table: Any) 
     }
 
 
+@pytest.mark.slow
 def test_what_two_snapshots_tell_is_what_all_worlds_tell(tmp_path: Path) -> None:
     rng, seen = random.Random(8), set()
     for _ in range(60):

@@ -288,6 +288,7 @@ def cpu_seconds(process: subprocess.Popen[Any]) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at /proc")
 def test_ctrl_c_on_a_large_table_leaves_nothing(tmp_path: Path) -> None:
     draw = random.Random(4)

@@ -156,6 +156,7 @@ def unread(*arguments: str) -> subprocess.CompletedProcess[str]:
         os.close(writer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("plan", "options", "status"),
     [(HOLDS, (), 0), (BREACHED, ("--json",), 1)],

@@ -521,6 +521,7 @@ def test_classes_are_published_where_few_views_do_not_help(
     )
 
 
+@pytest.mark.slow
 def test_new_values_and_people_in_no_view_may_be_shown() -> None:
     """Against brute force: conditions of the kind that Tacit makes,
     on tables with people in no view.

@@ -243,6 +243,7 @@ def ask(url: str, token: str, sql: str) -> tuple[int, Any]:
         return error.code, json.load(error)
 
 
+@pytest.mark.slow
 def test_from_the_plan_to_an_answer(tacit: Any, folder: Path) -> None:
     pytest.importorskip("fastapi")
     token = tacit("user", "add", "ann", "--role", "nurses", "--json").json["token"]
@@ -259,6 +260,7 @@ def test_from_the_plan_to_an_answer(tacit: Any, folder: Path) -> None:
         assert process.stdout and process.stdout.read() == ""
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_it_as_asked(tacit: Any, folder: Path) -> None:
     pytest.importorskip("fastapi")
     tacit("user", "add", "ann", "--role", "nurses")

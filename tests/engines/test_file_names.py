@@ -230,6 +230,7 @@ ODD = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ODD)
 def test_any_name_goes_all_the_way(folder: Path, tacit: Run, name: str) -> None:
     """From a table to a plan, a release, a report, and to the check of what was written, which

@@ -402,6 +402,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", CASES)
 def test_every_type_of_a_table_in_memory_is_kept_or_refused_by_column(case: str) -> None:
     data, expected = CASES[case]

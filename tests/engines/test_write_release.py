@@ -538,6 +538,7 @@ def check_random_recoding(seed: int, engine: Engine, path: Path) -> None:
     assert Counter(found) == expected, seed
 
 
+@pytest.mark.slow
 def test_random_recodings_are_what_python_writes(tmp_path: Path) -> None:
     with DuckDB() as engine:  # to open one takes as long as to write
         for seed in range(100 * THOROUGH):

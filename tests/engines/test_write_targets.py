@@ -284,7 +284,8 @@ def test_a_full_disk_leaves_the_old_file(
         engine.save(numbers(10), str(old), rows=10)
 
 
-@pytest.mark.parametrize("kind", ["duckdb", pytest.param("postgres", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["duckdb", "postgres"])
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 def test_ctrl_c_leaves_the_old_file(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path, name: str

@@ -47,6 +47,7 @@ def part_of_adult(folder: Path, rows: int) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @needs_adult
 def test_the_study_runs_on_a_part_of_the_census(tmp_path: Path) -> None:
     pytest.importorskip("vl_convert")
@@ -73,6 +74,7 @@ def test_the_study_runs_on_a_part_of_the_census(tmp_path: Path) -> None:
                 assert all(better[name] <= least[name] + 1e-9 for name in least)
 
 
+@pytest.mark.slow
 @needs_adult
 def test_the_page_prints_what_the_study_finds(tmp_path: Path) -> None:
     """Tables 3.9 and 3.11 on all rows, line by line."""

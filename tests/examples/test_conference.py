@@ -122,6 +122,7 @@ def kind_of(verdict: Verdict) -> tuple[str, str]:
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("counted", [False, True])
 @pytest.mark.parametrize("size", [(4, 4, 2), (9, 7, 3), (20, 24, 4)])
 def test_a_whole_conference_is_unsafe_unless_asked_for_a_safe_view(

@@ -41,6 +41,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "gateway"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("curl") is None, reason="no curl: apt install curl")
 def test_the_page_shows_what_a_reader_gets(here: Path) -> None:
     pytest.importorskip("fastapi")

@@ -160,6 +160,7 @@ def written(folder: Path, case: Case, hidden: int, way: str) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(CASES))
 @pytest.mark.parametrize("way", ["duckdb", "parquet", "csv", "csv without types"])
 def test_answers_on_duckdb_are_a_function_of_their_rows(

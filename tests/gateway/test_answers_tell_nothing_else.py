@@ -138,6 +138,7 @@ WAYS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way", WAYS)
 def test_answers_on_duckdb_are_the_same_whatever_is_hidden(way: str, tmp_path: Path) -> None:
     write, how = WAYS[way]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,8 @@ WARDS = "SELECT ward, beds FROM wards ORDER BY ward"
 
 
 def curl(gateway: Live, *arguments: str) -> str:
+    if shutil.which("curl") is None:
+        pytest.skip("no curl: apt install curl")
     return subprocess.run(
         ["curl", "-sS", "--noproxy", "*", *arguments],
         capture_output=True,
@@ -333,6 +336,7 @@ def test_an_error_in_the_middle_of_an_answer_ends_the_connection(open_gateway: L
 SLOW = "SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = 7"
 
 
+@pytest.mark.slow
 def test_a_query_that_takes_too_long_is_stopped(open_gateway: Live) -> None:
     began = time.monotonic()
     found = open_gateway.query(SLOW)
@@ -372,6 +376,7 @@ def running(gateway: Live) -> int:
     return gateway.gateway.now().places.running
 
 
+@pytest.mark.slow
 def test_when_all_places_are_taken_others_wait_and_are_sent_away(open_gateway: Live) -> None:
     with ThreadPoolExecutor(6) as pool:
         busy = [pool.submit(open_gateway.query, SLOW) for _ in range(4)]
@@ -386,6 +391,7 @@ def test_when_all_places_are_taken_others_wait_and_are_sent_away(open_gateway: L
     assert open_gateway.query(WARDS).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["hang", "crash", "fault"])
 def test_a_decision_that_hangs_or_dies_is_a_refusal_and_the_next_one_is_made(
     open_gateway: Live, how: str
@@ -429,6 +435,7 @@ def test_equal_values_of_different_kinds_do_not_share_a_decision(open_gateway: L
     assert len(set(told)) == 3
 
 
+@pytest.mark.slow
 def test_the_plan_says_what_counts_and_a_broken_one_stops_the_answers(tmp_path: Path) -> None:
     with live(tmp_path) as running:
         assert running.query("SELECT name FROM stays WHERE disease = 'cancer'").status_code == 403

@@ -88,6 +88,7 @@ def test_datalog_views_know_the_user_too(members: Decider) -> None:
     assert found == ["allowed", "not-granted"]
 
 
+@pytest.mark.slow
 def test_a_thousand_users_cost_one_decision(
     members: Decider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -128,6 +128,7 @@ def slices(rng: random.Random, kind: pa.DataType) -> pa.RecordBatch:
     return pa.record_batch([column.slice(start, rng.randint(0, len(column) - start))], ["x"])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", SAMPLES, ids=str)
 def test_the_bytes_of_every_type_are_those_of_the_values_alone(kind: pa.DataType) -> None:
     rng = random.Random(str(kind))

@@ -12,6 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gateway.gateway_plans import decider
 from oracles.covered import Database, Small, Worlds
 from tacit.gateway.policy.asker import Asker
@@ -169,6 +171,7 @@ def plan(keyed: bool, inclusion: bool, views: dict[str, str]) -> str:
     )
 
 
+@pytest.mark.slow
 def test_what_is_answered_is_decided_by_what_the_user_may_see(tmp_path: Path) -> None:
     tally: Counter[str] = Counter()
     for seed in range(60 * THOROUGH):
@@ -204,6 +207,7 @@ def judge(seed: int, folder: Path, tally: Counter[str]) -> None:
             assert covered or not decision.allowed, (seed, user, keyed, inclusion, sql, seen)
 
 
+@pytest.mark.slow
 def test_what_is_answered_in_a_session_is_decided_by_what_the_user_saw(tmp_path: Path) -> None:
     tally: Counter[str] = Counter()
     for seed in range(40 * THOROUGH):

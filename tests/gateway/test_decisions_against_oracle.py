@@ -319,6 +319,7 @@ def run(seed: str, queries: int, folder: Path, **how: Any) -> Tally:
     return tally
 
 
+@pytest.mark.slow
 def test_nothing_that_is_allowed_tells_about_a_denied_secret(tmp_path: Path) -> None:
     tally = run("fast", 600, tmp_path)
     assert not tally.problems, "\n".join(tally.problems[:10])
@@ -607,6 +608,7 @@ def test_what_says_nothing_is_answered(nurses: Any, sql: str) -> None:
 # Values beside the query
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["?", "$", ":"])
 def test_a_value_beside_the_query_is_as_one_in_it(tmp_path: Path, style: str) -> None:
     schema = grammar.SCHEMAS["three"]
@@ -800,6 +802,7 @@ def run_granted(seed: str, policies: int, folder: Path) -> Tally:
     return tally
 
 
+@pytest.mark.slow
 def test_what_a_role_gets_follows_from_what_it_is_allowed(tmp_path: Path) -> None:
     tally = run_granted("granted", 12, tmp_path)
     assert not tally.problems, "\n".join(tally.problems[:10])

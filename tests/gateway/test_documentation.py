@@ -42,6 +42,7 @@ def test_the_page_loads_nothing_and_names_every_path() -> None:
     assert not re.search(r"<(script|link|img|iframe)|@import|url\(|https?://(?!127\.0\.0\.1)", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("which", "examples", "phases"),
     [("gateway", 30, "examples,coverage,fuzzing"), ("open_gateway", 10, "examples,fuzzing")],

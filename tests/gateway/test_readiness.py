@@ -29,6 +29,7 @@ def test_a_gateway_that_answers_is_ready(gateway: Live) -> None:
     assert ready(gateway) == (200, [])
 
 
+@pytest.mark.slow
 def test_a_broken_plan_is_not_ready(tmp_path: Path) -> None:
     with live(tmp_path) as running:
         running.plan.write_text(PLAN.replace("roles:", "rolls:"))

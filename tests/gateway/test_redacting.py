@@ -103,6 +103,7 @@ WORDS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=3000, deadline=None)
 @given(
     st.lists(WORDS, max_size=8).map(" ".join)

@@ -162,6 +162,7 @@ def test_quotas_begin_anew_with_the_minute_and_the_day(monkeypatch: pytest.Monke
     quotas.enter("ben")
 
 
+@pytest.mark.slow
 def test_over_http_one_user_cannot_take_all_deciders_or_all_places(tmp_path: Path) -> None:
     with live(
         tmp_path, decider=FAKE, deciders=2, decide_seconds=3, queries=2, wait=0.3, timeout=3

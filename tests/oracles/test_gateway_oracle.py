@@ -206,6 +206,7 @@ def _function_of_components(lab: Laboratory, rng: random.Random) -> tuple[int, .
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", list(grammar.SCHEMAS))
 def test_all_databases_at_once_answer_as_one_by_one(name: str) -> None:
     schema = grammar.SCHEMAS[name]

@@ -41,6 +41,7 @@ def by_force(bench: Bench, sql: str) -> bool:
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("group", corpus.written(), ids=lambda group: group.about)
 def test_nothing_is_said_to_hold_that_discloses(group: corpus.Group, tmp_path: Path) -> None:
     with databases(group.schema) as lab:
@@ -76,6 +77,7 @@ def test_nothing_is_said_to_hold_that_discloses_on_postgresql(
     assert not found, "\n".join(found)
 
 
+@pytest.mark.slow
 def test_every_generated_shape_is_read_as_the_engine_runs_it(tmp_path: Path) -> None:
     benches = Benches(tmp_path, None)
     found, read = [], 0
@@ -103,6 +105,7 @@ def test_a_statement_is_made_from_its_seed_alone() -> None:
     assert writer("7 1", SCHEMAS["two"]).statement() != writer("7 2", SCHEMAS["two"]).statement()
 
 
+@pytest.mark.slow
 def test_some_generated_statements_hold_nothing_wrong(tmp_path: Path) -> None:
     """A few of those that `python -m sql_shapes` runs by the thousand."""
     benches = Benches(tmp_path, None)

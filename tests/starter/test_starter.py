@@ -417,6 +417,7 @@ def test_small_tables_get_plans_that_run(lines: list[str], expected: dict[str, s
     assert len(answers) == (3 if "sensitive" in expected.values() else 1)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -153,6 +153,7 @@ def wait_for_socket(page: Any) -> None:
     page.wait_for_function("window.did_handshake === true", timeout=15_000)
 
 
+@pytest.mark.slow
 def test_the_link_opens_the_workbench_and_signing_out_closes_it(page: Any, server: Server) -> None:
     before = len(server.links())
     page.goto(server.links()[-1])
@@ -208,6 +209,7 @@ def test_a_page_of_somebody_else_gets_nothing(page: Any, server: Server) -> None
         other.server_close()
 
 
+@pytest.mark.slow
 def test_who_is_revoked_is_shown_out_of_all_tabs_also_of_one_that_had_lost_the_connection(
     page: Any, server: Server
 ) -> None:

@@ -446,6 +446,7 @@ def wait_until_told(job: Job, place: str) -> str:
     return "done"
 
 
+@pytest.mark.slow
 def test_what_was_stopped_is_not_shown_again(tmp_path: Path) -> None:
     pytest.importorskip("nicegui")
     from tacit.workbench.pages.repair.work import last_work

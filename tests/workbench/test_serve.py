@@ -90,6 +90,7 @@ def children(process: int) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 def test_it_answers_reads_again_and_ends(tmp_path: Path) -> None:
     plan = write_plan(tmp_path)
     token = add_user(plan, "ann", ["nurses"])
@@ -127,6 +128,7 @@ def test_systemd_is_told_when_it_answers_and_when_it_ends(
             assert systemd.recv(100) == b"STOPPING=1"
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_it_also_while_a_query_runs(tmp_path: Path) -> None:
     plan = write_plan(tmp_path)
     token = add_user(plan, "ann", ["nurses"])
@@ -138,6 +140,7 @@ def test_ctrl_c_ends_it_also_while_a_query_runs(tmp_path: Path) -> None:
         idle.close()
 
 
+@pytest.mark.slow
 def test_data_in_files_are_read_again_when_told(tmp_path: Path) -> None:
     (tmp_path / "wards.csv").write_text("ward\nA\n")
     plan = write_plan(

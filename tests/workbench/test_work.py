@@ -98,6 +98,7 @@ def test_what_waits_for_its_turn_can_be_cancelled_at_once(works: Works) -> None:
     assert all(one.wait(SECONDS) for one in (*busy, waiting)) and waiting.state == "cancelled"
 
 
+@pytest.mark.slow
 def test_what_is_settled_is_done_as_a_whole(works: Works, tmp_path: Path) -> None:
     work = works.start("record", "Recording", long_work.settled, str(tmp_path / "out"))
     until(work, "running", "recording")

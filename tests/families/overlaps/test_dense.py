@@ -154,6 +154,7 @@ def assert_between(bounds: Expected, exact: Expected, wide: Fraction = Fraction(
         assert low <= true <= high <= low + wide
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("start", range(0, CASES, BATCH))
 def test_both_ways_find_what_enumeration_finds(start: int) -> None:
     applied = dict.fromkeys(WAYS, 0)

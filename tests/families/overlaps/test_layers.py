@@ -60,6 +60,7 @@ def averages(system: System, found: Sequence[Sequence[Fraction]]) -> list[Fracti
     return cells
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("start", range(0, CASES, BATCH))
 def test_tables_and_averages_are_those_of_brute_force(start: int) -> None:
     empty = 0

@@ -18,6 +18,7 @@ pytest.importorskip("pyganak", reason="pyganak counts the models of formulas")
 CASES = 60
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("number", range(CASES))
 def test_as_many_tables_as_a_model_counter_finds(number: int) -> None:
     rng = random.Random(number)

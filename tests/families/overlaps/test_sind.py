@@ -45,6 +45,7 @@ def check(case: Case, *, current: bool = True) -> None:
 # -- SIND ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_crowds_are_those_of_brute_force() -> None:
     for number, case in enumerate(cases(SIND, 3 * COUNT // 2)):
         check(case, current=number % 4 > 0)

@@ -159,6 +159,7 @@ def assert_as_brute_force(one: Case) -> None:
         assert_replays(one, verdict)
 
 
+@pytest.mark.sampled
 @each_kind
 def test_tacit_decides_as_brute_force_does(kind: Kind) -> None:
     for number in range(40):

@@ -7,6 +7,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
+
 import tacit
 from oracles import attributes as oracle
 
@@ -55,6 +57,7 @@ def datalog(query: oracle.Query) -> str:
     return f"Q({', '.join(head)}) :- {', '.join(body)}"
 
 
+@pytest.mark.slow
 def test_what_is_private_is_independent_whichever_rows_there_are() -> None:
     rng = random.Random(25)
     private = dependent = 0

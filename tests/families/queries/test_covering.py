@@ -57,6 +57,7 @@ def instances() -> Instances:
     return Instances({"r": ("a", "b"), "s": ("c",)}, FACTS, 6)
 
 
+@pytest.mark.slow
 def test_what_is_covered_follows_from_the_views(instances: Instances) -> None:
     rng = random.Random(9)
     answers: dict[str, list[Counter[Any]]] = {}

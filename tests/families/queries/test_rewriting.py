@@ -316,6 +316,7 @@ def check(rng: random.Random, cases: int) -> tuple[int, int, int]:
     return found, fixed, both
 
 
+@pytest.mark.slow
 def test_a_rewriting_has_the_answer_on_every_small_database() -> None:
     found, fixed, both = check(random.Random(61), 700)
     assert found > 230

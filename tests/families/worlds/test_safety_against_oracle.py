@@ -22,6 +22,7 @@ from thorough import THOROUGH
 COUNTS = ("worlds_before", "worlds_after", "secrets_before", "secrets_after")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", PLAIN, ids=lambda kind: kind.name)
 def test_verdicts_and_counts_are_those_of_brute_force(
     kind: Kind, monkeypatch: pytest.MonkeyPatch

@@ -46,6 +46,7 @@ def test_the_ways_of_large_databases(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tried >= 250
 
 
+@pytest.mark.slow
 def test_a_parameter_stands_for_every_value(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,6 +75,7 @@ def test_a_parameter_stands_for_every_value(
     assert min(seen.values()) >= 20 and len(seen) == 2
 
 
+@pytest.mark.slow
 def test_every_client_is_judged_with_what_they_see(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

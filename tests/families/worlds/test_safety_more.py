@@ -26,6 +26,7 @@ from thorough import THOROUGH
 COUNTS = ("worlds_before", "worlds_after", "secrets_before", "secrets_after")
 
 
+@pytest.mark.slow
 def test_rewritings_do_not_change_the_verdicts(tmp_path: Path) -> None:
     kinds = set()
     for case, truth in cases(count=250):
@@ -39,6 +40,7 @@ def test_rewritings_do_not_change_the_verdicts(tmp_path: Path) -> None:
     assert kinds >= {"rewriting", "worlds-equal", "one-secret", "separate", "odds-equal"}
 
 
+@pytest.mark.slow
 def test_on_every_database_over_the_domains(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,6 +67,7 @@ def test_on_every_database_over_the_domains(
     assert tried >= 120 * THOROUGH
 
 
+@pytest.mark.slow
 def test_columns_without_a_domain(tmp_path: Path) -> None:
     """What holds with open columns holds over larger domains;
     what is breached has a world that shows it.
@@ -124,6 +127,7 @@ def wider(case: Case, more: int, most: int = 15) -> Case | None:
     return found if found.tuples <= most else None
 
 
+@pytest.mark.slow
 def test_what_changes_nothing_changes_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -224,6 +224,7 @@ def random_worlds(rng: random.Random, cases: int) -> tuple[int, int, int]:
     return complete, worlds, most
 
 
+@pytest.mark.slow
 def test_every_world_has_a_template_and_every_image_is_a_world() -> None:
     complete, worlds, most = random_worlds(random.Random(71), 1500)
     assert complete > 1200 and worlds > 200_000 and most > 5

@@ -91,6 +91,7 @@ def same(value: str | None, other: Any, kind: str) -> bool:
     return value == other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(CASES))
 @pytest.mark.parametrize("way", ["duckdb", "parquet"])
 def test_answers_on_duckdb_are_a_function_of_their_rows(

@@ -58,6 +58,7 @@ def asked() -> list[tuple[str, str]]:
     return [tuple(part.removeprefix("-- ").split("\n", 1)) for part in parts if part]  # type: ignore[misc]
 
 
+@pytest.mark.slow
 def test_all_that_clients_ask_is_answered(door: Live) -> None:
     """Also before there are values, which is when some clients ask for the columns."""
     token = door.tokens["owners"]  # type: ignore[attr-defined]
@@ -160,6 +161,7 @@ def test_catalogs_lead_nowhere_else(door: Live, sql: str) -> None:
     assert "root:" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_a_question_that_takes_too_long_is_ended(door: Live) -> None:
     endless = "SELECT count(*) FROM " + ", ".join(f"pg_attribute a{i}" for i in range(9))
     with connect(door, "owners") as line:

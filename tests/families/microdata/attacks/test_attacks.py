@@ -95,6 +95,7 @@ def cases(number: int) -> Iterator[random.Random]:
     return (random.Random(seed) for seed in range(number))
 
 
+@pytest.mark.slow
 def test_homogeneity_finds_the_groups_and_people_that_brute_force_finds(desk: Desk) -> None:
     for rng in cases(100):
         rows, levels = some_rows(rng, 14, missing=rng.choice((0, 0.2))), some_levels(rng)
@@ -120,6 +121,7 @@ def check_person(person: Any, rows: list[Row], value: Any) -> None:
     assert {"age": row["age"], "sex": row["sex"]} == person.known
 
 
+@pytest.mark.slow
 def test_background_finds_the_fewest_negations_and_the_fastest_way(desk: Desk) -> None:
     for rng in cases(100):
         rows, levels = some_rows(rng, 14, missing=rng.choice((0, 0.2))), some_levels(rng)
@@ -161,6 +163,7 @@ def test_a_target_is_told_about_by_every_attack(desk: Desk) -> None:
         assert [one.person.identity["name"] for one in (alone, known, found)] == [mine["name"]] * 3
 
 
+@pytest.mark.slow
 def test_linking_counts_who_stands_alone(desk: Desk) -> None:
     for rng in cases(80):
         rows, levels = some_rows(rng, 12), some_levels(rng)
@@ -210,6 +213,7 @@ def test_linking_matches_an_outside_table_person_by_person(desk: Desk) -> None:
         assert story.after == max(tops, default=None)
 
 
+@pytest.mark.slow
 def test_proximity_finds_the_greatest_share_around_a_value(desk: Desk) -> None:
     for rng in cases(100):
         rows = [{**row, "salary": rng.randrange(0, 1000, 10)} for row in some_rows(rng, 14)]
@@ -291,6 +295,7 @@ def crowded_rows(rng: random.Random) -> list[Row]:
     ]
 
 
+@pytest.mark.slow
 def test_minimality_agrees_with_the_enumeration_of_all_worlds(desk: Desk) -> None:
     computed = gained = 0
     for rng in cases(200):

@@ -875,6 +875,7 @@ def told(result: Run) -> str:
     return "\n\n".join(parts)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("portion", range(PORTIONS))
 def test_tacit_agrees_with_brute_force(portion: int) -> None:
     result = run(20260430 + portion, TABLES // PORTIONS, KINDS_OF_TABLE)
@@ -892,6 +893,7 @@ def test_tacit_agrees_with_brute_force(portion: int) -> None:
         assert result.seen[f"{kind} breached exact"], result.seen
 
 
+@pytest.mark.slow
 def test_tacit_agrees_with_brute_force_where_people_have_several_values() -> None:
     result = run(7, max(12, TABLES // PORTIONS), [crowded_table])
     if result.found:

@@ -181,6 +181,7 @@ def test_no_negations_tell_more_than_those_about_the_person_who_is_asked_about()
 # -- against the oracle -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_safety_is_what_all_worlds_and_all_implications_say() -> None:
     rng = random.Random(1)
     seen: Counter[str] = Counter()
@@ -202,6 +203,7 @@ def test_safety_is_what_all_worlds_and_all_implications_say() -> None:
     assert set(seen) >= {"holds unsure", "breached unsure", "breached certain"}, seen
 
 
+@pytest.mark.slow
 def test_the_skyline_is_what_all_worlds_and_all_such_knowledge_say() -> None:
     rng = random.Random(2)
     seen: Counter[str] = Counter()
@@ -419,6 +421,7 @@ SAMPLES: list[Any] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_merging_groups_never_makes_anybody_surer(sample: Any) -> None:
     rng = random.Random(10)

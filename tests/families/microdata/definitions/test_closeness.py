@@ -155,6 +155,7 @@ def compared() -> tuple[Counter[str], list[str]]:
     return seen, sorted(found, key=len)
 
 
+@pytest.mark.slow
 def test_tacit_agrees_with_brute_force(compared: tuple[Counter[str], list[str]]) -> None:
     found = compared[1]
     assert not found, f"{len(found)} disagreements, for example\n\n" + "\n\n".join(found[:4])

@@ -47,6 +47,7 @@ def one_group(secrets: list[Any]) -> Any:
     return group(base, ["q"], levels, "s")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(8))
 def test_balls_of_a_large_group(seed: int) -> None:
     rng = random.Random(seed)

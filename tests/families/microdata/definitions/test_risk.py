@@ -33,6 +33,7 @@ def some_rows(rng: random.Random, most: int) -> list[dict[str, object]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_risk_agrees_with_brute_force(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)

@@ -230,6 +230,7 @@ def test_the_strongest_knowledge_is_found_among_all() -> None:
             assert weight(left) == rest and all(n >= 0 for _, n, _ in left)
 
 
+@pytest.mark.slow
 def test_without_a_prior_that_tells_people_apart_a_merged_group_discloses_no_more() -> None:
     rng = random.Random(32)
     for _ in range(3000):
@@ -257,6 +258,7 @@ def test_without_a_prior_that_tells_people_apart_a_merged_group_discloses_no_mor
         assert scores[2] <= max(scores[:2]), (one, two, secrets)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(12))
 def test_all_people_at_once_or_one_by_one_is_the_same(seed: int) -> None:
     rng = random.Random(seed)

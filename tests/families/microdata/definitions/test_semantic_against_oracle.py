@@ -99,6 +99,7 @@ def random_target(rng: random.Random) -> tuple[oracle.Target, Target]:
     return oracle.Target(counts, before, block), Target(known, before, units)
 
 
+@pytest.mark.slow
 def test_the_worst_belief_about_one_person() -> None:
     rng = random.Random(312)
     for _ in range(20 * NUMBER):
@@ -270,6 +271,7 @@ def oracle_targets(
     return [target for _, _, target in found], sorted({s for _, s in belief.joint})
 
 
+@pytest.mark.slow
 def test_hundreds_of_small_tables(desk: Desk) -> None:
     asked = {"holds": 0, "breached": 0}
     for rng, rows, released, levels in cases(desk, NUMBER):

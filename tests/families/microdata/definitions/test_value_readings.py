@@ -132,6 +132,7 @@ def test_every_definition_says_which_numbers_are_worse() -> None:
     assert {kind for kind, _ in CHECKS} | NUMERIC == set(kinds_of("microdata"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("kind", "parameters"),
     CHECKS,

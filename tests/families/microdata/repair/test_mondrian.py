@@ -52,6 +52,7 @@ def check_release(
                 assert str(shown[name]) == str(was[name]) or was[name] is None, (case, was, shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_what_comes_back_meets_the_checks_and_has_every_row(method: str) -> None:
     found = 0
@@ -101,6 +102,7 @@ def test_monotone_checks_are_met_exactly_if_everybody_in_one_group_meets_them(me
         assert outcome.proved == (outcome.recoded is None), case
 
 
+@pytest.mark.slow
 def test_a_proof_that_there_is_nothing_is_right() -> None:
     proofs = dict.fromkeys(METHODS, 0)
     for case in tables(TABLES, seed=8, most=6, plain=True):

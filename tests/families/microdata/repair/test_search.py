@@ -98,6 +98,7 @@ def found_by(
     return judge, search(judge, cost_by(judge, utility))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(6 * THOROUGH))
 @pytest.mark.parametrize("suppress", [0, 2, 6])
 def test_the_search_finds_what_brute_force_finds(desk: Desk, seed: int, suppress: int) -> None:
@@ -137,6 +138,7 @@ def test_the_search_finds_what_brute_force_finds(desk: Desk, seed: int, suppress
                         assert found.cost == pytest.approx(least, abs=1e-9)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("utility", ["height", "discernibility", "average-group", "kl"])
 @pytest.mark.parametrize("suppress", [0, 4])
 def test_the_least_cost_by_every_measure(desk: Desk, utility: str, suppress: int) -> None:
@@ -160,6 +162,7 @@ def test_the_least_cost_by_every_measure(desk: Desk, utility: str, suppress: int
                 )
 
 
+@pytest.mark.slow
 def test_definitions_that_are_not_monotone_are_asked_everywhere(desk: Desk) -> None:
     """The proximity paper's definition: unions of groups that pass can fail (ERRATA 31)."""
     rng = random.Random(31)
@@ -200,6 +203,7 @@ def test_definitions_that_are_not_monotone_are_asked_everywhere(desk: Desk) -> N
     assert surprises, "some case should not be monotone"
 
 
+@pytest.mark.slow
 def test_people_with_several_rows_and_missing_values_that_match_any(desk: Desk) -> None:
     rng = random.Random(7)
     for _ in range(60):
@@ -334,6 +338,7 @@ def test_combinations_that_do_not_fit_into_one_integer(
             assert (slow.best, slow.cost, slow.minimal) == (usual.best, usual.cost, usual.minimal)
 
 
+@pytest.mark.slow
 def test_fifteen_columns(desk: Desk) -> None:
     rng = random.Random(15)
     trees = {

@@ -89,6 +89,7 @@ def test_the_json_has_the_stories(
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("more", [(), ("--target", "Umeko"), ("--link", "voters.csv")])
 @pytest.mark.parametrize("as_json", [True, False])
 def test_a_shared_audience_sees_no_personal_values(

@@ -127,6 +127,7 @@ def test_a_check_of_views_alone_names_no_search_as_the_next_step(tacit: Any) -> 
     assert ran.status == 1 and "tacit anonymize" not in ran.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["published: [insurer]", "published: [ledger]", ""])
 def test_beside_what_is_out_nothing_is_written_unless_somebody_insists(
     tacit: Any, way: str

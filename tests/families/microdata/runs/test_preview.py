@@ -100,6 +100,7 @@ def meets(rows: list[tuple[str | None, ...]], k: int, l: int) -> bool:  # noqa: 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_shown_is_what_is_written_and_a_node_that_fails_is_refused(
     tmp_path: Path, seed: int
@@ -124,6 +125,7 @@ def test_what_is_shown_is_what_is_written_and_a_node_that_fails_is_refused(
     assert NotRepaired in kinds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_that_are_dropped_are_marked(tmp_path: Path, seed: int) -> None:
     plan, done = plan_of(tmp_path, seed, release=", suppress: 50%"), 0

@@ -96,6 +96,7 @@ def line(one: Listed) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
 def test_everybody_is_listed_once_and_the_most_exposed_first(desk: Desk, several: bool) -> None:
     for seed in range(40):

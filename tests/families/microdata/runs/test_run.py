@@ -341,6 +341,7 @@ def adult(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return load_plan(folder / "tacit.yaml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["k", "e", "r"])
 def test_the_optimum_of_a_peer_on_adult(adult: Any, release: str) -> None:
     """ARX 3.9.2 finds the same levels: by loss, and by discernibility."""

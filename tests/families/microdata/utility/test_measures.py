@@ -51,6 +51,7 @@ def examples(kind: str, seed: int, number: int) -> list[Example]:
     return [MAKERS[kind](rng) for _ in range(number)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", MAKERS)
 @pytest.mark.parametrize("seed", range(3))
 def test_every_measure_agrees_with_brute_force(kind: str, seed: int) -> None:

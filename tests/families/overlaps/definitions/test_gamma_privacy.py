@@ -45,6 +45,7 @@ def patients(*views: str, gamma: Any = "1/2", **more: Any) -> Verdict:
     )[0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("start", range(0, CASES, BATCH))
 def test_verdict_count_and_witness_are_those_of_brute_force(start: int) -> None:
     for one in cases((*GAMMA, "told"), BATCH, start):
@@ -59,6 +60,7 @@ def test_verdict_count_and_witness_are_those_of_brute_force(start: int) -> None:
             agrees(one, GammaPrivacy(gamma=gamma).check(question), gamma)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 120, 30))
 def test_plans_are_judged_like_brute_force(start: int) -> None:
     for one in cases(GAMMA, 30, start):

@@ -19,6 +19,7 @@ from tacit.model.verdict import Verdict
 CASES, BATCH = 900, 150
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("start", range(0, CASES, BATCH))
 def test_level_and_division_are_those_of_brute_force(start: int) -> None:
     for one in cases(SIND, BATCH, start):
@@ -27,6 +28,7 @@ def test_level_and_division_are_those_of_brute_force(start: int) -> None:
             agrees(one, KRsind(k=2, variant=variant).check(question), 2, variant)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["diverse", "literal"])
 def test_plans_are_judged_like_brute_force(variant: Variant) -> None:
     for one in cases(SIND, 30, 7):

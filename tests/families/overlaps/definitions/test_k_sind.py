@@ -16,6 +16,7 @@ from tacit.model.verdict import Verdict
 CASES, BATCH = 1500, 250
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("start", range(0, CASES, BATCH))
 def test_crowds_are_those_of_brute_force(start: int) -> None:
     for one in cases(SIND, BATCH, start):
@@ -23,6 +24,7 @@ def test_crowds_are_those_of_brute_force(start: int) -> None:
         agrees(one, KSind(k=2).check(question), 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 120, 40))
 def test_plans_are_judged_like_brute_force(start: int) -> None:
     for one in cases(SIND, 40, start):

@@ -235,6 +235,7 @@ def judge(kind: str, numbers: range, folder: Path) -> int:
     return refused
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", RANDOM)
 def test_classes_rows_and_answers_are_those_of_brute_force(kind: str, tmp_path: Path) -> None:
     assert judge(kind, range(15), tmp_path) < 12
@@ -313,6 +314,7 @@ def of_answer(case: Case, at: int) -> Counter[Any]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["told", "gamma-domain", "numbers"])
 def test_answers_alone_are_enough(kind: str, tmp_path: Path) -> None:
     for number in range(8):

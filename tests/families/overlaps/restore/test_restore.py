@@ -147,6 +147,7 @@ def look_at(numbers: Sequence[int]) -> Counter[str]:
     return seen
 
 
+@pytest.mark.slow
 def test_the_search_finds_what_brute_force_finds() -> None:
     seen = look_at(range(110))
     assert (

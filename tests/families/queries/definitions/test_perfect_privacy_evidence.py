@@ -67,6 +67,7 @@ def test_the_time_limit_holds_while_a_witness_is_evaluated(select: str, status: 
     )
 
 
+@pytest.mark.slow
 def test_long_lists_of_values_are_named_by_their_first() -> None:
     begun = time.process_time()
     lists = [

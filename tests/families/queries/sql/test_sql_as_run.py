@@ -158,6 +158,7 @@ def instances() -> Instances:
     return Instances(COLUMNS, FACTS, 2)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("sql", "how"), CASES, ids=[sql for sql, _ in CASES])
 def test_sql_is_read_as_it_runs_or_refused(sql: str, how: str, instances: Instances) -> None:
     if how not in ("supports", "exact"):

@@ -647,6 +647,7 @@ def compare_random(
     return found
 
 
+@pytest.mark.slow
 def test_random_queries(instances: Instances, keyed: Instances) -> None:
     found = compare_random(range(200), instances, RELATIONS)
     assert found["bag"] + found["set"] > 60 and found["supports"] > 60 and found["not run"] < 50, (

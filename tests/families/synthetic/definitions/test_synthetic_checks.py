@@ -60,6 +60,7 @@ def laws(
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("kind", [DifferentialPrivacy, ProbabilisticDp])
 def test_verdicts_are_right(kind: type[Any], seed: int) -> None:

@@ -249,6 +249,7 @@ def test_every_try_keeps_its_own_cells():
     assert len({tuple(one.tolist()) for one in seen}) > 1
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("threshold", [1, 2, 3])
 @pytest.mark.parametrize("table", [(1,), (2, 1), (0, 2, 1), (1, 0, 1), (0, 0, 0, 2)])
 @pytest.mark.parametrize("everywhere", [False, True])

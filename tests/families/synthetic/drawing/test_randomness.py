@@ -238,6 +238,7 @@ def exact(chance: Chance) -> Decimal:
     return on if chance.of == "beyond" else on / (1 + on)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "epsilon", ["4.6", "0.001", "0.000001", "700", "ln(50)", "ln(3)", "ln(4)", "ln(1.01)", "1/3"]
 )

@@ -76,6 +76,7 @@ class Setting:
         return F(found.low), F(found.high)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("options", ["plain", "shrink", "accept", "both"])
 def test_delta_is_never_understated(seed: int, options: str) -> None:

@@ -295,6 +295,7 @@ FILES: dict[str, tuple[str, dict[str, str], str]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", FILES)
 def test_a_bad_file_is_told_with_its_line(tmp_path: Path, case: str) -> None:
     options, files, said = FILES[case]

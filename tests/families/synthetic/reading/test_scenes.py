@@ -465,6 +465,7 @@ def compare(folder: Path, seed: int, engine: Engine) -> None:
         scene(folder, table, planned, engine)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [15, 10**6])  # by several queries, and by one
 def test_scenes_are_what_plain_python_counts(
     tmp_path: Path, rows: int, monkeypatch: pytest.MonkeyPatch

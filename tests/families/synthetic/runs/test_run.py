@@ -183,6 +183,7 @@ MORE = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", MORE)
 def test_every_option_is_drawn(tmp_path: Path, name: str) -> None:
     (tmp_path / "keep.csv").write_text("home,keep\n" + "".join(f"{home},0.5\n" for home in HOMES))
@@ -310,6 +311,7 @@ def test_a_release_of_another_kind_is_refused(tmp_path: Path) -> None:
 # -- seeds -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_output_however_it_is_drawn(tmp_path: Path) -> None:
     plan = city(tmp_path)
     outputs = []
@@ -404,6 +406,7 @@ def ended(pid: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_killed_run_goes_on_and_no_group_is_drawn_twice(tmp_path: Path, workers: int) -> None:
     plan = city(tmp_path)
@@ -427,6 +430,7 @@ def test_a_killed_run_goes_on_and_no_group_is_drawn_twice(tmp_path: Path, worker
     assert not list(tmp_path.glob(".*"))
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_that_the_parts_are_kept(tmp_path: Path) -> None:
     plan = city(tmp_path)
     done = stopped(plan, "SIGINT")
@@ -489,6 +493,7 @@ def test_a_torn_part_is_drawn_again(tmp_path: Path) -> None:
     assert sizes(counts(tmp_path / "out.csv")) == sizes(counts(tmp_path / "jobs.csv"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limit", "kept"),
     [(1_000, 0), (20_000, 1)],

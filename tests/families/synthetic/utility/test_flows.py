@@ -144,6 +144,7 @@ def mean(numbers: list[float]) -> float | None:
     return math.fsum(numbers) / len(numbers) if numbers else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_every_number_is_what_its_definition_says(block: int) -> None:
     for seed in range(500 * block, 500 * block + 500):
