@@ -6,6 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nicegui import ui
     from nicegui.events import GenericEventArguments
 
@@ -19,9 +21,10 @@ def whole(typed: float | None) -> int:
     return int(typed) if typed is not None and math.isfinite(typed) else 0
 
 
-def take_typed(field: ui.select) -> None:
-    """Let a field of several names take what was typed when it is left, too:
-    without this only Enter does, and all else is gone without a word.
+def take_typed(field: ui.select) -> Callable[[], None]:
+    """Let a field of several names take what was typed when it is left, too: without this only
+    Enter does, and all else is gone without a word. Whoever reads the field calls what is returned
+    first.
     """
     typed = ""
 
@@ -29,7 +32,7 @@ def take_typed(field: ui.select) -> None:
         nonlocal typed
         typed = str(event.args or "").strip()
 
-    def leave() -> None:
+    def take() -> None:
         nonlocal typed
         if typed and typed not in field.value:
             field.set_options(
@@ -42,5 +45,8 @@ def take_typed(field: ui.select) -> None:
         typed = ""  # it was there to find one, or Enter has taken it
 
     field.on("input-value", type_on)
-    field.on("blur", leave)
+    # A list that opens as the field is left holds back its blur, so Tab counts by itself.
+    field.on("keydown.tab", take)
+    field.on("blur", take)
     field.on_value_change(chosen)
+    return take

@@ -152,7 +152,7 @@ class Form:
                     )
                     .mark("record-to")
                 )
-                take_typed(self.to)
+                self._take_typed = take_typed(self.to)
                 self.to.set_visibility(False)
                 self.planned = ui.label().classes("fine")
             with ui.element("div").classes("stack"):
@@ -400,6 +400,7 @@ class Form:
         )
 
     def _press(self) -> None:
+        self._take_typed()
         self.result.clear()
         try:
             asked = self.asked()
