@@ -9,7 +9,7 @@ from tacit.cli.checking import check, demo, init
 from tacit.cli.dossiers import dossier
 from tacit.cli.explaining import explain
 from tacit.cli.ledgers import ledger
-from tacit.cli.policies import policies
+from tacit.cli.policies import policies, policy
 from tacit.cli.repairing import anonymize, restore
 from tacit.cli.serving import grants, serve
 from tacit.cli.synthesizing import synthesize
@@ -41,6 +41,7 @@ COMMANDS = (
     ledger,
     dossier,
     policies,
+    policy,
 )
 
 for command in COMMANDS:
