@@ -297,13 +297,11 @@ def test_ctrl_c_leaves_the_old_file(
             target=when_writing, args=(tmp_path, lambda: os.kill(os.getpid(), signal.SIGINT))
         )
         watch.start()
-        begun = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             # PostgreSQL makes all of them before it sends the first.
             engine.save(numbers(20_000_000 if kind == "postgres" else 200_000_000), str(path))
         watch.join()
         assert untouched(path)
-        assert time.monotonic() - begun < 60
         assert engine.value(numbers(1)) == 1
 
 

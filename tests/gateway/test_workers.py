@@ -48,10 +48,9 @@ def test_a_hanging_decision_holds_up_nobody_else(two: Workers) -> None:
     async def main() -> None:
         hanging = asyncio.create_task(two.judge("r", "/*hang*/", ()))
         await asyncio.sleep(0.1)
-        began = time.monotonic()
         for number in range(20):
             assert (await two.judge("r", f"SELECT {number} AS a", ())).decision is not None
-        assert time.monotonic() - began < 0.8
+        assert not hanging.done()
         assert (await hanging).decision is None
 
     asyncio.run(main())
