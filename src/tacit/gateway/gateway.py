@@ -197,7 +197,7 @@ class Gateway:
         """The decision on a query, and whether it was known already.
         It depends on role, query and policy alone, and on what these say of whoever asks.
         """
-        key = (role, asked.sql, f"{asked.key}{now.policy.told_of(role, asker)}")
+        key = (role, asked.sql, f"{asked.key}{now.policy.known_of(role, asker, asked.sql)}")
         if asked.session is not None:
             key = (*key[:2], f"{key[2]} in a session")
         if asked.dialect is not None:

@@ -116,7 +116,7 @@ class Decider:
             granted = self.bound.of(role, asker)
             views = BoundViews(self.policy, asker)
             statement = statement_of(
-                sql, parameters, self.policy.relations, views, self.policy.dialect, spoken
+                sql, parameters, self.policy.relations, views, self.policy.dialect, spoken, asker
             )
             reading = self._read(statement)
             check_spelling(statement.tree, self.policy.spellings, statement.source)

@@ -14,6 +14,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from tacit.errors import QueryError
 from tacit.families.queries.query import Relations
+from tacit.gateway.policy.clock import with_known_names
 
 SPOKEN = ("mysql", "tsql", "postgres", "duckdb")
 PLACE = "tacit parameter "
@@ -74,6 +75,11 @@ SAME = (
     exp.Parameter,
     exp.With,
     exp.CTE,
+    exp.CurrentTimestamp,
+    exp.CurrentDate,
+    exp.CurrentUser,
+    exp.Interval,
+    exp.Var,
 )
 NO_BOOLEANS = ("mysql", "tsql")  # 1 is true there
 
@@ -101,7 +107,7 @@ def translated(text: str, spoken: str | None, dialect: str) -> str:
         ) from None
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         raise QueryError("this is not one query.", code="not-a-query", hint="Write a SELECT.")
-    tree = trees[0]
+    tree = with_known_names(trees[0])
     for node in tree.walk():
         if not isinstance(node, SAME):
             raise _not_read(" ".join(node.sql(dialect=spoken).split()))

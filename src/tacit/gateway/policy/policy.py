@@ -32,6 +32,7 @@ from tacit.families.queries.schema import derived
 from tacit.families.queries.sql.engines import can_ask
 from tacit.families.queries.understanding import Reading
 from tacit.gateway.policy.asker import WHOLE, Asker, bound, check_places, parameters_of
+from tacit.gateway.policy.clock import asks_clock
 from tacit.gateway.policy.spelling import Spellings
 from tacit.model.release import View
 from tacit.model.verdict import Verdict
@@ -112,15 +113,17 @@ class Policy:
             derived=self.derived,
         )
 
-    def told_of(self, role: str, asker: Asker | None) -> str:
-        """What decisions in a role depend on of whoever asks, as text."""
+    def known_of(self, role: str, asker: Asker | None, sql: str) -> str:
+        """What a decision depends on of whoever asks, by the role or the query itself, as text."""
         names = [
             *(self.roles[role].parameters if role in self.roles else ()),
             *(one for text in self.views.values() for one in parameters_of(text)),
         ]
-        if not names or asker is None:
+        by_clock = asks_clock(sql)
+        if asker is None or not (names or by_clock):
             return ""
-        return repr((asker.name, sorted(asker.attributes.items()), "now" in names and asker.now))
+        now = asker.now if by_clock or "now" in names else None
+        return repr((asker.name, sorted(asker.attributes.items()), now))
 
 
 def policy_of(plan: Plan, engine: Engine) -> Policy:

@@ -18,6 +18,8 @@ from tacit.families.queries.sql.parse import parsed
 from tacit.families.queries.sql.read import read_tree
 from tacit.families.queries.sql.scope import start_of
 from tacit.families.queries.understanding import Text
+from tacit.gateway.policy.asker import Asker
+from tacit.gateway.policy.clock import with_moment
 from tacit.gateway.policy.dialects import translated, with_booleans
 from tacit.gateway.policy.naming import Names
 from tacit.gateway.policy.ordering import check_order, check_stored_order, without_inner_order
@@ -45,10 +47,12 @@ def statement_of(
     views: Mapping[str, str],
     dialect: str,
     spoken: str | None = None,
+    asker: Asker | None = None,
 ) -> Statement:
     """The statement that a text and its parameters are;
     QueryError where it is not one SELECT over the plan's tables. `spoken` is how the text is
-    spelled, where that is not the source's dialect.
+    spelled, where that is not the source's dialect; `asker` is who `current_user` stands for, at
+    the moment that `now()` is.
     """
     if len(text) > MOST_CHARACTERS:
         raise QueryError(
@@ -72,7 +76,7 @@ def statement_of(
             hint="Write a SELECT.",
             mark=source.mark(0),
         )
-    bound = with_values(tree, parameters, source)
+    bound = with_moment(with_values(tree, parameters, source), asker)
     names = Names(relations, views, dialect, source)
     found = shortened(names.resolved(bound), dialect)
     read = read_tree(

@@ -258,7 +258,13 @@ class Log:
     def _statement(self, query: LoggedQuery) -> Statement:
         views = BoundViews(self.policy, self.asker)
         return statement_of(
-            query.text, (), self.policy.relations, views, self.policy.dialect, self.spoken
+            query.text,
+            (),
+            self.policy.relations,
+            views,
+            self.policy.dialect,
+            self.spoken,
+            self.asker,
         )
 
     def _cores(self, query: LoggedQuery) -> Iterator[Core]:
