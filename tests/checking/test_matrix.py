@@ -136,6 +136,7 @@ PARAMETERS: Mapping[str, Document] = {
     "e-safety": {"secret": "member"},
     "differential-privacy": {},
     "probabilistic-dp": {},
+    "hipaa-identifiers": {},
 }
 ALONE = {"c-k-safety", "dissimilarity"}  # as they are asked here, of one release only
 SHAPES = ("view", "microdata", "synthetic", "rule")
@@ -153,7 +154,12 @@ UNKNOWN = ((("press",), ("bank",)),)
 # Of g-safety a view that tells anything new is breached whatever else is out;
 # so it is asked about one that tells nothing, beside the list.
 GROUPS = {
-    "people": {*kinds_of("microdata"), *kinds_of("overlaps"), *kinds_of("synthetic")},
+    "people": {
+        *kinds_of("microdata"),
+        *kinds_of("overlaps"),
+        *kinds_of("synthetic"),
+        *kinds_of("identifiers"),
+    },
     "two tables": {"perfect-privacy", "e-safety"},
     "nothing new": {"g-safety"},
 }
@@ -171,7 +177,7 @@ def asked() -> list[str]:
 def new_release(kind: str) -> str:
     return (
         "coarse"
-        if kind in kinds_of("microdata")
+        if kind in (*kinds_of("microdata"), *kinds_of("identifiers"))
         else "pays"
         if kind in kinds_of("overlaps")
         else "noisy"
@@ -184,6 +190,8 @@ def new_release(kind: str) -> str:
 
 def right(kind: str, shape: str) -> tuple[str, str | None]:
     """The one right outcome: status, and the code where it is undecided."""
+    if kind in kinds_of("identifiers"):  # which columns are shown depends on nothing that is out
+        return "holds", None
     if kind in kinds_of("overlaps") and shape in ("view", "microdata"):
         return "breached", None
     if kind in kinds_of("microdata") and shape == "microdata" and kind not in ALONE:
