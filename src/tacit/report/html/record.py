@@ -195,9 +195,9 @@ def attacks_grid(tried: Tested) -> Grid:
     for one in tried.attacks:
         for story in (story for story in one.stories if not story.reason):
             pair = (
-                percents(story.before, story.after)
+                [one.replace(" ", "\u00a0") for one in percents(story.before, story.after)]
                 if story.before is not None and story.after is not None
-                else ("", "")
+                else ["", ""]
             )
             attacked = f"{one.release}, {story.sensitive}" if story.sensitive else one.release
             rows.append([story.attack, attacked, story.headline, *pair])
