@@ -124,7 +124,7 @@ def make_dossier(
         tuple(in_words(one) for one in assessment.verdicts),
     )
     sealing = Sealing(canonical(asdict(sources)), entry_grid(found), UNSEALED)
-    tried = tried_on(plan, assessment, job)
+    tried = tried_on(plan, assessment, job, day)
     page = render(assessment, audience, plan, tried, day, sealing)
     seal = seal_of(page, key)
     return Dossier(SEAL.sub(f'<code class="seal">{seal}</code>', page, count=1), seal, sources)

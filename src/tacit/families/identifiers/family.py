@@ -23,7 +23,7 @@ class IdentifierFamily(Family[IdentifierQuestion]):
         release = opened.plan.releases[check.releases[0]]
         shown = kind_of(release).shown(release, opened)
         about = release.of_table or release.name
-        return question_of(release.name, shown.columns, shown.rows, about)
+        return question_of(release.name, shown.columns, shown.rows, opened.today.year, about)
 
     def looked_at(self, question: IdentifierQuestion) -> Mapping[str, tuple[int, str]]:
         """Its table, or a view itself."""

@@ -12,12 +12,13 @@ from tacit.model.deadline import look
 @dataclass(frozen=True, slots=True)
 class IdentifierQuestion:
     """What a release shows: its rows, and the different values of each column, in a fixed order.
-    `about` is the table that it is a copy of, or itself.
+    `about` is the table that it is a copy of, or itself; `year` that of the question.
     """
 
     release: str
     columns: Mapping[str, tuple[Any, ...]]
     rows: int
+    year: int
     about: str = ""
 
     def closed(self) -> Self:
@@ -26,12 +27,12 @@ class IdentifierQuestion:
 
 
 def question_of(
-    release: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], about: str = ""
+    release: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], year: int, about: str = ""
 ) -> IdentifierQuestion:
     """The question about rows that are read once.
 
-    >>> question_of("r", ["zip"], [("13068",), ("13053",), ("13068",)])
-    IdentifierQuestion(release='r', columns={'zip': ('13053', '13068')}, rows=3, about='')
+    >>> question_of("r", ["zip"], [("13068",), ("13053",), ("13068",)], 2026).columns
+    {'zip': ('13053', '13068')}
     """
     seen: list[dict[tuple[type, str], Any]] = [{} for _ in columns]
     many = 0
@@ -45,4 +46,4 @@ def question_of(
         name: tuple(values[key] for key in sorted(values, key=lambda one: (one[1], str(one[0]))))
         for name, values in zip(columns, seen, strict=True)
     }
-    return IdentifierQuestion(release, found, many, about)
+    return IdentifierQuestion(release, found, many, year, about)

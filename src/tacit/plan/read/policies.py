@@ -168,6 +168,15 @@ def is_include(entry: object) -> bool:
     return isinstance(entry, dict) and list(entry) == [INCLUDE]
 
 
+def prefix_of(keys: Mapping[str, Any]) -> str:
+    """What comes before the names of the checks of an included policy.
+
+    >>> prefix_of({"policy": "rules/house.yaml"}), prefix_of({"policy": "wp216", "name": "april"})
+    ('house', 'april')
+    """
+    return str(keys.get("name", Path(keys["policy"]).stem))
+
+
 def included(entry: Mapping[str, Any], at: int, folder: Path, faults: Faults) -> list[Check]:
     """The checks of the policy that an entry includes, each named after the policy."""
     path, keys = ("checks", at, INCLUDE), entry[INCLUDE]
@@ -182,8 +191,8 @@ def included(entry: Mapping[str, Any], at: int, folder: Path, faults: Faults) ->
     if "policy" not in keys or not {"release", "releases"} & set(keys):
         faults.add(f"{INCLUDE} needs 'policy' and 'release'.", *path, hint=f"Write {EXAMPLE}")
     word = faults.fit((*path, "policy"), values.text, keys.get("policy", "-"), "a policy's name")
-    prefix = faults.fit((*path, "name"), values.text, keys.get("name", "-"), "a name")
-    if len(faults) > before or word is None or prefix is None:
+    faults.fit((*path, "name"), values.text, keys.get("name", "-"), "a name")
+    if len(faults) > before or word is None:
         return []
     try:
         policy = load_policy(word, folder)
@@ -195,7 +204,7 @@ def included(entry: Mapping[str, Any], at: int, folder: Path, faults: Faults) ->
                 faults.add(one.message, *path, "policy", hint=one.hint)
         return []
     released = {key: keys[key] for key in ("release", "releases") if key in keys}
-    return list(_checks(policy, prefix if "name" in keys else policy.name, released, path, faults))
+    return list(_checks(policy, prefix_of(keys), released, path, faults))
 
 
 def _checks(

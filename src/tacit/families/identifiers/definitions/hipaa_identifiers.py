@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from tacit.families.definition import Definition, Place
@@ -30,7 +29,8 @@ class HipaaIdentifiers(Definition):
     kinds of identifiers that the safe harbor method of HIPAA removes.
 
     Of zip codes three digits may stay, of dates the year, of ages all up to 89 and a category 90 or
-    older. `year` is the one in which people are as old as years of birth say; default: this year.
+    older. `year` is the one in which people are as old as years of birth say; default: the
+    year of the question.
 
     >>> HipaaIdentifiers(year=2026).label
     'none of the eighteen identifiers'
@@ -62,7 +62,7 @@ class HipaaIdentifiers(Definition):
 
     def check(self, question: IdentifierQuestion, *, sensitive: str | None = None) -> Verdict:
         """Look at the name and the values of every column."""
-        year = self.year or datetime.now(UTC).year
+        year = self.year or question.year
         found = [
             one
             for name, values in question.columns.items()
