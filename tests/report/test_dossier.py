@@ -132,3 +132,18 @@ def test_years_of_birth_are_judged_by_the_day_of_the_dossier(tmp_path: Path) -> 
     plan = load_plan(tmp_path / "tacit.yaml")
     [found] = assess(plan, today=date(2031, 1, 1))
     assert found.required["year"] == 2031
+
+
+def test_an_input_that_is_not_there_is_no_difference_but_wrong_input(folder: Path) -> None:
+    file = made(folder)
+    (folder / "people.csv").rename(folder / "elsewhere.csv")
+    with pytest.raises(InputError, match=r"there is no people\.csv any more"):
+        verify_dossier(file, load_plan(folder / "tacit.yaml"))
+
+
+def test_what_went_out_later_is_named_where_the_page_is_another_one(folder: Path) -> None:
+    from tacit.checking.recording.record import withdraw
+
+    file = made(folder)
+    withdraw(load_plan(folder / "tacit.yaml"), "april", by="weber")
+    assert "the ledger has entries after 1, with which it is judged now" in differs(folder, file)
