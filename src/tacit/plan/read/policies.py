@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import PlanError, TacitError, did_you_mean
+from tacit.errors import ParameterError, PlanError, TacitError, did_you_mean
 from tacit.plan.plan import Check
 from tacit.plan.read import values
 from tacit.plan.read.checks import read_check
@@ -83,9 +83,8 @@ def load_policy(word: str, folder: Path = Path()) -> Policy:
     """
     if word.endswith((".yaml", ".yml")):
         hint = "Paths are relative to the plan."
-        return read_policy(
-            Path(word).stem, parse(read_text(folder / word, word, what="policy", hint=hint), word)
-        )
+        text = read_text(folder / word, word, what="policy", hint=hint)
+        return read_policy(Path(word).stem, parse(text, word, policy=True))
     if word not in built_in():
         near = did_you_mean(word, built_in())
         raise PlanError(f"there is no policy {word!r}.", hint=f"{near} Own packs end in .yaml.")
@@ -113,6 +112,9 @@ def read_policy(name: str, document: Document) -> Policy:
     names = [_name(entry, at, faults) for at, entry in enumerate(checks)]
     for at, twice in values.repeated(one for one in names if one):
         faults.add(f"two checks are named {twice!r}.", "checks", at, hint="Rename one of them.")
+    for at, entry in enumerate(checks):
+        if names[at]:
+            _refuse(entry, at, faults)
     covers = tuple(_clauses(found["covers"], names, faults))
     left = faults.fit(
         ("not-covered",), values.listed, found["not-covered"], "a list of what is not covered"
@@ -146,6 +148,20 @@ def _name(entry: object, at: int, faults: Faults) -> str | None:
             hint = "The plan says it, where it includes the policy."
             faults.add(f"a check of a policy has no {key!r}.", "checks", at, hint=hint)
     return faults.fit(("checks", at), values.text, keys["name"], "a name")
+
+
+def _refuse(entry: Mapping[str, Any], at: int, faults: Faults) -> None:
+    """What is wrong with a check of a pack, whatever release it will be asked of."""
+    from tacit.families.catalog import define
+
+    ((kind, keys),) = entry.items()
+    check = read_check({kind: {**keys, "release": "any"}}, at, faults)
+    try:
+        if check is not None:
+            define(check.kind, check.parameters)
+    except ParameterError as error:
+        first = (error.parameter or "").replace("_", "-").partition(".")[0]
+        faults.take(error.at(faults.document.mark("checks", at, kind, first)))
 
 
 def _clauses(written: object, names: list[str | None], faults: Faults) -> Iterator[Clause]:
