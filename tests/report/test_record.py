@@ -109,6 +109,6 @@ def test_a_pack_is_told_clause_by_clause_where_its_checks_were_asked(tmp_path: P
     )
     caption = "Policy pack us-cms-11: No group of 1 to 10 people"
     first = asked[caption][2]
-    assert first[:2] == ["no cell with a value of 1 to 10 is reported", "cms/cells"]
+    assert first[:2] == ["no cell with a value of 1 to 10 is reported", "cells"]
     assert [row[0] for row in asked[caption]].count("not covered") == 3
     assert caption not in apart

@@ -197,9 +197,9 @@ def attacks_grid(tried: Tested) -> Grid:
     for one in tried.attacks:
         for story in (story for story in one.stories if not story.reason):
             pair = (
-                [one.replace(" ", "\u00a0") for one in percents(story.before, story.after)]
+                percents(story.before, story.after)
                 if story.before is not None and story.after is not None
-                else ["", ""]
+                else ("", "")
             )
             attacked = f"{one.release}, {story.sensitive}" if story.sensitive else one.release
             rows.append([story.attack, attacked, story.headline, *pair])
@@ -217,7 +217,7 @@ def policy_grids(plan: Plan, verdicts: Sequence[Verdict]) -> Iterator[Grid]:
         rows = [
             ["source", "", policy.source],
             ["seen of it", "", policy.seen],
-            *([one.clause, f"{prefix}/{one.by}", one.how] for one in policy.covers),
+            *([one.clause, one.by, one.how] for one in policy.covers),
             *(["not covered", "", text] for text in policy.not_covered),
         ]
         head = ["clause", "check", "how it is covered"]
