@@ -85,7 +85,7 @@ class HipaaIdentifiers(Definition):
         if not found:
             return Verdict(
                 status="holds",
-                because=f"{plural('column', len(question.columns))} looked at, none shows one",
+                because=f"of {plural('column', len(question.columns))} none is known to show one",
                 evidence=Certificate("columns", looked),
                 vacuous=not question.rows or not question.columns,
                 **said,
