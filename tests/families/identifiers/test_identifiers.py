@@ -34,7 +34,7 @@ BY_NAME = {
     "H": ["mrn", "patient_id", "medical_record_number"],
     "I": ["member_id", "medicare_number", "insurance_id"],
     "J": ["account_number", "iban", "credit_card"],
-    "K": ["license_number", "passport"],
+    "K": ["license_number", "License", "passport"],
     "L": ["vin", "license_plate"],
     "M": ["device_serial", "mac_address", "serial_number"],
     "N": ["url", "website"],
@@ -62,7 +62,17 @@ NOTHING = [
     *("5.1.1", "120/80", "12:30", "3", "1e-05", "-17.25", "+1.5", "A-12-B"),
     *(13053, 98.6, True, "Some-college", "Prof-specialty", "10,000", "2 of 3", "HbA1c 7.5 %"),
 ]
-HARMLESS = ["sex", "race", "language", "product_name", "percentage", "state", "country", "bmi"]
+HARMLESS = [
+    "sex",
+    "race",
+    "language",
+    "product_name",
+    "percentage",
+    "state",
+    "country",
+    "bmi",
+    "device_type",
+]
 
 
 def letters(found: object) -> set[str]:

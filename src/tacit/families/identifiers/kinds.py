@@ -131,6 +131,20 @@ PHRASES: tuple[tuple[IdentifierKind, str], ...] = (
         "username, user name, login, barcode",
     ),
 )
+# These say it only where they are the whole name: a device type is no device.
+WHOLE = {
+    "location": PLACES,
+    "medicare": PLANS,
+    "medicaid": PLANS,
+    "account": ACCOUNTS,
+    "license": LICENSES,
+    "licence": LICENSES,
+    "certificate": LICENSES,
+    "vehicle": VEHICLES,
+    "device": DEVICES,
+    "mac": DEVICES,
+    "image": PHOTOS,
+}
 ZIP = "zip, zipcode, zip code, zcta, postcode, post code, postal code"
 AGE = "age, ages, years old"
 BIRTH = "birth, birthday, born, dob, yob, birthdate"
@@ -153,6 +167,7 @@ def kinds_of_name(name: str) -> tuple[IdentifierKind, ...]:
         for phrase, kind in found
         if not any(phrase != other and inside(phrase, other) for other, _ in found)
     ]
+    longest += [WHOLE[one] for one in said if said == [one] and one in WHOLE]
     if is_persons_name(said) or (len(said) == 1 and said[0] in ANYBODY - ALSO_THINGS):
         longest.append(NAMES)
     if not longest and ANYBODY & set(said) and BARE_NUMBERS & set(said):
