@@ -369,6 +369,8 @@ def test_no_step_leads_in_a_circle(verdicts: Any) -> None:
     document = document_of("people", "view", "published")
     document["releases"]["view"]["query"] = "SELECT DISTINCT pay FROM people WHERE age = 20"
     for found in verdicts(document, "view", "published"):
+        if found.check in kinds_of("identifiers"):
+            continue
         assert found.reason is not None and found.reason.code == "does-not-compose"
         named = steps(found.check, found.reason.text)
         assert not named or found.check in kinds_of("overlaps"), (found.check, found.reason)
@@ -394,7 +396,7 @@ def test_people_of_another_name_are_found_without_a_ledger(tmp_path: Path, copie
     }
     document["releases"]["view"]["query"] = "SELECT name, pay FROM staff"
     for found in assess(plan_of(document, tmp_path)).verdicts:
-        assert (
+        assert found.check in kinds_of("identifiers") or (
             found.status == "undecided"
             and found.reason is not None
             and "have the same people, or may" in found.reason.text
