@@ -26,7 +26,7 @@ TIERS: tuple[tuple[str, ...], ...] = (
     ("model",),
     ("engines",),
     ("families.solving",),
-    ("families.queries", "families.microdata", "families.synthetic"),
+    ("families.queries", "families.microdata", "families.synthetic", "families.identifiers"),
     ("families.worlds", "families.overlaps"),
     ("families.*.definitions", "families.definition", "families.parameters", "families.words"),
     ("families.*.repair", "families.*.restore", "families.*.attacks", "families.*.utility"),

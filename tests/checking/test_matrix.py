@@ -136,6 +136,7 @@ PARAMETERS: Mapping[str, Document] = {
     "e-safety": {"secret": "member"},
     "differential-privacy": {},
     "probabilistic-dp": {},
+    "hipaa-identifiers": {},
 }
 ALONE = {"c-k-safety", "dissimilarity"}  # as they are asked here, of one release only
 SHAPES = ("view", "microdata", "synthetic", "rule")
@@ -153,7 +154,12 @@ UNKNOWN = ((("press",), ("bank",)),)
 # Of g-safety a view that tells anything new is breached whatever else is out;
 # so it is asked about one that tells nothing, beside the list.
 GROUPS = {
-    "people": {*kinds_of("microdata"), *kinds_of("overlaps"), *kinds_of("synthetic")},
+    "people": {
+        *kinds_of("microdata"),
+        *kinds_of("overlaps"),
+        *kinds_of("synthetic"),
+        *kinds_of("identifiers"),
+    },
     "two tables": {"perfect-privacy", "e-safety"},
     "nothing new": {"g-safety"},
 }
@@ -171,7 +177,7 @@ def asked() -> list[str]:
 def new_release(kind: str) -> str:
     return (
         "coarse"
-        if kind in kinds_of("microdata")
+        if kind in (*kinds_of("microdata"), *kinds_of("identifiers"))
         else "pays"
         if kind in kinds_of("overlaps")
         else "noisy"
@@ -184,6 +190,8 @@ def new_release(kind: str) -> str:
 
 def right(kind: str, shape: str) -> tuple[str, str | None]:
     """The one right outcome: status, and the code where it is undecided."""
+    if kind in kinds_of("identifiers"):  # which columns are shown depends on nothing that is out
+        return "holds", None
     if kind in kinds_of("overlaps") and shape in ("view", "microdata"):
         return "breached", None
     if kind in kinds_of("microdata") and shape == "microdata" and kind not in ALONE:
@@ -361,6 +369,8 @@ def test_no_step_leads_in_a_circle(verdicts: Any) -> None:
     document = document_of("people", "view", "published")
     document["releases"]["view"]["query"] = "SELECT DISTINCT pay FROM people WHERE age = 20"
     for found in verdicts(document, "view", "published"):
+        if found.check in kinds_of("identifiers"):
+            continue
         assert found.reason is not None and found.reason.code == "does-not-compose"
         named = steps(found.check, found.reason.text)
         assert not named or found.check in kinds_of("overlaps"), (found.check, found.reason)
@@ -386,7 +396,7 @@ def test_people_of_another_name_are_found_without_a_ledger(tmp_path: Path, copie
     }
     document["releases"]["view"]["query"] = "SELECT name, pay FROM staff"
     for found in assess(plan_of(document, tmp_path)).verdicts:
-        assert (
+        assert found.check in kinds_of("identifiers") or (
             found.status == "undecided"
             and found.reason is not None
             and "have the same people, or may" in found.reason.text

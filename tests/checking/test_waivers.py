@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,14 @@ def test_a_waiver_that_ended_counts_as_none_and_is_named(plan: Path) -> None:
     found = assess(load_plan(plan), today=AFTER)
     assert found.exit_status == 1 and found["threes"].waived is None
     assert "the waiver by A. Bee ended on 2030-01-31 and does not count" in str(found)
+
+
+def test_every_format_names_a_waiver_that_ended(plan: Path) -> None:
+    loaded = load_plan(plan)
+    found = assess(loaded, today=LAST + timedelta(days=1))
+    findings = find(loaded, loaded.checks, found.verdicts, FAILS_ON["undecided"], 0)
+    for name in FORMATS:
+        assert "the waiver by A. Bee ended on 2030-01-31" in render(name, findings), name
 
 
 def test_a_waiver_of_what_holds_is_noted_as_not_needed(plan: Path) -> None:

@@ -48,7 +48,7 @@ def test_every_pack_can_be_included_and_every_check_covers_a_clause(
     assert names == ["first", *(f"{name}/{one}" for one in own), "last"]
     assert {one.by for one in policy.covers} == set(own) and policy.not_covered
     assert "complian" not in str(policy.to_json()).lower()
-    assert plan.policies == (name,)
+    assert plan.policies == {name: name}
 
 
 def test_a_pack_included_twice_needs_names_that_differ(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from tacit.checking.assess import assess
 from tacit.checking.recording.record import record
 from tacit.cli import commands
 from tacit.errors import InputError
@@ -24,6 +25,7 @@ releases: {april: {table: people, generalization: {zip: 1}, to: [authors]}}
 checks:
 - k-anonymity: {release: april, k: 2, name: twos}
 """
+HIPAA = "hipaa-identifiers: {release: april}"
 DATA = "zip,ill\n13053,flu\n13058,cold\n14850,flu\n14853,gout\n"
 
 
@@ -120,3 +122,28 @@ def test_exit_statuses_of_the_commands(folder: Path) -> None:
     Path(file).write_text("<p>Hello</p>")
     assert isinstance(ended("verify", file)[0], InputError)  # which ends with 2
     assert isinstance(ended("verify", file + ".not")[0], InputError)
+
+
+def test_years_of_birth_are_judged_by_the_day_of_the_dossier(tmp_path: Path) -> None:
+    (tmp_path / "tacit.yaml").write_text(
+        PLAN.replace("k-anonymity: {release: april, k: 2, name: twos}", HIPAA)
+    )
+    (tmp_path / "people.csv").write_text(DATA)
+    plan = load_plan(tmp_path / "tacit.yaml")
+    [found] = assess(plan, today=date(2031, 1, 1))
+    assert found.required["year"] == 2031
+
+
+def test_an_input_that_is_not_there_is_no_difference_but_wrong_input(folder: Path) -> None:
+    file = made(folder)
+    (folder / "people.csv").rename(folder / "elsewhere.csv")
+    with pytest.raises(InputError, match=r"there is no people\.csv any more"):
+        verify_dossier(file, load_plan(folder / "tacit.yaml"))
+
+
+def test_what_went_out_later_is_named_where_the_page_is_another_one(folder: Path) -> None:
+    from tacit.checking.recording.record import withdraw
+
+    file = made(folder)
+    withdraw(load_plan(folder / "tacit.yaml"), "april", by="weber")
+    assert "the ledger has entries after 1, with which it is judged now" in differs(folder, file)

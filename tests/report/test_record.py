@@ -95,3 +95,20 @@ checks: [{perfect-privacy: {release: v, secret: s}}]
     said = recorded(plan, found, "shared", None, tried_on(plan, found))
     assert "v was not attacked: there are attacks on generalized copies only" in said.unchecked
     assert "Do not release it" in said.grids[0].rows[0][1]
+
+
+def test_a_pack_is_told_clause_by_clause_where_its_checks_were_asked(tmp_path: Path) -> None:
+    path = tmp_path / "tacit.yaml"
+    pack = "- include: {policy: us-cms-11, release: april, name: cms}"
+    path.write_text(PLAN.replace("waive:", f"{pack}\nwaive:"))
+    (tmp_path / "people.csv").write_text("zip,ill\n13053,flu\n13058,cold\n")
+    plan = load_plan(path)
+    asked, apart = (
+        {one.caption: one.rows for one in recorded(plan, assess(plan, only=(name,)), "owner").grids}
+        for name in ("cms/cells", "threes")
+    )
+    caption = "Policy pack us-cms-11: No group of 1 to 10 people"
+    first = asked[caption][2]
+    assert first[:2] == ["no cell with a value of 1 to 10 is reported", "cells"]
+    assert [row[0] for row in asked[caption]].count("not covered") == 3
+    assert caption not in apart

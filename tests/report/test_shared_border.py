@@ -157,12 +157,24 @@ def microdata() -> str:
     return MICRODATA.format(checks="\n".join(lines))
 
 
+IDENTIFIERS = """version: 1
+tables:
+  people: {file: people.csv, person: [name], identifiers: [ward], quasi-identifiers: [name], sensitive: [ill, pay]}
+releases:
+  raw: {table: people}
+  out: {query: "SELECT ill FROM people"}
+checks:
+  - hipaa-identifiers: {release: raw}
+  - hipaa-identifiers: {release: out}
+"""  # noqa: E501
+
 PLANS = {
     "microdata": microdata(),
     "overlaps": OVERLAPS,
     "views": VIEWS,
     "safety": SAFETY,
     "synthetic": SYNTHETIC,
+    "identifiers": IDENTIFIERS,
 }
 
 
@@ -196,7 +208,7 @@ def test_what_is_shared_of_a_check_has_no_protected_value(family: str, tmp_path:
         )
     assert not values_in(printed(found, audience="shared"), plan)
     assert not values_in(render(found, "shared"), plan)
-    if family in ("microdata", "overlaps"):
+    if family in ("microdata", "overlaps", "identifiers"):
         assert values_in(printed(found), plan), "the owner sees them"
         assert {verdict.status for verdict in found.verdicts} >= {"holds", "breached"}
 

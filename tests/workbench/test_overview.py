@@ -497,3 +497,18 @@ def test_a_plan_that_is_wrong_is_told_at_its_line(folder: Path, here: None) -> N
     with pytest.raises(TacitError) as caught:
         checked(folder)
     assert next(iter(caught.value)).mark.line == 9  # type: ignore[union-attr]
+
+
+def test_a_waiver_stands_with_its_check_and_asks_for_a_new_card(folder: Path, here: None) -> None:
+    named = TWO.replace("{release: one, k: 2}", "{release: one, k: 3, name: threes}")
+    (folder / "tacit.yaml").write_text(named)
+    before = fingerprints(load_plan(folder / "tacit.yaml"))
+    waiver = "waive: [{check: threes, reason: agreed, by: A. Bee, until: 2999-12-31}]\n"
+    (folder / "tacit.yaml").write_text(named + waiver)
+    plan = load_plan(folder / "tacit.yaml")
+    after = fingerprints(plan)
+    assert [key for key in after if after[key] != before[key]] == [keys_of(plan)[0]]
+    found = answers(plan, checked(folder))
+    said = "Waived by A. Bee until 2999-12-31: agreed"
+    assert [(one.state, one.waiver) for one in found][:2] == [("breached", said), ("holds", "")]
+    assert said in board_csv(plan, found).decode()

@@ -76,7 +76,7 @@ def test_the_verdict_is_one_sentence() -> None:
 
 
 def test_every_kind_of_release_has_evidence_to_show() -> None:
-    for name in FAMILIES:
+    for name in set(FAMILIES) - {"identifiers"}:  # of these the cards say all
         module = evidence(name)
         assert isinstance(module.HAS_CARDS, bool) and isinstance(module.IS_ALWAYS_SHOWN, bool)
         assert list(inspect.signature(module.show).parameters) == [

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from tacit.checking.concerning import is_alone
@@ -166,16 +166,16 @@ def assess(
     new_answers: Mapping[str, str] | None = None,
     today: date | None = None,
 ) -> Assessment:
-    """Answer the checks of a plan, and say which of them it waives `today` (default: in UTC).
+    """Answer the checks of a plan as of `today` (default: in UTC), and say which of them it waives.
 
     `only` picks checks by name, kind or release. `depth` also computes what a "page" draws, or
     only what the "terminal" tells of a breach, where that is quick. `new_answers` are keyed hashes
     of what is about to go out, for the ledger. Raises TacitError where the input is wrong.
     """
     job = job or Job()
-    with until(job=job), OpenPlan(plan, job) as opened:
+    with until(job=job), OpenPlan(plan, job, today) as opened:
         found = assess_open(opened, selected(plan, only), Holdings(opened, new_answers), depth)
-    return with_waivers(found, plan.waive, today or datetime.now(UTC).date())
+    return with_waivers(found, plan.waive, opened.today)
 
 
 def assess_open(

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from tacit.families.definition import Definition, Risk
+from tacit.families.identifiers.registration import REGISTRATION as IDENTIFIERS
 from tacit.families.microdata.registration import REGISTRATION as MICRODATA
 from tacit.families.overlaps.registration import REGISTRATION as OVERLAPS
 from tacit.families.queries.registration import REGISTRATION as QUERIES
@@ -73,7 +74,7 @@ def register(registration: Registration) -> None:
         DEFINITIONS.add(check.name, check.definition)
 
 
-for _registration in (MICRODATA, QUERIES, WORLDS, OVERLAPS, SYNTHETIC):
+for _registration in (MICRODATA, QUERIES, WORLDS, OVERLAPS, SYNTHETIC, IDENTIFIERS):
     register(_registration)
 
 

@@ -61,7 +61,7 @@ class Family(ABC, Generic[Q]):
     `has_all_adversaries`: one question has the cases of all of them. `draws`: outputs are drawn at
     random, and each spends by itself. `same_people`: what is out counts only for the people that it
     was about. `is_advised`: it may be named where another family cannot judge. `releases` are the
-    kinds that it makes.
+    kinds that it makes. `alone`: what is out changes nothing about its answers.
     """
 
     name: ClassVar[str]
@@ -70,6 +70,7 @@ class Family(ABC, Generic[Q]):
     draws: ClassVar[bool] = False
     same_people: ClassVar[bool] = False
     is_advised: ClassVar[bool] = False
+    alone: ClassVar[bool] = False
     releases: ClassVar[tuple[ReleaseKind[Any], ...]] = ()
 
     # -- the question and its answer ---------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -19,11 +20,13 @@ T = TypeVar("T")
 
 class OpenPlan:
     """A plan, its source, and each family's reader of it, made once. Some checks need no data:
-    the source is opened when the first reader asks for it.
+    the source is opened when the first reader asks for it. `today` (default: in UTC) is the day of
+    which it is asked.
     """
 
-    def __init__(self, plan: Plan, job: Job | None = None) -> None:
+    def __init__(self, plan: Plan, job: Job | None = None, today: date | None = None) -> None:
         self.plan = plan
+        self.today = today or datetime.now(UTC).date()
         self.job = job or Job()
         self._made: dict[type, Any] = {}
         self._stack = ExitStack()

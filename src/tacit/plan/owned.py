@@ -54,7 +54,7 @@ def _named(plan: Plan) -> Iterator[str]:
         yield from _texts(table.distances)
     for release in plan.releases.values():
         yield from release.files()
-    yield from plan.policies
+    yield from plan.policies.values()
     for check in plan.checks:
         yield from _texts(check.parameters)
 

@@ -77,7 +77,7 @@ class Plan:
     organisation: str = ""
     author: str = ""
     question: str = ""  # that the owner asks, in words
-    policies: tuple[str, ...] = ()  # that `checks` include, as the file names them
+    policies: Mapping[str, str] = field(default_factory=dict)  # packs, by what names their checks
 
     def of(self, kind: type[R]) -> dict[str, R]:
         """The releases of one kind, by name."""

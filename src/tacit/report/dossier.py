@@ -22,6 +22,7 @@ from tacit.checking.recording.rechecking import Compared
 from tacit.errors import InputError, TacitError, did_you_mean
 from tacit.ledger.entries import GIVES, Entry, canonical, time_text
 from tacit.ledger.key import Key
+from tacit.ledger.paging import size
 from tacit.ledger.reading import Changed
 from tacit.model.jobs import Job
 from tacit.model.verdict import Audience, Verdict
@@ -124,7 +125,7 @@ def make_dossier(
         tuple(in_words(one) for one in assessment.verdicts),
     )
     sealing = Sealing(canonical(asdict(sources)), entry_grid(found), UNSEALED)
-    tried = tried_on(plan, assessment, job)
+    tried = tried_on(plan, assessment, job, day)
     page = render(assessment, audience, plan, tried, day, sealing)
     seal = seal_of(page, key)
     return Dossier(SEAL.sub(f'<code class="seal">{seal}</code>', page, count=1), seal, sources)
@@ -145,13 +146,14 @@ def differences(text: str, then: Sources, seal: str, plan: Plan, job: Job | None
     """What differs, the inputs first."""
     try:
         with ledger_of(plan) as ledger:
-            key = ledger.key
+            key, entries = ledger.key, size(ledger)
     except Changed as error:
         yield f"the ledger: {error.message}"
         return
     if seal_of(text, key) != seal:
         yield "the file is not as it was made, or it was made with another key"
     files = file_hashes(plan, key)
+    refuse_missing(plan, files, then.files)
     for name in sorted({*files, *then.files}):
         if name not in files:
             yield f"{name} is not among the files of the plan any more"
@@ -179,6 +181,8 @@ def differences(text: str, then: Sources, seal: str, plan: Plan, job: Job | None
         if one not in then.verdicts:
             yield f"a verdict is another one now: {one}"
     if now.seal != seal:
+        if entries > then.entry:
+            yield f"the ledger has entries after {then.entry}, with which it is judged now"
         yield f"the hash of the dossier made now is {now.seal}"
 
 
@@ -222,11 +226,22 @@ def file_hashes(plan: Plan, key: Key) -> dict[str, str]:
     for path in owners_files(plan):
         if path.is_file():
             digest = key.begin("dossier file")
-            with path.open("rb") as file:
-                while piece := file.read(PIECE):
-                    digest.update(piece)
+            try:
+                with path.open("rb") as file:
+                    while piece := file.read(PIECE):
+                        digest.update(piece)
+            except OSError as error:
+                raise InputError(f"{path} cannot be read: {error.strerror}.") from None
             found[shown(path, plan.folder)] = digest.hexdigest()
     return found
+
+
+def refuse_missing(plan: Plan, now: Mapping[str, str], then: Mapping[str, str]) -> None:
+    """Raise an InputError where the plan is what it was, and a file of it is not there."""
+    own = shown(Path(plan.file), plan.folder)
+    missing = [name for name in then if name not in now]
+    if missing and now.get(own) == then.get(own):
+        raise InputError(f"there is no {missing[0]} any more.", hint="Put it back as it was.")
 
 
 def in_words(verdict: Verdict) -> str:

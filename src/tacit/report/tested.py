@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any
 
 from tacit.checking.assess import Assessment, assess
 from tacit.errors import TacitError
-from tacit.families.catalog import FAMILY_OF
+from tacit.families.catalog import CHECKS
 from tacit.families.family import Answered
 from tacit.families.microdata.attacks.stories import Attack
 from tacit.families.microdata.runs.attack import attack
@@ -28,7 +29,9 @@ class Tested:
     not_run: Mapping[str, str] = field(default_factory=dict)
 
 
-def tried_on(plan: Plan, assessment: Assessment, job: Job | None = None) -> Tested:
+def tried_on(
+    plan: Plan, assessment: Assessment, job: Job | None = None, today: date | None = None
+) -> Tested:
     """Measure the tables before they are generalized, and attack every generalized copy that was
     judged.
     """
@@ -43,11 +46,14 @@ def tried_on(plan: Plan, assessment: Assessment, job: Job | None = None) -> Test
             attacks.append(attack(plan, name, job=job))
         except TacitError as error:
             not_run[name] = error.message.removesuffix(".")
-    return Tested(before(plan, assessment.answered, job), attacks, not_run)
+    return Tested(before(plan, assessment.answered, job, today), attacks, not_run)
 
 
 def before(
-    plan: Plan, answered: Sequence[Answered[Any]], job: Job | None = None
+    plan: Plan,
+    answered: Sequence[Answered[Any]],
+    job: Job | None = None,
+    today: date | None = None,
 ) -> dict[int, Mapping[str, Any]]:
     """What the checks of generalized copies measure in the table as it is, with nothing else out;
     nothing where that cannot be asked.
@@ -59,7 +65,7 @@ def before(
         return {}
     alone = replace(plan, releases={**plan.releases, **raw}, checks=checks, published=(), waive=())
     try:
-        found = assess(alone, job=job).verdicts
+        found = assess(alone, job=job, today=today).verdicts
     except TacitError:
         return {}
     return {place: one.measured for place, one in zip(places, found, strict=True)}
@@ -68,6 +74,6 @@ def before(
 def is_generalized(plan: Plan, answered: Answered[Any]) -> bool:
     """Is it about copies that the plan makes by levels?"""
     made = plan.of(Microdata)
-    return FAMILY_OF.get(answered.check.kind) == "microdata" and all(
+    return not CHECKS[answered.check.kind].many and all(
         name in made and made[name].file is None for name in answered.check.releases
     )

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tacit.families.identifiers.column_words import PERSON, words_of
 from tacit.starter.looking import ENOUGH, Facts
-from tacit.starter.words import NUMBER, PERSON, WHO, Family, Meaning, Role, meaning_of, words_of
+from tacit.starter.words import NUMBER, WHO, Family, Meaning, Role, meaning_of
 
 MOST_CODES = 20  # different numbers up to which they may be codes for categories
 SHARED_BY = 5  # rows that a category of text has on average, at least

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,6 +24,7 @@ from tacit.plan.read.references import LEDGER
 
 if TYPE_CHECKING:
     from tacit.model.schema import Table
+    from tacit.model.verdict import Waiver
     from tacit.plan.plan import Check, Plan
     from tacit.workbench.bench import Book
     from tacit.workbench.work import Work
@@ -141,6 +143,7 @@ def fingerprint(check: Check, plan: Plan, stamps: Mapping[Path, tuple[int, ...]]
             looked_at,
             released,
             ledger,
+            *(one for one in plan.waive if one.check == check.name),  # its card shows it
         )
     )
     return hashlib.sha256(said.encode()).hexdigest()
@@ -219,7 +222,7 @@ def stamp_of(path: Path) -> tuple[int, ...] | None:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A check of the plan and what is known of it:
-    its state now, and its last verdict, if there is one.
+    its state now, its last verdict, if there is one, and what a waiver of the plan says of it.
     """
 
     key: str
@@ -227,6 +230,7 @@ class Answer:
     state: State
     verdict: Mapping[str, Any] | None = None
     when: str | None = None
+    waiver: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +252,7 @@ def answers(plan: Plan, checked: Checked | None) -> list[Answer]:
     verdicts = by_key(checked)
     now, then = fingerprints(plan), (checked or {}).get("fingerprints", {})
     times = (checked or {}).get("times", {})
+    waivers = {one.check: waiver_words(one, datetime.now(UTC).date()) for one in plan.waive}
     found = []
     for key, check in zip(keys_of(plan), plan.checks, strict=True):
         verdict = verdicts.get(key)
@@ -258,8 +263,24 @@ def answers(plan: Plan, checked: Checked | None) -> list[Answer]:
             if now[key] != then.get(key)
             else verdict["status"]
         )
-        found.append(Answer(key, check, state, verdict, times.get(key)))
+        said = waivers.get(check.name or "", "") if state not in ("holds", "unchecked") else ""
+        found.append(Answer(key, check, state, verdict, times.get(key), said))
     return found
+
+
+def waiver_words(waiver: Waiver, today: date) -> str:
+    """What a waiver says of a check that does not hold.
+
+    >>> from tacit.model.verdict import Waiver
+    >>> waiver = Waiver("small", "agreed with the board", "A. Bee", date(2030, 1, 31))
+    >>> waiver_words(waiver, date(2030, 1, 31))
+    'Waived by A. Bee until 2030-01-31: agreed with the board'
+    >>> waiver_words(waiver, date(2030, 2, 1))
+    'The waiver by A. Bee ended on 2030-01-31 and does not count'
+    """
+    if today > waiver.until:
+        return f"The waiver by {waiver.by} ended on {waiver.until.isoformat()} and does not count"
+    return str(waiver)
 
 
 def state_of(found: Iterable[Answer]) -> State:

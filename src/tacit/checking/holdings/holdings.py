@@ -337,6 +337,8 @@ class Holdings:
         own: set[str | None] = (
             set()
         )  # answers of synthetic releases that are asked about and are out
+        if family_of(check.kind).alone:
+            return hand
         for held in (self._as_kept(check, one) for one in adversary.held):
             if held.release in adversary.new:
                 hand = self._again(check, hand, held, own)

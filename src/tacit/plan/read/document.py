@@ -199,8 +199,8 @@ def read_document(path: str | Path) -> Document:
     return parse(read_text(Path(path), str(path), what="plan", hint=GET_A_PLAN), str(path))
 
 
-def parse(content: str, file: str = "tacit.yaml") -> Document:
-    """The tree of a YAML text; a PlanError with its place where it is none.
+def parse(content: str, file: str = "tacit.yaml", *, policy: bool = False) -> Document:
+    """The tree of a YAML text, of a plan or a policy; a PlanError with its place where it is none.
 
     >>> parse("a: *\\n")
     Traceback (most recent call last):
@@ -224,17 +224,18 @@ def parse(content: str, file: str = "tacit.yaml") -> Document:
         raise PlanError(
             "a \\U escape or a %YAML line has a number out of range.", mark=Mark(file)
         ) from None
+    what, start = ("policy", "title: ...") if policy else ("plan", "version: 1")
     if root is None or (isinstance(root, yaml.ScalarNode) and root.value == ""):
         raise PlanError(
-            "the plan is empty.",
-            hint=f"It starts with the line: version: 1. {GET_A_PLAN}",
+            f"the {what} is empty.",
+            hint=f"It starts with the line: {start}{'' if policy else f'. {GET_A_PLAN}'}",
             mark=Mark(file),
         )
     document = Document(file, lines, root)
     if not isinstance(root, yaml.MappingNode):
         raise PlanError(
-            "the plan is not a mapping of keys to values.",
-            hint="It starts with the line: version: 1",
+            f"the {what} is not a mapping of keys to values.",
+            hint=f"It starts with the line: {start}",
             mark=document.place(root.start_mark),
         )
     return document

@@ -16,7 +16,7 @@ from tacit.plan.plan import Check, Plan, Role
 from tacit.plan.read.checks import read_check
 from tacit.plan.read.document import Faults, Written, read_document
 from tacit.plan.read.keys import PlanKeys, Read, read_keys
-from tacit.plan.read.policies import INCLUDE, included, is_include
+from tacit.plan.read.policies import INCLUDE, included, is_include, prefix_of
 from tacit.plan.read.references import LEDGER, References, check_names, check_waivers
 from tacit.plan.read.releases import Section, read_query, read_release, releases_from
 from tacit.plan.read.snapshots import with_snapshots
@@ -90,7 +90,11 @@ def read_plan(document: Written, folder: Path, *, need_checks: bool = False) -> 
         organisation=keys.organisation,
         author=keys.author,
         question=keys.question,
-        policies=tuple(one[INCLUDE]["policy"] for one in keys.checks if is_include(one)),
+        policies={
+            prefix_of(one[INCLUDE]): one[INCLUDE]["policy"]
+            for one in keys.checks
+            if is_include(one)
+        },
         waive=tuple(Waiver(one.check, one.reason, one.by, one.until) for one in keys.waive),
     )
 

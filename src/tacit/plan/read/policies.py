@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import PlanError, TacitError, did_you_mean
+from tacit.errors import ParameterError, PlanError, TacitError, did_you_mean
 from tacit.plan.plan import Check
 from tacit.plan.read import values
 from tacit.plan.read.checks import read_check
@@ -83,9 +83,8 @@ def load_policy(word: str, folder: Path = Path()) -> Policy:
     """
     if word.endswith((".yaml", ".yml")):
         hint = "Paths are relative to the plan."
-        return read_policy(
-            Path(word).stem, parse(read_text(folder / word, word, what="policy", hint=hint), word)
-        )
+        text = read_text(folder / word, word, what="policy", hint=hint)
+        return read_policy(Path(word).stem, parse(text, word, policy=True))
     if word not in built_in():
         near = did_you_mean(word, built_in())
         raise PlanError(f"there is no policy {word!r}.", hint=f"{near} Own packs end in .yaml.")
@@ -113,6 +112,9 @@ def read_policy(name: str, document: Document) -> Policy:
     names = [_name(entry, at, faults) for at, entry in enumerate(checks)]
     for at, twice in values.repeated(one for one in names if one):
         faults.add(f"two checks are named {twice!r}.", "checks", at, hint="Rename one of them.")
+    for at, entry in enumerate(checks):
+        if names[at]:
+            _refuse(entry, at, faults)
     covers = tuple(_clauses(found["covers"], names, faults))
     left = faults.fit(
         ("not-covered",), values.listed, found["not-covered"], "a list of what is not covered"
@@ -148,6 +150,20 @@ def _name(entry: object, at: int, faults: Faults) -> str | None:
     return faults.fit(("checks", at), values.text, keys["name"], "a name")
 
 
+def _refuse(entry: Mapping[str, Any], at: int, faults: Faults) -> None:
+    """What is wrong with a check of a pack, whatever release it will be asked of."""
+    from tacit.families.catalog import define
+
+    ((kind, keys),) = entry.items()
+    check = read_check({kind: {**keys, "release": "any"}}, at, faults)
+    try:
+        if check is not None:
+            define(check.kind, check.parameters)
+    except ParameterError as error:
+        first = (error.parameter or "").replace("_", "-").partition(".")[0]
+        faults.take(error.at(faults.document.mark("checks", at, kind, first)))
+
+
 def _clauses(written: object, names: list[str | None], faults: Faults) -> Iterator[Clause]:
     """What a pack covers; every clause names one of its checks."""
     hint = "Write a list of {clause: ..., by: NAME OF A CHECK, how: ...}."
@@ -168,6 +184,15 @@ def is_include(entry: object) -> bool:
     return isinstance(entry, dict) and list(entry) == [INCLUDE]
 
 
+def prefix_of(keys: Mapping[str, Any]) -> str:
+    """What comes before the names of the checks of an included policy.
+
+    >>> prefix_of({"policy": "rules/house.yaml"}), prefix_of({"policy": "wp216", "name": "april"})
+    ('house', 'april')
+    """
+    return str(keys.get("name", Path(keys["policy"]).stem))
+
+
 def included(entry: Mapping[str, Any], at: int, folder: Path, faults: Faults) -> list[Check]:
     """The checks of the policy that an entry includes, each named after the policy."""
     path, keys = ("checks", at, INCLUDE), entry[INCLUDE]
@@ -182,8 +207,8 @@ def included(entry: Mapping[str, Any], at: int, folder: Path, faults: Faults) ->
     if "policy" not in keys or not {"release", "releases"} & set(keys):
         faults.add(f"{INCLUDE} needs 'policy' and 'release'.", *path, hint=f"Write {EXAMPLE}")
     word = faults.fit((*path, "policy"), values.text, keys.get("policy", "-"), "a policy's name")
-    prefix = faults.fit((*path, "name"), values.text, keys.get("name", "-"), "a name")
-    if len(faults) > before or word is None or prefix is None:
+    faults.fit((*path, "name"), values.text, keys.get("name", "-"), "a name")
+    if len(faults) > before or word is None:
         return []
     try:
         policy = load_policy(word, folder)
@@ -195,7 +220,7 @@ def included(entry: Mapping[str, Any], at: int, folder: Path, faults: Faults) ->
                 faults.add(one.message, *path, "policy", hint=one.hint)
         return []
     released = {key: keys[key] for key in ("release", "releases") if key in keys}
-    return list(_checks(policy, prefix if "name" in keys else policy.name, released, path, faults))
+    return list(_checks(policy, prefix_of(keys), released, path, faults))
 
 
 def _checks(

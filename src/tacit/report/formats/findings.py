@@ -51,10 +51,10 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """What was found, in a sentence or two."""
-        evidence, waived = self.verdict.evidence, self.verdict.waived
+        """What was found, with its waiver and notes."""
+        evidence = self.verdict.evidence
         more = evidence.text if isinstance(evidence, Reason) else ""
-        said = (self.verdict.because, more, str(waived) if waived else "")
+        said = (self.verdict.because, more, *self.verdict.remarks)
         return " ".join(sentence(one) for one in said if one)
 
     @property

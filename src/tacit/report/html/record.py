@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -23,6 +23,7 @@ from tacit.model.schema import HierarchySpec, Table
 from tacit.model.verdict import Audience, Verdict
 from tacit.plan.owned import owners_files
 from tacit.plan.plan import Check, Plan
+from tacit.plan.read.policies import load_policy
 from tacit.report.html.cards import Grid, parameters
 from tacit.report.terminal.answers import by_release, heading, judged, not_together
 from tacit.report.tested import Tested
@@ -75,6 +76,7 @@ def recorded(
         attacks_grid(tried),
         columns_grid(plan.tables[name] for name in tables_told(plan, verdicts, audience)),
         levels_grid(plan, verdicts),
+        *policy_grids(plan, verdicts),
     ]
     if audience == "owner":
         grids += [releases_grid(plan, verdicts), files_grid(owners_files(plan), plan.folder)]
@@ -203,6 +205,23 @@ def attacks_grid(tried: Tested) -> Grid:
             rows.append([story.attack, attacked, story.headline, *pair])
     head = ["attack", "on", "what it achieved", "belief before", "after"]
     return Grid("Attacks that were run", head, rows)
+
+
+def policy_grids(plan: Plan, verdicts: Sequence[Verdict]) -> Iterator[Grid]:
+    """What each pack covers, clause by clause, and what not, of those whose checks were asked."""
+    asked = [one.name or "" for one in verdicts]
+    for prefix, word in plan.policies.items():
+        if not any(name.startswith(f"{prefix}/") for name in asked):
+            continue
+        policy = load_policy(word, plan.folder)
+        rows = [
+            ["source", "", policy.source],
+            ["seen of it", "", policy.seen],
+            *([one.clause, one.by, one.how] for one in policy.covers),
+            *(["not covered", "", text] for text in policy.not_covered),
+        ]
+        head = ["clause", "check", "how it is covered"]
+        yield Grid(f"Policy pack {policy.name}: {policy.title}", head, rows)
 
 
 def levels_grid(plan: Plan, verdicts: Iterable[Verdict]) -> Grid:

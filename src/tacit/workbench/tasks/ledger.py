@@ -24,7 +24,8 @@ from tacit.ledger.paging import reaching
 from tacit.ledger.reading import Changed
 from tacit.ledger.verify import Fault, Verified
 from tacit.model.jobs import Job
-from tacit.model.verdict import Verdict
+from tacit.model.verdict import Audience, Verdict
+from tacit.report.dossier import Dossier, make_dossier
 from tacit.workbench.app.reach import load_within
 
 
@@ -186,6 +187,14 @@ def entries_of(job: Job, path: Path, reach: Path, client: str, release: str | No
     """The numbers of the entries that reached a client."""
     with ledger_of(load_within(path, reach)) as ledger:
         return reaching(ledger, client, release=release, job=job)
+
+
+def dossier(
+    job: Job, path: Path, reach: Path, release: str, number: int, audience: Audience
+) -> Dossier:
+    """The dossier of a release, by an entry of the ledger."""
+    os.chdir(path.parent)  # so that messages name files as the page does
+    return make_dossier(load_within(path, reach), release, audience, entry=number, job=job)
 
 
 def read_roles(job: Job, path: Path, reach: Path) -> Prepared:

@@ -19,6 +19,7 @@ from tacit.ledger.entries import GIVES
 from tacit.ledger.paging import page, reaching, size, those
 from tacit.report.terminal.ledger import spent, what_was_done, when
 from tacit.workbench.bench import Visit
+from tacit.workbench.pages.ledger.dossier import dossier_buttons
 from tacit.workbench.parts.badges import badge
 from tacit.workbench.parts.grids import Grid
 from tacit.workbench.parts.notices import notice, show_error
@@ -238,6 +239,7 @@ class Details:
             self._facts()
             self._verdicts()
             self._hashes()
+            made = ui.element("div").classes("stack")
             self.place = ui.element("div").classes("stack")
             with self.place, ui.element("div").classes("toolbar"):
                 ui.link(
@@ -250,6 +252,7 @@ class Details:
                     ui.button("Correct ...", on_click=self._correct).props(
                         'flat data-testid="correct"'
                     )
+                    dossier_buttons(table.visit, entry, made)
         self.dialog.on("hide", self.dialog.delete)
         self.dialog.open()
 

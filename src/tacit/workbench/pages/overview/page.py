@@ -388,6 +388,7 @@ def found_cells(one: Answer) -> tuple[str, str, str]:
         if one.state == "stale"
         else first_sentence(one.verdict["because"])
     )
+    because = ". ".join(filter(None, (because, one.waiver)))
     return STATES.get(one.state, one.state), because, one.when or ""
 
 
@@ -407,6 +408,8 @@ def answer_line(one: Answer, release: str) -> None:
                 ui.html(
                     escape(f" · {in_short(one.verdict['because'])}"), tag="span", sanitize=False
                 ).classes("muted")
+            if one.waiver:
+                ui.label(f"{one.waiver.rstrip('.')}.").classes("fine").mark("waiver")
 
 
 def asked(check: Check) -> str:

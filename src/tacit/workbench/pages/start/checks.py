@@ -16,6 +16,7 @@ from tacit.errors import InputError, TacitError
 from tacit.model.numbers import exact
 from tacit.plan.edit.wishes.checks import AddCheck, RemoveCheck, SetCheck
 from tacit.plan.edit.wishes.releases import AddRelease
+from tacit.plan.read.policies import INCLUDE
 from tacit.plan.read.values import is_short_number
 from tacit.workbench.pages.start.fields import choice, entry, html, ticks, word
 from tacit.workbench.parts.notices import show_error
@@ -242,6 +243,7 @@ class Checks:
         about = keys.get("release", keys.get("releases", ""))
         of = ", ".join(map(str, about)) if isinstance(about, list) else str(about)
         of += f", about {keys['secret']}" if "secret" in keys else ""
+        kind = f"policy pack {keys.get('policy', '')}" if kind == INCLUDE else kind
         with ui.element("div").classes("check-row") as row:
             row.props.update({"role": "group", "aria-label": f"Check {at + 1}: {kind} of {of}"})
             with ui.element("span"):

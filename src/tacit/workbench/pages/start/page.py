@@ -26,6 +26,7 @@ from tacit.workbench.pages.start.columns import Columns
 from tacit.workbench.pages.start.fields import choice, entry, html
 from tacit.workbench.pages.start.hierarchies import Hierarchies
 from tacit.workbench.pages.start.latest import Latest
+from tacit.workbench.pages.start.packs import Packs
 from tacit.workbench.pages.start.synthetic import SyntheticReleases
 from tacit.workbench.pages.start.text import Text
 from tacit.workbench.pages.start.views import Views
@@ -545,6 +546,7 @@ class Desk:
                 Views(self.visit, self.draft, self._wish),
                 SyntheticReleases(self.visit, self.draft, self.table, self._wish),
                 Checks(self.draft, self.table, self._wish),
+                Packs(self.draft, self.table, self._wish),
             ]
             for part in self._parts:
                 await part.show()

@@ -1,0 +1,1 @@
+"""Direct identifiers: columns of a release whose names or values say who somebody is."""

@@ -1,0 +1,1 @@
+"""The definitions about direct identifiers, one a module."""
