@@ -9,7 +9,7 @@ from typing import Any
 from tacit.checking.assess import Assessment, assess
 from tacit.errors import TacitError
 from tacit.families.catalog import FAMILY_OF
-from tacit.families.family import Answered
+from tacit.families.family import Answered, Question
 from tacit.families.microdata.attacks.stories import Attack
 from tacit.families.microdata.runs.attack import attack
 from tacit.model.jobs import Job
@@ -47,7 +47,7 @@ def tried_on(plan: Plan, assessment: Assessment, job: Job | None = None) -> Test
 
 
 def before(
-    plan: Plan, answered: Sequence[Answered[Any]], job: Job | None = None
+    plan: Plan, answered: Sequence[Answered[Question]], job: Job | None = None
 ) -> dict[int, Mapping[str, Any]]:
     """What the checks of generalized copies measure in the table as it is, with nothing else out;
     nothing where that cannot be asked.
@@ -65,7 +65,7 @@ def before(
     return {place: one.measured for place, one in zip(places, found, strict=True)}
 
 
-def is_generalized(plan: Plan, answered: Answered[Any]) -> bool:
+def is_generalized(plan: Plan, answered: Answered[Question]) -> bool:
     """Is it about copies that the plan makes by levels?"""
     made = plan.of(Microdata)
     return FAMILY_OF.get(answered.check.kind) == "microdata" and all(

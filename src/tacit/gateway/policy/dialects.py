@@ -15,7 +15,6 @@ from sqlglot.tokenizer_core import TokenType
 from tacit.errors import QueryError
 from tacit.families.queries.query import Relations
 
-SPOKEN = ("mysql", "tsql", "postgres", "duckdb")
 PLACE = "tacit parameter "
 # Parts of a query that mean the same in all of these.
 SAME = (
