@@ -211,22 +211,6 @@ def perfect(table: Table) -> None:
             f"{'' if row['ended'] else 'below '}{row['seconds'] / row['peer']:.2f}",
             f"{row['goal']:g} s CPU",
         )
-    for row in measured("benchmarks.perfect", "many")["rows"]:
-        table.add_row(
-            f"1,000 secrets x 1,000 views, {row['name']}",
-            f"{row['seconds']:.1f} s CPU, {row['disclosed']:,} pairs disclosed",
-            f"pair by pair, from a sample: {row['pairs']:.0f} s",
-            f"1/{row['pairs'] / row['seconds']:.0f}",
-            "60 s CPU, cold",
-        )
-        table.add_row(
-            "a new view against the 1,000 secrets",
-            f"{1000 * row['mean']:.1f} ms CPU, at worst "
-            f"{1000 * row['worst_without_collector']:.0f} ms",
-            f"with Python's garbage collector: at worst {1000 * row['worst']:.0f} ms",
-            "",
-            "50 ms CPU",
-        )
 
 
 def view_safety(table: Table) -> None:

@@ -1,7 +1,6 @@
-"""Perfect privacy: a pair of queries, large queries as they grow, and a
-thousand secrets against a thousand views.
+"""Perfect privacy: a pair of queries, and large queries as they grow.
 
-    python -m benchmarks.perfect pair | large | growth [FILE.svg] | many
+    python -m benchmarks.perfect pair | large | growth [FILE.svg]
 
 CPU seconds, the least of several runs. The peer of large queries is a plain backtracking search for
 the one homomorphism that decides the question; it is stopped after two seconds.
@@ -9,9 +8,7 @@ the one homomorphism that decides the question; it is stopped after two seconds.
 
 from __future__ import annotations
 
-import gc
 import json
-import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +20,6 @@ from typing import Any
 from benchmarks.growth import Axis, chart
 from benchmarks.meter import cpu, require
 from tacit.families.queries.logic.critical import Judge, judge
-from tacit.families.queries.logic.index import SecretIndex
 from tacit.families.queries.query import (
     Atom,
     Conjunctive,
@@ -300,122 +296,6 @@ def bind(atom: Atom, fact: Atom, binding: dict[Term, Term], bound: list[Term]) -
     return True
 
 
-# --- many secrets and views -----------------------------------------------------------------------
-
-SETTINGS = (  # name, relations, may one be used twice, share of constants and how many, keys
-    ("20 relations, no self-joins", 20, False, 0.5, 50, False),
-    ("8 relations, self-joins", 8, True, 0.3, 10, False),
-    ("8 relations, self-joins, a key each", 8, True, 0.3, 10, True),
-    ("200 relations, self-joins", 200, True, 0.5, 50, False),
-)
-NUMBER = 1000
-SAMPLE = 400  # pairs judged without the index, to say what all would cost
-
-
-def random_join(
-    rng: random.Random, name: str, relations: int, again: bool, share: float, constants: int
-) -> Query:
-    """Five subgoals that share variables."""
-    numbers = (
-        [rng.randrange(relations) for _ in range(5)] if again else rng.sample(range(relations), 5)
-    )
-    variables = [Variable(f"x{number}") for number in range(6)]
-    atoms, last = [], variables[0]
-    for place, number in enumerate(numbers):
-        second: Term = (
-            Constant(rng.randrange(constants)) if rng.random() < share else variables[place + 1]
-        )
-        atoms.append(Atom(f"R{number}", (last, second, rng.choice(variables[: place + 1]))))
-        last = second if isinstance(second, Variable) else last
-    return Query(name, (Conjunctive((variables[0],), tuple(atoms)),))
-
-
-def many() -> list[dict[str, Any]]:
-    """A thousand secrets against a thousand views, and each view as a new one, beside judging
-    pair by pair.
-    """
-    rows = []
-    for name, number, again, share, constants, keyed in SETTINGS:
-        rng = random.Random(1)
-        keys = (("a",),) if keyed else ()
-        relations = {f"R{one}": Relation(f"R{one}", ("a", "b", "c"), keys) for one in range(number)}
-        secrets = [
-            random_join(rng, f"S{one}", number, again, share, constants) for one in range(NUMBER)
-        ]
-        views = [
-            random_join(rng, f"V{one}", number, again, share, constants) for one in range(NUMBER)
-        ]
-        runs = [all_views(secrets, views, relations) for _ in range(2)]
-        best = min(runs, key=lambda run: run["seconds"])
-        rows.append(
-            {
-                "name": name,
-                "seconds": best["seconds"],
-                "mean": sum(best["whole"]) / NUMBER,
-                "worst": max(best["whole"]),
-                "worst_without_collector": max(best["alone"]),
-                "over_50_ms": sum(one > 0.05 for one in best["whole"]),
-                "pairs": pair_by_pair(rng, secrets, views, relations),
-                "disclosed": best["disclosed"],
-                "private": NUMBER * NUMBER - best["disclosed"],
-            }
-        )
-    return rows
-
-
-class Collector:
-    """CPU seconds that Python's garbage collector took:
-    a full collection falls into few views, and costs more than they do.
-    """
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self._begun = 0.0
-
-    def __call__(self, phase: str, _: Any) -> None:
-        """What the collector calls when it starts and stops."""
-        if phase == "start":
-            self._begun = time.process_time()
-        else:
-            self.seconds += time.process_time() - self._begun
-
-
-def all_views(
-    secrets: Sequence[Query], views: Sequence[Query], relations: Relations
-) -> dict[str, Any]:
-    """CPU seconds of everything, of each view, and of each view without the garbage collector."""
-    collector = Collector()
-    gc.callbacks.append(collector)
-    begun = time.process_time()
-    index, whole, alone, disclosed = SecretIndex(secrets, relations), [], [], 0
-    for view in views:
-        before, collected = time.process_time(), collector.seconds
-        hits = index.against(view)
-        whole.append(time.process_time() - before)
-        alone.append(whole[-1] - (collector.seconds - collected))
-        disclosed += sum(hit.status == "disclosed" for hit in hits)
-    seconds = time.process_time() - begun
-    gc.callbacks.remove(collector)
-    return {"seconds": seconds, "whole": whole, "alone": alone, "disclosed": disclosed}
-
-
-def pair_by_pair(
-    rng: random.Random, secrets: Sequence[Query], views: Sequence[Query], relations: Relations
-) -> float:
-    """What all pairs would cost when each is judged alone, with queries prepared once:
-    a sample, scaled up.
-    """
-    judging = Judge(relations)
-    chosen = [(rng.choice(secrets), rng.choice(views)) for _ in range(SAMPLE)]
-    for secret, view in chosen:
-        judging.prepared(secret, 0)
-        judging.prepared(view, 1)
-    begun = time.process_time()
-    for secret, view in chosen:
-        judging.judge(secret, [view])
-    return (time.process_time() - begun) * len(secrets) * len(views) / SAMPLE
-
-
 # --- the picture ----------------------------------------------------------------------------------
 
 
@@ -457,7 +337,7 @@ def slope(rows: Sequence[dict[str, Any]]) -> float:
 
 
 def main(what: str, *given: str) -> None:
-    rows = {"pair": pair, "large": large, "growth": growth, "many": many}[what]()
+    rows = {"pair": pair, "large": large, "growth": growth}[what]()
     if what == "growth":
         exponents = {
             name: slope([row for row in rows if row["name"] == name]) for name, *_ in LARGE

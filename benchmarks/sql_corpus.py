@@ -274,26 +274,6 @@ def pairs(corpus: Corpus, outcome: Outcome, seconds: float, most: float) -> Coun
     return found
 
 
-def simple_pairs(corpus: Corpus, outcome: Outcome, seconds: float) -> tuple[Counter[str], int]:
-    """All ordered pairs of different queries that were read exactly by one schema, and how many
-    queries these are.
-    """
-    from tacit.families.queries.logic.index import SecretIndex
-
-    assert corpus.relations is not None
-    queries = list({(query.parts, query.bag): query for query in outcome.shared}.values())
-    tables = [{atom.relation for part in query.parts for atom in part.atoms} for query in queries]
-    index = SecretIndex(queries, corpus.relations, seconds=seconds)
-    found: Counter[str] = Counter()
-    for number, view in enumerate(queries):
-        statuses = {hit.secret: hit.status for hit in index.against(view)}
-        for other in range(len(queries)):
-            if other != number:
-                apart = "" if tables[number] & tables[other] else ", no table in common"
-                found[statuses.get(other, "private") + apart] += 1
-    return found, len(queries)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -327,13 +307,6 @@ def main() -> None:
                 found = pairs(corpus, outcome, given.seconds, given.most)
                 shown = ", ".join(f"{word} {count}" for word, count in found.most_common())
                 print(f"{corpus.name}, {sum(found.values())} pairs: {shown}")
-            elif corpus.relations is not None:
-                found, number = simple_pairs(corpus, outcome, given.seconds)
-                shown = ", ".join(f"{word} {count}" for word, count in found.most_common())
-                print(
-                    f"{corpus.name}, {len(outcome.shared)} read exactly by one schema, {number} of "
-                    f"them different, {sum(found.values())} pairs: {shown}"
-                )
 
 
 if __name__ == "__main__":

@@ -19,12 +19,29 @@ to_clients = click.option(
     help="Who gets it (default: as the plan says; else everybody). Repeatable.",
 )
 by_whom = click.option("--by", metavar="WHO", help="Who does it (default: your user name).")
+is_out_already = click.option(
+    "--out-already",
+    is_flag=True,
+    help="It is out: record it even if its checks do not hold. Nothing is written.",
+)
 with_note = click.option(
     "--note",
     default="",
     metavar="TEXT",
     help="Words for whoever reads the ledger later. No personal values, please.",
 )
+
+
+def _recipients(to: tuple[str, ...], public: bool) -> tuple[str, ...] | None:
+    """Who gets it by the options; None: as the plan says."""
+    from tacit.errors import InputError
+
+    if public and to:
+        raise InputError(
+            "--public and --to exclude each other: everybody includes them.",
+            hint="Leave one of them out.",
+        )
+    return () if public else to or None
 
 
 @click.group()
@@ -132,11 +149,7 @@ def show(number: int, plan: Path, as_json: bool) -> int:
     metavar="FILE",
     help="Where to write the answer, once it is recorded.",
 )
-@click.option(
-    "--out-already",
-    is_flag=True,
-    help="It is out: record it even if its checks do not hold. Nothing is written.",
-)
+@is_out_already
 @with_note
 @plan_option
 @as_json
@@ -164,21 +177,16 @@ def record(
     because a check is undecided. What is refused is neither recorded nor written.
     """
     from tacit.checking.recording.record import record as carry_out
-    from tacit.errors import InputError
     from tacit.model.jobs import Job
     from tacit.plan.read.load import load_plan
 
-    if public and to:
-        raise InputError(
-            "--public and --to exclude each other: everybody includes them.",
-            hint="Leave one of them out.",
-        )
+    recipients = _recipients(to, public)
     loaded = load_plan(plan)
     with progress() as tell:
         found = carry_out(
             loaded,
             *releases,
-            to=() if public else to or None,
+            to=recipients,
             by=by,
             answer=answer,
             output=output,
@@ -226,11 +234,7 @@ def record(
     is_flag=True,
     help="Record it also where what the old and the new one tell together could not be decided.",
 )
-@click.option(
-    "--out-already",
-    is_flag=True,
-    help="It is out: record it even if its checks do not hold. Nothing is written.",
-)
+@is_out_already
 @with_note
 @plan_option
 @as_json
@@ -261,22 +265,17 @@ def correct(
     nor written.
     """
     from tacit.checking.recording.correcting import correct as carry_out
-    from tacit.errors import InputError
     from tacit.model.jobs import Job
     from tacit.plan.read.load import load_plan
 
-    if public and to:
-        raise InputError(
-            "--public and --to exclude each other: everybody includes them.",
-            hint="Leave one of them out.",
-        )
+    recipients = _recipients(to, public)
     loaded = load_plan(plan)
     with progress() as tell:
         found = carry_out(
             loaded,
             release,
             wrong,
-            to=() if public else to or None,
+            to=recipients,
             by=by,
             answer=answer,
             output=output,

@@ -10,7 +10,7 @@ from typing import Any
 from tacit.checking.assess import Assessment, assess
 from tacit.errors import TacitError
 from tacit.families.catalog import CHECKS
-from tacit.families.family import Answered
+from tacit.families.family import Answered, Question
 from tacit.families.microdata.attacks.stories import Attack
 from tacit.families.microdata.runs.attack import attack
 from tacit.model.jobs import Job
@@ -51,7 +51,7 @@ def tried_on(
 
 def before(
     plan: Plan,
-    answered: Sequence[Answered[Any]],
+    answered: Sequence[Answered[Question]],
     job: Job | None = None,
     today: date | None = None,
 ) -> dict[int, Mapping[str, Any]]:
@@ -71,7 +71,7 @@ def before(
     return {place: one.measured for place, one in zip(places, found, strict=True)}
 
 
-def is_generalized(plan: Plan, answered: Answered[Any]) -> bool:
+def is_generalized(plan: Plan, answered: Answered[Question]) -> bool:
     """Is it about copies that the plan makes by levels?"""
     made = plan.of(Microdata)
     return not CHECKS[answered.check.kind].many and all(

@@ -16,7 +16,6 @@ from tacit.errors import QueryError
 from tacit.families.queries.query import Relations
 from tacit.gateway.policy.clock import with_known_names
 
-SPOKEN = ("mysql", "tsql", "postgres", "duckdb")
 PLACE = "tacit parameter "
 # Parts of a query that mean the same in all of these.
 SAME = (

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from tacit.checking.assess import Assessment
 from tacit.families.catalog import DEFINITIONS
-from tacit.families.family import Answered
+from tacit.families.family import Answered, Question
 from tacit.model.verdict import Audience, Verdict
 from tacit.plan.plan import Plan
 from tacit.report.charts.portrait import Chart
@@ -93,7 +92,7 @@ def render(
 
 
 def section(
-    name: str, answered: Sequence[Answered[Any]], assessment: Assessment, audience: Audience
+    name: str, answered: Sequence[Answered[Question]], assessment: Assessment, audience: Audience
 ) -> Section:
     """One release: what to do with it, why, and its pictures."""
     verdicts = [one.verdict for one in answered]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from tacit.families.family import Answered
+from tacit.families.family import Answered, Question
 from tacit.families.microdata.portrait import Portrait
 from tacit.model.numbers import percent
 from tacit.model.verdict import Audience
@@ -38,19 +37,19 @@ class MicrodataTeller(Teller):
 
     words = MICRODATA_WORDS
 
-    def figures(self, answered: Sequence[Answered[Any]]) -> list[tuple[str, str]]:
+    def figures(self, answered: Sequence[Answered[Question]]) -> list[tuple[str, str]]:
         """People, groups, and beliefs."""
         portrait = portrait_of(answered)
         return figures(portrait) if portrait else []
 
-    def charts(self, answered: Sequence[Answered[Any]], audience: Audience) -> list[Chart]:
+    def charts(self, answered: Sequence[Answered[Question]], audience: Audience) -> list[Chart]:
         """The sizes of groups, and the beliefs of their people."""
         portrait = portrait_of(answered)
         verdicts = [one.verdict for one in answered]
         return charts(portrait, verdicts, audience) if portrait else []
 
 
-def portrait_of(answered: Sequence[Answered[Any]]) -> Portrait | None:
+def portrait_of(answered: Sequence[Answered[Question]]) -> Portrait | None:
     """What is drawn of a release, where it was asked for."""
     return next((one.picture for one in answered if isinstance(one.picture, Portrait)), None)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console, Group
 from rich.table import Table as Grid
 from rich.text import Text
 
-from tacit.families.family import Answered
+from tacit.families.family import Answered, Question
 from tacit.families.overlaps.family import OverlapPicture
 from tacit.families.overlaps.stages import Stages
 from tacit.model.verdict import Audience, Verdict
@@ -29,7 +28,7 @@ class OverlapTeller(Teller):
     names_together = True
 
     def show(
-        self, answered: Answered[Any], console: Console, owner: bool, before: Verdict | None
+        self, answered: Answered[Question], console: Console, owner: bool, before: Verdict | None
     ) -> None:
         """Who is above gamma, or the smallest crowds."""
         show_crowds(answered.verdict, console, owner, picture_of([answered]).stages)
@@ -53,21 +52,21 @@ class OverlapTeller(Teller):
         """The evidence has it."""
         return []
 
-    def figures(self, answered: Sequence[Answered[Any]]) -> list[tuple[str, str]]:
+    def figures(self, answered: Sequence[Answered[Question]]) -> list[tuple[str, str]]:
         """People, tables and shares."""
         return crowds.figures(picture_of(answered).stages, [one.verdict for one in answered])
 
-    def charts(self, answered: Sequence[Answered[Any]], audience: Audience) -> list[Chart]:
+    def charts(self, answered: Sequence[Answered[Question]], audience: Audience) -> list[Chart]:
         """Who is in which release, and everybody's beliefs."""
         found, verdicts = picture_of(answered), [one.verdict for one in answered]
         return crowds.charts(found.stages, verdicts, audience, found.seats)
 
-    def not_drawn(self, answered: Sequence[Answered[Any]]) -> str:
+    def not_drawn(self, answered: Sequence[Answered[Question]]) -> str:
         """Why beliefs are not drawn."""
         return crowds.not_drawn(picture_of(answered).stages)
 
 
-def picture_of(answered: Sequence[Answered[Any]]) -> OverlapPicture:
+def picture_of(answered: Sequence[Answered[Question]]) -> OverlapPicture:
     """What is drawn of some releases; that of gamma-privacy before that of crowds."""
     found = [one.picture for one in answered if isinstance(one.picture, OverlapPicture)]
     return min(found, key=lambda one: one.stages is None, default=OverlapPicture())

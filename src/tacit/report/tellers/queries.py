@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from tacit.families.family import Answered
+from tacit.families.family import Answered, Question
+from tacit.families.queries.question import QueryQuestion
 from tacit.model.verdict import Verdict, subject_text
 from tacit.report import queries
 from tacit.report.charts.portrait import Chart
@@ -61,7 +61,7 @@ class QueryTeller(Teller):
         return False
 
     def show(
-        self, answered: Answered[Any], console: Console, owner: bool, before: Verdict | None
+        self, answered: Answered[Question], console: Console, owner: bool, before: Verdict | None
     ) -> None:
         """In words, then as tables."""
         show_evidence(answered.verdict, console, before)
@@ -94,13 +94,14 @@ class QueryTeller(Teller):
         """The query classes."""
         return queries.classes_text(verdict)
 
-    def graphs(self, answered: Answered[Any]) -> Sequence[Chart]:
+    def graphs(self, answered: Answered[Question]) -> Sequence[Chart]:
         """The secret and the views, each as a picture."""
         verdict = answered.verdict
         evidence = verdict.witness or verdict.certificate
         facts = evidence.facts if evidence else {}
         model = str(verdict.required.get("model", ""))
-        return graphs(answered.question, facts, model) if answered.question else ()
+        question = answered.question
+        return graphs(question, facts, model) if isinstance(question, QueryQuestion) else ()
 
 
 def show_evidence(verdict: Verdict, console: Console, before: Verdict | None) -> None:

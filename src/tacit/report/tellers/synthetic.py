@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from tacit.families.family import Answered
+from tacit.families.family import Answered, Question
 from tacit.model.verdict import Audience
 from tacit.report.charts.curves import checked_curves
 from tacit.report.charts.portrait import Chart
@@ -29,7 +28,7 @@ class SyntheticTeller(Teller):
 
     words = MECHANISM_WORDS
 
-    def charts(self, answered: Sequence[Answered[Any]], audience: Audience) -> list[Chart]:
+    def charts(self, answered: Sequence[Answered[Question]], audience: Audience) -> list[Chart]:
         """The curve of every promise that holds."""
         return checked_curves([one.verdict for one in answered])
 

@@ -11,7 +11,7 @@ from tacit.report.html.cards import grids, parameters
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tacit.families.family import Answered
+    from tacit.families.family import Answered, Question
     from tacit.model.verdict import Audience, Verdict
     from tacit.report.charts.portrait import Chart
 
@@ -63,7 +63,7 @@ class Teller:
     # -- in the terminal ---------------------------------------------------------------------------
 
     def show(
-        self, answered: Answered[Any], console: Console, owner: bool, before: Verdict | None
+        self, answered: Answered[Question], console: Console, owner: bool, before: Verdict | None
     ) -> None:
         """Print what a verdict rests on; `before` has told the same."""
         from tacit.report.terminal.parts import below
@@ -102,18 +102,18 @@ class Teller:
         """A line in small print."""
         return ""
 
-    def graphs(self, answered: Answered[Any]) -> Sequence[Chart]:
+    def graphs(self, answered: Answered[Question]) -> Sequence[Chart]:
         """Pictures of what a verdict is about, which stand with it."""
         return ()
 
-    def figures(self, answered: Sequence[Answered[Any]]) -> list[tuple[str, str]]:
+    def figures(self, answered: Sequence[Answered[Question]]) -> list[tuple[str, str]]:
         """A release in a few numbers."""
         return []
 
-    def charts(self, answered: Sequence[Answered[Any]], audience: Audience) -> list[Chart]:
+    def charts(self, answered: Sequence[Answered[Question]], audience: Audience) -> list[Chart]:
         """Pictures of a release."""
         return []
 
-    def not_drawn(self, answered: Sequence[Answered[Any]]) -> str:
+    def not_drawn(self, answered: Sequence[Answered[Question]]) -> str:
         """Why something is not drawn."""
         return ""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
-from tacit.families.family import Answered
+from tacit.families.family import Answered, Question
 from tacit.model.numbers import percents
 from tacit.model.verdict import Verdict
 from tacit.report import worlds
@@ -60,7 +59,7 @@ class WorldsTeller(Teller):
         return not worlds.is_made_up(verdict)
 
     def show(
-        self, answered: Answered[Any], console: Console, owner: bool, before: Verdict | None
+        self, answered: Answered[Question], console: Console, owner: bool, before: Verdict | None
     ) -> None:
         """In words, then as tables; and what was counted."""
         show_worlds(answered.verdict, console, owner)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -12,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from tacit.checking.assess import Assessment
-from tacit.families.family import Answered
+from tacit.families.family import Answered, Question
 from tacit.families.words import listed, plural
 from tacit.model.verdict import Audience, Verdict, subject_text
 from tacit.plan.plan import Check
@@ -73,9 +72,11 @@ def sentences(verdicts: Sequence[Verdict], name: str) -> list[str]:
     return [*found[: MOST_SENTENCES - 1], f"and {len(found) - MOST_SENTENCES + 1} more like these"]
 
 
-def by_release(answered: Iterable[Answered[Any]]) -> list[tuple[str, list[Answered[Any]]]]:
+def by_release(
+    answered: Iterable[Answered[Question]],
+) -> list[tuple[str, list[Answered[Question]]]]:
     """Answers by what they judge, in the plan's order."""
-    found: dict[str, list[Answered[Any]]] = {}
+    found: dict[str, list[Answered[Question]]] = {}
     for one in answered:
         found.setdefault(subject_text(one.verdict.subject), []).append(one)
     return list(found.items())
@@ -140,7 +141,7 @@ def show_verdict(
     console: Console,
     audience: Audience,
     before: Verdict | None = None,
-    answered: Answered[Any] | None = None,
+    answered: Answered[Question] | None = None,
 ) -> None:
     """One verdict in a line, and below it what it rests on; `before` has told the same story."""
     owner, teller = audience == "owner", teller_of(verdict.check)

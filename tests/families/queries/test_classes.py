@@ -1,88 +1,20 @@
-"""Many secrets and views, query classes, and the attribute-independent model."""
+"""Query classes, and the attribute-independent model."""
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
-from families.queries.logic import R2, R3, random_query, read, relations
+from families.queries.logic import R2, R3, read, relations
 from tacit.families.queries.classes import GENERAL, bound, classes_of
 from tacit.families.queries.logic.attribute_independent import split_attributes
 from tacit.families.queries.logic.critical import Disclosed, Private, judge
-from tacit.families.queries.logic.index import Hit, SecretIndex
 from tacit.families.queries.query import (
     Atom,
     Conjunctive,
-    Constant,
     Query,
     Relation,
-    Relations,
     Variable,
 )
-
-KINDS: dict[str, Relations] = {
-    "plain": R3,
-    "one key": relations(Relation("R", ("a", "b", "c"), (("a",),)), Relation("T", ("d",))),
-    "two keys": relations(
-        Relation("R", ("a", "b", "c"), (("a", "b"), ("a", "c"))),
-        Relation("T", ("d", "e"), (("d",),)),
-    ),
-    "domains": relations(
-        Relation("R", ("a", "b"), (), {"a": (1, 2)}), Relation("T", ("d",), nullable=frozenset("d"))
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("comparisons", [False, True])
-def test_the_index_says_what_each_question_says(kind: str, comparisons: bool) -> None:
-    rng, known = random.Random(8), KINDS[kind]
-    secrets = [
-        random_query(rng, "S", known, comparisons=comparisons, atoms=(1, 2, 3, 4))
-        for _ in range(25)
-    ]
-    views = [
-        random_query(rng, "V", known, comparisons=comparisons, atoms=(1, 2, 3)) for _ in range(12)
-    ]
-    index = SecretIndex(secrets, known)
-    for view in views:
-        hits = {hit.secret: hit.status for hit in index.against(view)}
-        for number, secret in enumerate(secrets):
-            verdict = judge(secret, [view], known)
-            assert hits.get(number, "private") == type(verdict).__name__.lower(), (
-                f"{secret}\n{view}"
-            )
-
-
-def test_a_secret_that_cannot_meet_a_view_is_not_touched() -> None:
-    secrets = [read(f"S(x) :- R(x, '{letter}')") for letter in "abc"]
-    index = SecretIndex(secrets, R2)
-    assert index.against(read("V(x) :- R(x, 'b')")) == [Hit(1, "disclosed")]
-    assert isinstance(index.verdict(0, read("V(x) :- R(x, 'b')")), Private)
-
-
-def random_join(rng: random.Random, name: str, relations_: int) -> Query:
-    variables = [Variable(f"{name}{number}") for number in range(6)]
-    atoms = []
-    for place in range(5):
-        second = Constant(rng.randrange(20)) if rng.random() < 0.4 else variables[place + 1]
-        atoms.append(
-            Atom(
-                f"R{rng.randrange(relations_)}",
-                (variables[place], second, rng.choice(variables[: place + 1])),
-            )
-        )
-    return Query(name, (Conjunctive((variables[0],), tuple(atoms)),))
-
-
-def test_a_new_view_against_a_thousand_secrets() -> None:
-    rng = random.Random(1)
-    known = relations(*(Relation(f"R{number}", ("a", "b", "c")) for number in range(12)))
-    index = SecretIndex([random_join(rng, "S", 12) for _ in range(1000)], known)
-    hits = sum(len(index.against(random_join(rng, "V", 12))) for _ in range(20))
-    assert hits > 5000
-
 
 # -- classes ---------------------------------------------------------------------------------------
 
