@@ -87,6 +87,8 @@ COMPARE = (
 CONSTANT = (exp.Literal, exp.Null, exp.Boolean, exp.RawString)
 COUNTED = (exp.Count, exp.Literal, exp.Star, exp.Column, exp.Identifier, exp.Distinct, *COMPARE)
 MOST_DIGITS = 18
+# Every time has these, also the first and the last that there are; date_trunc of them can fail.
+PARTS_OF_TIME = frozenset({"YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "MINUTE"})
 CONNECT = (exp.And, exp.Or, exp.Not, exp.Paren)
 
 
@@ -126,6 +128,8 @@ def _never_fails(node: exp.Expr) -> bool:
             and not str(pattern.this).endswith("\\")
             and _is_condition(node)
         )
+    if isinstance(node, exp.Extract):
+        return node.name.upper() in PARTS_OF_TIME
     return isinstance(node, NEVER) and not _is_one_value(node)
 
 
@@ -192,9 +196,19 @@ def _is_condition(node: exp.Expr) -> bool:
 
 def _is_one_value(node: exp.Expr) -> bool:
     """A subquery used as a value: it fails where it has two rows."""
-    if not isinstance(node, exp.Subquery) or node.parent is None:
+    if not isinstance(node, exp.Subquery) or node.parent is None or _has_one_row(node.this):
         return False
     places = exp.From | exp.Join | exp.SetOperation | exp.Exists | exp.Subquery | exp.CTE
     return not isinstance(node.parent, places) and not (
         isinstance(node.parent, exp.In) and node.arg_key == "query"
+    )
+
+
+def _has_one_row(query: exp.Expr) -> bool:
+    """Does a query put all its rows together, and so have one row, however many there are?"""
+    together = (exp.Count, exp.Min, exp.Max)
+    return (
+        isinstance(query, exp.Select)
+        and not any(query.args.get(one) for one in ("group", "having", "qualify"))
+        and any(isinstance(one.unalias(), together) for one in query.expressions)
     )

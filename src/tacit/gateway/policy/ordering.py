@@ -7,6 +7,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from tacit.errors import QueryError
+from tacit.families.queries.query import Relations
 from tacit.families.queries.sql.order import hidden_order, outermost
 from tacit.families.queries.sql.scope import start_of
 from tacit.families.queries.understanding import Text
@@ -43,6 +44,8 @@ BY_STORED_ORDER = (
     exp.Ntile,
     exp.Mode,
 )
+# Some of them do not where the window's order leaves no two rows equal.
+BY_TOTAL_ORDER = (exp.RowNumber, exp.Lag, exp.Lead, exp.Ntile)
 # Sums of rounded numbers: their last digits depend on the order in which rows are added.
 ROUNDED = (
     exp.Stddev,
@@ -80,7 +83,7 @@ RANKS = (exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist)
 LISTS = (exp.ArrayAgg, exp.GroupConcat)
 
 
-def check_stored_order(tree: exp.Query, source: Text) -> None:
+def check_stored_order(tree: exp.Query, source: Text, relations: Relations) -> None:
     """Refuse what depends on the order in which rows are stored:
     rows outside of the answer can change that.
     """
@@ -98,6 +101,10 @@ def check_stored_order(tree: exp.Query, source: Text) -> None:
         ):
             hint = "Use count, min, max, or sum and avg of columns, with + - and * only."
             why = "may be rounded, and its last digits then depend on how rows are stored"
+        elif isinstance(node, BY_TOTAL_ORDER) and _is_in_total_order(node, relations):
+            continue
+        elif isinstance(node, BY_TOTAL_ORDER):
+            hint = "Order by a key in OVER (), or use rank() or dense_rank()."
         elif isinstance(node, BY_STORED_ORDER):
             hint = "Use min, max, rank() or dense_rank()."
         elif (
@@ -120,6 +127,32 @@ def check_stored_order(tree: exp.Query, source: Text) -> None:
             hint=hint,
             mark=source.mark(start_of(node)),
         )
+
+
+def _is_in_total_order(node: exp.Expr, relations: Relations) -> bool:
+    """Does a window tell all rows apart: by a key of every table that its SELECT is over?"""
+    window, select = node.parent, node.find_ancestor(exp.Select)
+    if not isinstance(window, exp.Window) or select is None or select.args.get("group"):
+        return False
+    order = window.args.get("order")
+    by = [one.this for one in order.expressions] if order is not None else []
+    by += window.args.get("partition_by") or []
+    names = {(one.table, one.name) for one in by if isinstance(one, exp.Column)}
+    first = select.args.get("from_")
+    tables = [first.this] if first is not None else []
+    tables += [one.this for one in select.args.get("joins") or ()]
+    return bool(tables) and all(_has_key_in(one, names, relations) for one in tables)
+
+
+def _has_key_in(table: exp.Expr, names: set[tuple[str, str]], relations: Relations) -> bool:
+    """Is a key of a table, which is never missing, among some columns?"""
+    if not isinstance(table, exp.Table):
+        return False
+    relation = relations.get(f"{table.db}.{table.name}" if table.db else table.name)
+    return relation is not None and any(
+        all((table.alias_or_name, one) in names and one not in relation.nullable for one in key)
+        for key in relation.keys
+    )
 
 
 def _adds_exactly(node: exp.Expr) -> bool:

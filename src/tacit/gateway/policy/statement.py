@@ -20,6 +20,7 @@ from tacit.families.queries.sql.scope import start_of
 from tacit.families.queries.understanding import Text
 from tacit.gateway.policy.asker import Asker
 from tacit.gateway.policy.clock import with_moment
+from tacit.gateway.policy.common_tables import written_out
 from tacit.gateway.policy.dialects import translated, with_booleans
 from tacit.gateway.policy.naming import Names
 from tacit.gateway.policy.ordering import check_order, check_stored_order, without_inner_order
@@ -82,10 +83,10 @@ def statement_of(
     read = read_tree(
         found, source, relations, name="query", dialect=dialect
     )  # for its words where something is wrong, and for the names of its columns
-    found = qualified(found, relations, read.columns, dialect, source)
+    found = written_out(qualified(found, relations, read.columns, dialect, source), source)
     found = without_inner_order(with_booleans(found, relations, spoken), source)
     check_order(found, source)
-    check_stored_order(found, source)
+    check_stored_order(found, source, relations)
     check_casts(found, source)
     return Statement(found, source, tuple(dict.fromkeys(names.named)))
 
