@@ -39,8 +39,12 @@ def show_answers(answers: Sequence[Answer]) -> None:
                     ui.label(f"{one.because[:1].upper()}{one.because[1:].rstrip('.')}.").classes(
                         "muted"
                     )
-                    if one.story and one.status != "holds":
+                    if one.story and one.status == "breached":
                         ui.label(one.story)
+                    elif one.story and one.status == "undecided":
+                        with ui.element("details").classes("more"):
+                            ui.html("Why", tag="summary", sanitize=False)
+                            ui.label(one.story).classes("muted")
 
 
 def show_columns(
