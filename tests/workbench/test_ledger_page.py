@@ -309,7 +309,7 @@ def test_the_picture_says_who_learns_too_much() -> None:
     chart = ledger_matrix.matrix(HOLDERS, found)
     assert chart.title == "<i>bank</i> and press together learn more than the plan allows"
     assert (
-        chart.svg.count("BREACHED") == 1
+        chart.svg.count("breached") == 1
         and chart.svg.count("undecided") == 1
         and chart.svg.count(">holds<") == 1
         and chart.svg.count("no check") == 1
