@@ -37,6 +37,7 @@ from tacit.workbench.pages.overview.page import (
     answer_line,
     asked,
     can_be_repaired,
+    decided_then,
     given_of,
     in_short,
     planned_for,
@@ -148,8 +149,9 @@ class Page:
                     'data-testid="verdict"'
                 )
             with ui.element("ul").classes("checks"):
+                known = {self.name: given} if given else {}
                 for one in found:
-                    answer_line(one, self.name)
+                    answer_line(one, self.name, decided_then(one, known))
             if not found:
                 ui.link("Add a check on the page Start", self.visit.link("")).mark("add-check")
             if times := sorted({one.when for one in found if one.when}):

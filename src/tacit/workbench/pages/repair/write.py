@@ -204,7 +204,7 @@ class Writing:
                 "Name of the new release", value=free_release(self._taken(), self.name)
             ).props('outlined dense data-testid="release-name"')
             called.style("max-width: 22rem")
-            file = FileName(self.visit.book, self.name)
+            file = FileName(self.visit.book, called.value)
             insists = ui.checkbox(
                 "Write it all the same: a check cannot judge it together with what is out already."
             ).props('dense data-testid="unjudged"')
