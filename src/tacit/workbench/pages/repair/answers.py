@@ -32,7 +32,7 @@ def show_answers(answers: Sequence[Answer]) -> None:
     """The verdicts, each in a line or two."""
     with ui.element("div").classes("stack").props('data-testid="answers"'):
         for one in answers:
-            with ui.element("div").classes("row").style("align-items: baseline; flex-wrap: nowrap"):
+            with ui.element("div").classes("row answer"):
                 badge(one.status)
                 with ui.element("div").style("min-width: 0"):
                     ui.label(one.label).style("font-weight: 600")
