@@ -54,7 +54,7 @@ def worth_dropping(task: Task, cost: float, job: Job) -> Dropping | None:
     job.step("asking what a few dropped rows would save", 0.8)
     costs = cost_by(judge, task.repair.utility, task.repair.weights)
     found = search(judge, costs, every=False, seconds=SECONDS, job=job)
-    if found.best is None or found.cost is None or found.cost > WORTH * cost:
+    if found.best is None or found.cost is None or not found.proved or found.cost > WORTH * cost:
         return None
     return Dropping(
         SHARE, judge.outcome(found.best).suppressed, task.raw.base.rows, cost, found.cost

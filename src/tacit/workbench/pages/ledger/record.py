@@ -518,9 +518,14 @@ def next_steps(found: RecordedNow) -> str:
             "corrects the old one, press its entry above and correct it. Else write it on the "
             "page Repair, under a name of its own."
         )
+    what = (
+        "look at the release and repair it, or give it to others only"
+        if any(one.status == "breached" for one in found.wrong)
+        else "give it only to those who have nothing of what could not be judged together with it"
+    )
     return (
-        "look at the release and repair it, or give it to others only. If it is out in any case, "
-        "say so above and record it again, so that later checks know."
+        f"{what}. If it is out in any case, say so above and record it again, so that later "
+        "checks know."
     )
 
 
