@@ -39,6 +39,7 @@ ROOM = 22  # pixels around a label in which no other stands
 MANY = 60  # from so many dots on they are small
 MOST_LISTED = 20  # solutions that the page lists, and that have numbers in the charts
 TOLD = 30  # solutions that are told to a screen reader
+ABOVE = Fraction(106, 100)  # of the greatest risk: where a draft stands that belongs far above
 DRAFT = {"type": "point", "size": 130, "strokeWidth": 2.5, "color": EXPOSED, "opacity": 1}
 
 
@@ -242,7 +243,7 @@ def at_the_end(dot: Dot, others: Sequence[Fraction]) -> Dot:
     """A draft that would press the others together stands above them, and says where it belongs."""
     if not dot.is_draft or not telling.is_far(dot.risk, others):
         return dot
-    return replace(dot, risk=max(others), label=f"{dot.label}: {percent(dot.risk)} ↑")
+    return replace(dot, risk=max(others) * ABOVE, label=f"{dot.label}: {percent(dot.risk)} ↑")
 
 
 def dot_mark(colour: str, size: int, opacity: float) -> dict[str, Any]:
