@@ -215,9 +215,9 @@ def test_the_chart_has_every_minimal_solution_and_marks_the_written_one(
     risk, belief = trade_offs(found)
     for chart in (risk, belief):
         assert f"1{', written' if found.choices[0].chosen else ''}" in chart.svg
-        assert len(re.findall(r'<path transform="translate[^>]* d="M[\d.]+,0A', chart.svg)) == len(
-            found.choices
-        )
+        dots = re.findall(r'<path transform="translate[^>]* d="M[\d.]+,0A', chart.svg)
+        assert found.draft is not None and len(dots) == len(found.choices) + 1
+        assert ">draft" in chart.svg
         told = re.search(r'aria-label="([^"]+)"', chart.svg)
         assert (
             told

@@ -11,7 +11,8 @@ import pytest
 from report.answered import portraits
 from tacit.checking.assess import Assessment
 from tacit.errors import MissingExtra
-from tacit.families.microdata.portrait import Bar, Belief, Exposure, Portrait
+from tacit.families.microdata.microdata import Person
+from tacit.families.microdata.portrait import Bar, Belief, Example, Exposure, Portrait
 from tacit.model.verdict import Certificate, Verdict
 from tacit.report.charts import portrait as charts
 
@@ -167,3 +168,14 @@ def test_without_the_package_the_error_says_what_to_install(
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(MissingExtra, match=r"vl-convert-python.*'tacit-privacy\[report\]'"):
         charts.sizes(portraits(hospital)["april"], 4)
+
+
+def test_a_small_belief_before_the_release_is_not_cut_off() -> None:
+    person = Person({}, {"age": 64})
+    rare = Example(person, "servant", Fraction(232, 45222), Fraction(1))
+    often = Example(person, "clerk", Fraction(1, 4), Fraction(1))
+    texts = (
+        charts.dumbbells([rare])["padding"]["left"],
+        charts.dumbbells([often])["padding"]["left"],
+    )
+    assert texts[0] >= charts.LETTER * len("0.51 %") and texts[0] > texts[1]

@@ -396,6 +396,19 @@ def test_no_places_no_map() -> None:
     assert maps(Flows.of([("mill", "north", 1)]), nowhere) == []
 
 
+def test_the_largest_places_of_a_map_have_their_names_where_there_is_room() -> None:
+    names = ["mill", "harbour", "a name that is far too long for a map"]
+    positions = Positions(np.array([50.0, 50.5, 51.0]), np.array([10.0, 10.5, 10.2]))
+    flows = Flows.of([("north", name, 5 + place) for place, name in enumerate(names)])
+    svg = maps(flows, positions)[0].panels[0][1]
+    assert (
+        ">mill</text>" in svg and ">harbour</text>" in svg and ">a name that is fa…</text>" in svg
+    )
+    crowd = Positions(np.full(40, 50.0) + np.arange(40) / 1e4, np.full(40, 10.0))
+    many = Flows.of([("north", f"place {number}", 9) for number in range(40)])
+    assert 0 < maps(many, crowd)[0].panels[0][1].count(">place ") < 60
+
+
 def test_the_map_of_an_ocean_is_not_cut_at_the_date_line() -> None:
     positions = Positions(np.array([-18.0, -17.0, -19.0]), np.array([178.0, -179.0, 179.5]))
     flows = Flows.of([("boat", "a", 5), ("boat", "b", 5), ("boat", "c", 5)])

@@ -309,7 +309,7 @@ def test_the_picture_says_who_learns_too_much() -> None:
     chart = ledger_matrix.matrix(HOLDERS, found)
     assert chart.title == "<i>bank</i> and press together learn more than the plan allows"
     assert (
-        chart.svg.count("BREACHED") == 1
+        chart.svg.count("breached") == 1
         and chart.svg.count("undecided") == 1
         and chart.svg.count(">holds<") == 1
         and chart.svg.count("no check") == 1
@@ -402,3 +402,21 @@ def test_what_somebody_holds_is_told_and_saved() -> None:
         standing(("a", "b", "c"), "breached"), who=("a", "b"), together="men (entry 1, 2026-04-01)"
     )
     assert ledger_holders.heading(part) == "2-SIND of old with men (entry 1, 2026-04-01), a and b"
+
+
+def test_after_a_refusal_a_repair_is_named_only_where_it_can_help() -> None:
+    def steps(*wrong: tuple[str, str]) -> str:
+        some = [
+            SimpleNamespace(status=status, reason=SimpleNamespace(code=code) if code else None)
+            for status, code in wrong
+        ]
+        return ledger_record.next_steps(SimpleNamespace(wrong=some))  # type: ignore[arg-type]
+
+    assert steps(("undecided", "does-not-compose")).startswith("give it only to those who have")
+    for wrong in (
+        [("undecided", "does-not-compose"), ("breached", "")],
+        [("undecided", "time")],
+        [],
+    ):
+        assert "repair it" in steps(*wrong)
+    assert "name of its own" in steps(("undecided", "answer-changed"))

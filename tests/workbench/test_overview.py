@@ -8,6 +8,7 @@ import asyncio
 import json
 import os
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -37,6 +38,7 @@ from tacit.workbench.pages.overview.page import (
     asked,
     board_csv,
     can_be_repaired,
+    decided_then,
     given_of,
     in_short,
     roles,
@@ -410,6 +412,15 @@ def test_the_board_says_what_the_ledger_says_of_a_release(folder: Path, here: No
     old = answers(plan, None)
     assert sentence(plan, old, given).endswith("out of date: one and two.")
     mine = [one for one in old if one.check.releases == ("done",)]
+    assert [decided_then(one, given) for one in mine] == ["holds"]
+    assert {decided_then(one, given) for one in old if one not in mine} == {None}
+    asked_more = replace(mine[0], check=replace(mine[0].check, parameters={"k": 3}))
+    assert decided_then(asked_more, given) is None
+    before, after = (
+        replace(mine[0], state="stale", when=(given["done"].at + shift).isoformat())
+        for shift in (timedelta(hours=-1), timedelta(hours=1))
+    )
+    assert (decided_then(before, given), decided_then(after, given)) == ("holds", None)
     assert sentence(plan, mine, given) == "Not checked since it went out: done."
     bad = {"done": Given((), given["done"].at, ("breached",))}
     assert sentence(plan, mine, bad).endswith("out of date: done.")

@@ -21,6 +21,7 @@ from tacit.plan.read.load import load_plan
 from tacit.report.charts.believed import believed_chart
 from tacit.workbench.checked import Answer, State
 from tacit.workbench.pages.release.microdata import (
+    Size,
     beliefs_csv,
     believe,
     group_words,
@@ -63,11 +64,12 @@ def test_the_verdict_is_one_sentence() -> None:
     )
     assert (
         sentence([answer("holds", 2), answer("breached", 3)])
-        == "Do not release it: 3-anonymity is breached: a group of 1 person."
+        == "Not ready to release: 3-anonymity is breached: a group of 1 person."
     )
     many = [answer("breached", 2), answer("breached", 3), answer("holds", 4)]
     assert sentence(many) == (
-        "Do not release it: 2 of 3 checks are breached, such as 2-anonymity: a group of 1 person."
+        "Not ready to release: 2 of 3 checks are breached, such as 2-anonymity: "
+        "a group of 1 person."
     )
     assert (
         sentence([answer("undecided", 2, "this could not be decided.")])
@@ -89,7 +91,9 @@ def test_every_kind_of_release_has_evidence_to_show() -> None:
 
 def test_the_most_exposed_come_first_and_anybody_is_found_by_name(source: Source) -> None:
     assert sensitive_of(source, "april") == ("condition",)
-    assert size_of(source, "april", "condition") == (12, ("name",))
+    assert size_of(source, "april", "condition") == Size(
+        12, 12, ("name",), ("zip", "age", "nationality")
+    )
     first, *others = lines_of(source, "april", "condition", 0, 12)
     assert (
         tuple(line(first)) == ("Bruce", "Cancer", "41 %", "100 %", "4")

@@ -42,6 +42,12 @@ INSISTED = (
     "it was written because you insisted (--unjudged): what it tells together with what is "
     "out already is not known."
 )
+RISKS = {
+    "risk": "How easily a row is picked out",
+    "belief": "How sure one can be of a value",
+    "dropped": "Share of the rows that are dropped",
+}
+FAR = 2  # times the greatest risk of the solutions: a draft beyond would press them together
 LEAST = {
     "loss": "loses less",
     "height": "takes fewer steps",
@@ -251,6 +257,20 @@ def not_judged(found: Repaired) -> str:
     return INSISTED if found.output else UNJUDGED
 
 
+def dropping_told(found: Repaired) -> str:
+    """What dropping a few rows would save; nothing where that is little or was not asked."""
+    few = found.dropping
+    if few is None:
+        return ""
+    saved = percent(1 - Fraction(few.cost) / Fraction(few.whole), down=True)
+    measure = NAMES[key_of(found.utility["measure"])][0]
+    return (
+        f"Dropping {plural('row', few.suppressed)} "
+        f"({percent(Fraction(few.suppressed, few.rows))}) of people who stand out lowers the "
+        f"{measure} by {saved}, from {number(few.whole)} to {number(few.cost)}."
+    )
+
+
 def rows_told(found: Repaired) -> str:
     """How many rows were dropped of those that may be."""
     rows, gone = found.recoded.raw.base.rows, found.recoded.suppressed
@@ -325,6 +345,30 @@ def risk_of(choice: Choice) -> Fraction:
 def belief_of(choice: Choice) -> Fraction:
     """The greatest belief in anybody's value."""
     return choice.belief or Fraction(0)
+
+
+def risk_by(kind: str, choice: Choice, rows: int) -> Fraction:
+    """What a solution risks, by one of the RISKS."""
+    if kind == "dropped":
+        return Fraction(choice.suppressed, max(1, rows))
+    return risk_of(choice) if kind == "risk" else belief_of(choice)
+
+
+def risks_drawn(choices: Sequence[Choice], rows: int) -> tuple[str, ...]:
+    """The RISKS by which solutions differ, first one that tells most of them apart: where rows
+    are dropped the smallest groups are often just as large as is allowed.
+    """
+    differ = {kind: len({risk_by(kind, one, rows) for one in choices}) for kind in RISKS}
+    most = max(differ.values())
+    if most < 2:
+        return ("risk", "belief") if any(one.belief is not None for one in choices) else ("risk",)
+    found = [kind for kind, several in differ.items() if several > 1]
+    return tuple(sorted(found, key=lambda kind: 3 * differ[kind] < most))
+
+
+def is_far(risk: Fraction, others: Sequence[Fraction]) -> bool:
+    """Does a draft stand so far from the solutions that no scale tells these apart with it?"""
+    return risk > FAR * max(others)
 
 
 def undominated(

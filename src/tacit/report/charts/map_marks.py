@@ -12,12 +12,22 @@ import numpy as np
 from tacit.families.synthetic.utility.flows import Floats, Integers
 from tacit.report.charts.geojson import Areas, Ring
 from tacit.report.charts.map_outlines import fitted
-from tacit.report.charts.map_plane import HEXAGON, MOST_HEIGHT, Plane
-from tacit.report.charts.portrait import MUTED, SHELTERED, layer, raw, text_mark
+from tacit.report.charts.map_plane import HEXAGON, MOST_HEIGHT, WIDTH, Plane
+from tacit.report.charts.portrait import (
+    MUTED,
+    SHELTERED,
+    halo,
+    layer,
+    raw,
+    shortened,
+    text_mark,
+)
 
 CLASSES = 6  # colours of people, at most
 SMALLEST, LARGEST = 5.0, 420.0  # square pixels of a dot
 COLOURS = ("#d6e4f2", "#a9c8e4", "#74a5d0", "#4480b6", "#215a92", "#0b2f5c")
+NAMED, LETTERS = 12, 18  # places that have their names on a map of dots, and how long these are
+LARGE = 30  # the largest dots, on which no name stands
 GROUND = "#eef1f4"
 
 
@@ -76,13 +86,14 @@ class Filled:
 
 @dataclass(frozen=True)
 class Dots:
-    """Dots whose area is the number of people."""
+    """Dots whose area is the number of people; the largest of a side are named."""
 
     x: Floats
     y: Floats
     counts: tuple[Integers, ...]
     most: int
-    note = "A dot for each place; its area is the number of people."
+    names: tuple[str, ...] = ()
+    note = "A dot for each place, large ones with their names; its area is the number of people."
 
     def layers(self, side: int) -> list[dict[str, Any]]:
         """All places, faintly, and the dots on them: large ones below small ones."""
@@ -107,6 +118,9 @@ class Dots:
                 {"type": "point", "filled": True, "size": 5, "opacity": 1, "color": "#cfd6dd"},
             ),
             at(rows, mark, size=raw("size")),
+            *name_layers(
+                [{**ground[one], "label": self.names[one]} for one in order] if self.names else []
+            ),
         ]
 
     def size(self, people: int) -> float:
@@ -134,9 +148,33 @@ class Dots:
 Marks = Filled | Dots
 
 
-def dot_marks(x: Floats, y: Floats, counts: Sequence[Integers]) -> Dots:
+def dot_marks(x: Floats, y: Floats, counts: Sequence[Integers], names: Sequence[str] = ()) -> Dots:
     """Places as dots."""
-    return Dots(x, y, tuple(counts), max(1, *(int(count.max(initial=0)) for count in counts)))
+    most = max(1, *(int(count.max(initial=0)) for count in counts))
+    return Dots(x, y, tuple(counts), most, tuple(shortened(name, LETTERS) for name in names))
+
+
+def name_layers(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The names of the first places, where they stand on no other large dot or name."""
+    kept: list[dict[str, Any]] = []
+    for row in rows[:LARGE]:
+        for left in (row["x"] < WIDTH / 2, row["x"] >= WIDTH / 2):
+            away, wide = (12, 8 * len(row["label"])) if left else (-12, -8 * len(row["label"]))
+            low, high = sorted((row["x"] + away, row["x"] + away + wide))
+            near = [one for one in (*rows[:LARGE], *kept) if abs(one["y"] - row["y"]) < 16]
+            taken = any(
+                low < one.get("high", one["x"] + 8) and one.get("low", one["x"] - 8) < high
+                for one in near
+            )
+            if len(kept) < NAMED and low >= 0 and high <= WIDTH and not taken:
+                kept.append({**row, "low": low, "high": high, "left": left})
+                break
+    marks = {True: small("left", dx=12), False: small("right", dx=-12)}
+    return [
+        at([one for one in kept if one["left"] == left], shown, text={"field": "label"})
+        for left, mark in (marks.items() if kept else ())
+        for shown in (halo(mark), mark)
+    ]
 
 
 def hexagon_marks(x: Floats, y: Floats, counts: Sequence[Integers]) -> Filled:

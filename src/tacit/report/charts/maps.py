@@ -152,7 +152,8 @@ def draw(
     elif inside.sum() > DOTS:
         marks = hexagon_marks(x[inside], y[inside], [count[inside] for count in counts])
     else:
-        marks = dot_marks(x[inside], y[inside], [count[inside] for count in counts])
+        called = [str(values[one]) for one in placed[inside].tolist()]
+        marks = dot_marks(x[inside], y[inside], [count[inside] for count in counts], called)
     here = pixel_of(plane, scene.here, positions)
     panels = []
     for side, (name, count) in enumerate(scene.sides):

@@ -31,7 +31,7 @@ STEP = 30  # height of a bar with its space
 LETTER = 8  # the width of a letter, in the widest of the fonts
 LABEL = 22  # letters of a label
 ROW = 46  # height of a person in the chart of beliefs
-LEFT, RIGHT = 46, 66  # room for "25 %" before and "100 %" behind the scale of beliefs
+RIGHT = 66  # room for "100 %" behind the scale of beliefs
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +359,8 @@ def dumbbells(examples: Sequence[Example]) -> dict[str, Any]:
     """A line per person from the belief before (ring) to the belief after (dot)."""
     rows = [dumbbell(i, example) for i, example in enumerate(examples)]
     moved = [row for row in rows if row["before"] != row["after"]]
-    width = WIDTH - LEFT - RIGHT
+    left = LETTER * max(len(row["before_text"]) for row in rows) + 14
+    width = WIDTH - left - RIGHT
     before, after, head, middle = (
         belief_axis("before"),
         belief_axis("after"),
@@ -373,11 +374,11 @@ def dumbbells(examples: Sequence[Example]) -> dict[str, Any]:
     inward = text_mark({"expr": "datum.other_side"}, dx={"expr": "-datum.shift"})
     whole = {"x": {"value": 0}, "x2": {"value": width}}
     return {
-        **frame(width, ROW * len(rows), left=LEFT, right=RIGHT),
+        **frame(width, ROW * len(rows), left=left, right=RIGHT),
         "layer": [
             layer(
                 rows,
-                text_mark("left", dx=-LEFT, weight=600),
+                text_mark("left", dx=-left, weight=600),
                 x={"value": 0},
                 y=head,
                 text={"field": "name"},

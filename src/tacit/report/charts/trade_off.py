@@ -4,17 +4,18 @@ solutions, and what became of each column.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from tacit.families.microdata.runs.anonymize import greatest_belief
+from tacit.families.microdata.runs.choice import greatest_belief
 from tacit.families.microdata.runs.results import Choice, Repaired
 from tacit.families.words import plural
 from tacit.model.numbers import percent
 from tacit.report import telling
 from tacit.report.charts.portrait import (
+    EXPOSED,
     FAINT,
     INK,
     MUTED,
@@ -38,6 +39,8 @@ ROOM = 22  # pixels around a label in which no other stands
 MANY = 60  # from so many dots on they are small
 MOST_LISTED = 20  # solutions that the page lists, and that have numbers in the charts
 TOLD = 30  # solutions that are told to a screen reader
+ABOVE = Fraction(106, 100)  # of the greatest risk: where a draft stands that belongs far above
+DRAFT = {"type": "point", "size": 130, "strokeWidth": 2.5, "color": EXPOSED, "opacity": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,49 +52,55 @@ class Dot:
     risk: Fraction
     chosen: bool = False
     listed: bool = True
+    is_draft: bool = False
 
 
 def trade_offs(found: Repaired) -> list[Chart]:
-    """What the solutions cost against what they risk:
-    being picked out, and being believed to have a value.
+    """What solutions cost against what they risk: a chart for each risk in which they differ."""
+    return [risk_chart(found, kind) for kind in kinds_of(found)]
+
+
+def kinds_of(found: Repaired) -> tuple[str, ...]:
+    """The risks that are drawn; of one solution alone those that the table has too."""
+    if len(found.choices) > 1:
+        return telling.risks_drawn(found.choices, found.recoded.raw.base.rows)
+    return ("risk", "belief") if found.recoded.raw.sensitive else ("risk",)
+
+
+def risk_chart(found: Repaired, kind: str) -> Chart:
+    """Cost against one of the risks: the chance to pick somebody's row out of those that look like
+    it, the greatest belief in anybody's value, or the rows that are dropped.
     """
-    drawn = [risk_chart(found)]
-    if any(choice.belief is not None for choice in found.choices) or (
-        not found.choices and found.recoded.raw.sensitive
-    ):
-        drawn.append(belief_chart(found))
-    return drawn
-
-
-def risk_chart(found: Repaired) -> Chart:
-    """Cost against the chance to pick somebody's row out of those that look like it."""
-    dots = dots_of(found, telling.risk_of)
+    dots = dots_of(found, kind)
     chosen = next(dot for dot in dots if dot.chosen)
-    title = f"{cost_told(found, chosen.cost)}: {crowd(chosen.risk)}"
-    k = required_k(found.verdicts)
-    allowed = (Fraction(1, k), f"allowed: 1 in {k:,}") if k else None
-    note = (
-        f"How easily somebody's row is picked out, against the {measure_of(found)}. "
-        f"{how_to_read(found)}"
-    )
-    return Chart(title, note, draw(dots, measure_of(found), title, allowed=allowed))
+    what, finding = findings(found, kind, chosen.risk)
+    title = f"{cost_told(found, chosen.cost)}: {finding}"
+    note = f"{what}, against the {measure_of(found)}. {how_to_read(found)}"
+    return Chart(title, note, draw(dots, measure_of(found), title, allowed=allowed_by(found, kind)))
 
 
-def belief_chart(found: Repaired) -> Chart:
-    """Cost against the greatest belief in anybody's value."""
-    dots = dots_of(found, telling.belief_of)
-    chosen = next(dot for dot in dots if dot.chosen)
+def findings(found: Repaired, kind: str, risk: Fraction) -> tuple[str, str]:
+    """What a risk is, and what the chosen solution risks, in words."""
+    if kind == "risk":
+        return "How easily somebody's row is picked out", crowd(risk)
+    if kind == "dropped":
+        return "The share of the rows that are dropped", f"{percent(risk)} of the rows are dropped"
     columns = found.recoded.raw.sensitive
     whose = noun(columns[0]) if len(columns) == 1 else "sensitive value"
-    sure = f"greatest belief in anybody's {whose} {percent(chosen.risk)}"
-    title = f"{cost_told(found, chosen.cost)}: " + (
-        sure if chosen.risk < 1 else f"somebody's {whose} is certain"
+    sure = f"greatest belief in anybody's {whose} {percent(risk)}"
+    return (
+        f"How sure one can be of somebody's {whose}",
+        sure if risk < 1 else f"somebody's {whose} is certain",
     )
-    note = (
-        f"How sure one can be of somebody's {whose}, against the {measure_of(found)}. "
-        f"{how_to_read(found)}"
-    )
-    return Chart(title, note, draw(dots, measure_of(found), title))
+
+
+def allowed_by(found: Repaired, kind: str) -> tuple[Fraction, str] | None:
+    """The most that is allowed of a risk, and how the chart says it."""
+    if kind == "risk" and (k := required_k(found.verdicts)):
+        return Fraction(1, k), f"allowed: 1 in {k:,}"
+    if kind == "dropped" and found.repair.suppress:
+        return found.repair.suppress, f"allowed: {percent(found.repair.suppress)}"
+    return None
 
 
 def how_to_read(found: Repaired) -> str:
@@ -103,9 +112,10 @@ def how_to_read(found: Repaired) -> str:
         if found.all_choices
         else "Each dot is a minimal solution that was seen"
     )
+    draft = " The ring is the release as the plan has it, which fails." if found.draft else ""
     return (
         f"{which}: further left more is kept, further down less is told. Numbers as in the "
-        "list of solutions."
+        f"list of solutions.{draft}"
     )
 
 
@@ -134,14 +144,22 @@ def crowd(risk: Fraction) -> str:
     )
 
 
-def dots_of(found: Repaired, risk: Callable[[Choice], Fraction]) -> list[Dot]:
-    """The solutions; where there is one only, also the table as it is."""
+def dots_of(found: Repaired, kind: str) -> list[Dot]:
+    """The solutions and the draft that they repair; where there is one solution only, also the
+    table as it is.
+    """
+    rows = found.recoded.raw.base.rows
+
+    def risk(choice: Choice) -> Fraction:
+        return telling.risk_by(kind, choice, rows)
+
     if len(found.choices) > 1:
         listed = {place for place, _ in telling.some(found.choices, MOST_LISTED)}
+        draft = found.draft
         return [
             Dot(str(place), choice.cost, risk(choice), choice.chosen, place in listed)
             for place, choice in enumerate(found.choices, 1)
-        ]
+        ] + ([Dot("draft", draft.cost, risk(draft), is_draft=True)] if draft else [])
     key = telling.key_of(measure_of(found))
     question, table = found.recoded.question(), found.recoded.raw
     sides = ((table, "before", "the table as it is"), (question, "after", "the release"))
@@ -171,14 +189,14 @@ def draw(
     dots: Sequence[Dot], measure: str, title: str, *, allowed: tuple[Fraction, str] | None = None
 ) -> str:
     """Dots on two axes. The chosen one is dark and named;
-    others have numbers where there is room.
+    others have numbers where there is room. A draft far above stands at the upper end.
     """
     width = WIDTH - LEFT - RIGHT
     across = domain([dot.cost for dot in dots], most=1.0 if measure == "loss" else None)
-    up = (
-        0.0,
-        1.12 * max([float(dot.risk) for dot in dots] + ([float(allowed[0])] if allowed else [])),
-    )
+    scaled = [dot.risk for dot in dots if not dot.is_draft] + ([allowed[0]] if allowed else [])
+    said = told(dots, measure)
+    dots = [at_the_end(dot, scaled) for dot in dots]
+    up = (0.0, 1.12 * float(max([*scaled, *(dot.risk for dot in dots)])) or 1.0)
     x = axis("cost", across, f"{measure} →  less is kept", ".3~s" if across[1] >= 1000 else ".6~g")
     y = axis("risk", up, "", ".3~p")  # round numbers, with the digits that they have
     rows = [row_of(dot, across, up, width) for dot in dots]
@@ -206,8 +224,9 @@ def draw(
                 text={"field": "label"},
                 color={"value": MUTED},
             ),
+            layer([row for row in rows if row["draft"]], DRAFT, x=x, y=y),
             layer(
-                [row for row in rows if not row["chosen"]],
+                [row for row in rows if not row["chosen"] and not row["draft"]],
                 dot_mark(SHELTERED, *((70, 0.75) if few else (34, 0.5))),
                 x=x,
                 y=y,
@@ -217,7 +236,14 @@ def draw(
             *label_layers(labels, "right", x, y),
         ],
     }
-    return picture(spec, title, told(dots, measure))
+    return picture(spec, title, said)
+
+
+def at_the_end(dot: Dot, others: Sequence[Fraction]) -> Dot:
+    """A draft that would press the others together stands above them, and says where it belongs."""
+    if not dot.is_draft or not telling.is_far(dot.risk, others):
+        return dot
+    return replace(dot, risk=max(others) * ABOVE, label=f"{dot.label}: {percent(dot.risk)} ↑")
 
 
 def dot_mark(colour: str, size: int, opacity: float) -> dict[str, Any]:
@@ -264,6 +290,7 @@ def row_of(
         "cost": dot.cost,
         "risk": float(dot.risk),
         "chosen": dot.chosen,
+        "draft": dot.is_draft,
         "listed": dot.listed,
         "label": label,
         "px": place,

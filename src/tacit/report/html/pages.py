@@ -25,7 +25,6 @@ from tacit.report.html.cards import CERTAINTY, CHECKED, grids
 from tacit.report.html.pdf import as_pdf
 from tacit.report.html.scoping import scoped
 from tacit.report.tellers import teller_of
-from tacit.report.terminal.parts import WORDS
 
 
 def render_page(template: str, audience: Audience, **values: Any) -> str:
@@ -59,7 +58,6 @@ def render_page(template: str, audience: Audience, **values: Any) -> str:
     environment.globals |= {
         "owner": audience == "owner",
         "version": tacit.__version__,
-        "words": WORDS,
         "checked": CHECKED,
         "certainty": CERTAINTY,
     }

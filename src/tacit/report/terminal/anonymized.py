@@ -80,6 +80,8 @@ def show_headline(found: Repaired, console: Console, audience: Audience) -> None
     )
     console.print(hanging("Method", telling.method_told(found), 9))
     console.print(hanging("Best?", telling.proof(found), 9))
+    if few := telling.dropping_told(found):
+        console.print(hanging("Or", f"{few.removesuffix('.')} (--suppress 1%).", 9))
 
 
 def show_columns(found: Repaired, console: Console, audience: Audience) -> None:

@@ -29,7 +29,7 @@ Fetch = Callable[[int, int, Sort], list[Row] | Awaitable[list[Row]]]
 
 class Grid:
     """A table on a page. `fetch(offset, limit, sort)` gives rows;
-    `pick` is called with a row whose first cell is pressed.
+    `pick` is called with a row whose first cell is pressed, which `called` names in full.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class Grid:
         sortable: Collection[str] = (),
         sort: Sort = None,
         pick: Callable[[Row], Any] | None = None,
+        called: Callable[[Row], str] | None = None,
         can_save: bool = True,
         marked: Callable[[Row], bool] = lambda row: False,
     ) -> None:
@@ -56,6 +57,7 @@ class Grid:
             page,
         )
         self._sortable, self._sort, self._pick, self._marked = set(sortable), sort, pick, marked
+        self._called = called
         self._offset = 0
         with ui.element("div").classes("stack").props(f'data-testid="grid-{aria(name)}"'):
             self._body = (
@@ -130,9 +132,11 @@ class Grid:
             for number, value in enumerate(row):
                 with ui.element("td"):
                     if number == 0 and pick is not None:
-                        ui.button(cell_text(value), on_click=partial(pick, row)).props(
+                        button = ui.button(cell_text(value), on_click=partial(pick, row)).props(
                             "flat dense no-caps align=left"
                         )
+                        if self._called is not None:
+                            button.props["aria-label"] = self._called(row)
                     else:
                         ui.label(cell_text(value))
 

@@ -73,7 +73,10 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """What a search found: the best release, and all other minimal solutions."""
+    """What a search found: the best release, and all other minimal solutions. `risks` are those
+    in which solutions differ, with a chart for each; `draft` is the release as the plan has it,
+    where it fails; `dropping` says what a few dropped rows would save, where that is much.
+    """
 
     told: Told
     measure: str
@@ -87,6 +90,10 @@ class Solved:
     digest: str
     heads: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     lines: tuple[Line, ...] = ()
+    rows: int = 0
+    risks: tuple[str, ...] = ()
+    draft: Choice | None = None
+    dropping: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +164,7 @@ def solved(found: Repaired, wanted: Wanted, digest: str) -> Solved:
     """A search that found something, as the page shows it."""
     from tacit.report import telling
     from tacit.report.charts.portrait import required_k
-    from tacit.report.charts.trade_off import trade_offs
+    from tacit.report.charts.trade_off import kinds_of, trade_offs
 
     k = required_k(found.verdicts)
     return Solved(
@@ -171,6 +178,10 @@ def solved(found: Repaired, wanted: Wanted, digest: str) -> Solved:
         found.recoded.raw.sensitive,
         wanted,
         digest,
+        rows=found.recoded.raw.base.rows,
+        risks=kinds_of(found),
+        draft=found.draft,
+        dropping=telling.dropping_told(found),
     )
 
 

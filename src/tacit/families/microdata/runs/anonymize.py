@@ -5,23 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
-
-import numpy as np
 
 from tacit.engines.open import open_engine
 from tacit.errors import EngineError, InputError
 from tacit.families.microdata.lattice import Node
-from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.reading.source import Source
 from tacit.families.microdata.repair.costs import cost_by
 from tacit.families.microdata.repair.judging import Judge
 from tacit.families.microdata.repair.search import Found, search
 from tacit.families.microdata.repair.writing import columns_of, write
 from tacit.families.microdata.repair.written import compare
+from tacit.families.microdata.runs.alternatives import draft_of, worth_dropping
 from tacit.families.microdata.runs.aware import is_silent, minimality_stories, not_aware
 from tacit.families.microdata.runs.beside import beside_what_is_out
+from tacit.families.microdata.runs.choice import choice_at
 from tacit.families.microdata.runs.chosen import PICKED, not_at, picked_node
 from tacit.families.microdata.runs.impossible import advice, not_possible
 from tacit.families.microdata.runs.published import published
@@ -157,6 +155,7 @@ def by_lattice(task: Task, job: Job) -> Repaired | NotRepaired:
             return replace(not_aware(task), nodes=nodes)
         best = withstands
     made = repaired_at(task, judge, best, why_unproved(task, judge, found))
+    compares = task.choices and len(task.raw.base) <= CHART_CELLS
     return replace(
         made,
         choices=choices(task, judge, cost, found, best),
@@ -167,6 +166,8 @@ def by_lattice(task: Task, job: Job) -> Repaired | NotRepaired:
         aware=minimality_stories(task, made.recoded),
         nodes=nodes,
         because_of=because_of(task, job),
+        draft=draft_of(task, judge) if compares else None,
+        dropping=worth_dropping(task, cost.of(judge.outcome(best)), job) if compares else None,
     )
 
 
@@ -197,7 +198,7 @@ def at_levels(task: Task, levels: Mapping[str, int], job: Job) -> Repaired | Not
         return not_at(task, judge, judge.outcome(node))
     job.step("measuring what is lost", 0.6)
     choice = choice_at(
-        task, judge, cost_by(judge, task.repair.utility, task.repair.weights), node, chosen=True
+        judge, cost_by(judge, task.repair.utility, task.repair.weights), node, chosen=True
     )
     return replace(repaired_at(task, judge, node, PICKED), choices=(choice,))
 
@@ -262,42 +263,9 @@ def choices(task: Task, judge: Judge, cost: Any, found: Found, best: Node) -> tu
         return ()
     nodes = by_cost([*{*found.minimal, best}], judge, cost)[:CHART]
     return tuple(
-        choice_at(task, judge, cost, node, chosen=node == best)
+        choice_at(judge, cost, node, chosen=node == best)
         for node in ([*nodes, best] if best not in nodes else nodes)
     )
-
-
-def choice_at(task: Task, judge: Judge, cost: Any, node: Node, *, chosen: bool) -> Choice:
-    """One solution."""
-    outcome = judge.outcome(node)
-    question = judge.released(node)
-    risk = Fraction(1, max(1, int(outcome.sizes.min(initial=question.people))))
-    return Choice(
-        judge.lattice.named(node),
-        cost.of(outcome),
-        risk,
-        greatest_belief(question),
-        outcome.suppressed,
-        chosen,
-    )
-
-
-def greatest_belief(question: MicrodataQuestion) -> Fraction | None:
-    """The greatest share of one sensitive value in a group, among those whose value is known."""
-    greatest: Fraction | None = None
-    for column in question.sensitive:
-        groups = question.groups(column)
-        some = np.flatnonzero(np.diff(groups.starts))
-        if not len(some):
-            continue
-        first, known = (
-            groups.counts[groups.starts[some]],
-            np.add.reduceat(groups.counts, groups.starts[some]),
-        )
-        place = int(np.argmax(first / known))
-        share = Fraction(int(first[place]), int(known[place]))
-        greatest = share if greatest is None else max(greatest, share)
-    return greatest
 
 
 def by_groups(task: Task, job: Job) -> Repaired | NotRepaired:

@@ -44,6 +44,19 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Dropping:
+    """What a search found that may drop a `share` of the rows: it costs `cost` where `whole` is
+    the cost of releasing all, and `suppressed` of the `rows` go.
+    """
+
+    share: Fraction
+    suppressed: int
+    rows: int
+    whole: float
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
 class Repaired:
     """A release for which all checks hold by itself, and what else the owner should know.
 
@@ -56,6 +69,8 @@ class Repaired:
     `not_written` are the table's columns that are not released. `not_asked` are checks of the plan
     about this release that the search cannot ask: whether they hold is not known. `because_of` says
     what is out already and was counted with, `given`, and the levels of least `cost` without it.
+    `draft` is the release as the plan has it, where it fails; `dropping` what a few dropped rows
+    would save, where that is much.
     """
 
     release: str
@@ -77,6 +92,8 @@ class Repaired:
     seconds: float = 0.0
     not_asked: tuple[str, ...] = ()
     because_of: Mapping[str, Any] = field(default_factory=dict)
+    draft: Choice | None = None
+    dropping: Dropping | None = None
 
     @property
     def is_judged(self) -> bool:

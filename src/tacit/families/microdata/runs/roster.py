@@ -95,6 +95,12 @@ class Roster:
         """How many lines there are."""
         return int(self._upto[-1]) if len(self._upto) else 0
 
+    @property
+    def people(self) -> int:
+        """How many people there are: who has several values has several lines."""
+        base = self.question.base
+        return int(base.occurrences.sum() if base.persons is None else len(np.unique(base.persons)))
+
     def most_exposed(self, offset: int, limit: int) -> list[Listed]:
         """Some lines from the offset on; the person whose true value one
         can be surest of is the first.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tacit.checking.concerning import out_already
@@ -40,6 +40,7 @@ class Task:
     choices: bool = True  # also look for other solutions
     not_asked: tuple[str, ...] = ()  # what a search cannot ask of this release, in words
     beside: Published | None = None  # what is out already and judged together with it
+    planned: Mapping[str, int] = field(default_factory=dict)  # levels of the release by the plan
 
     def __post_init__(self) -> None:
         for one in self.required:
@@ -146,6 +147,7 @@ def task_of(
         relaxed,
         seconds,
         not_asked=left,
+        planned=dict(microdata.generalization),
     )
 
 

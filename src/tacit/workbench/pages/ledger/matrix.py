@@ -20,7 +20,7 @@ LINE, COLUMN = 30, 44
 LETTER = 7.4  # the width of a letter of 14 pixels, in the widest of the fonts
 MOST_LETTERS = 30
 MOST_NAMED = 3
-WORDS = {"holds": "holds", "breached": "BREACHED", "undecided": "undecided", "": ""}
+WORDS = {"holds": "holds", "breached": "breached", "undecided": "undecided", "": ""}
 COLOURS = {"holds": "#0b6b57", "breached": EXPOSED, "undecided": "#7a5600", "": MUTED}
 
 

@@ -45,6 +45,7 @@ WAYS = {
 }
 ONLY, WRITE, MADE = "only", "write", "made"
 RECORD = "record"
+TOGETHER = {"does-not-compose", "composition"}  # why something cannot be judged with what is out
 LAST_RELEASE = "last release"  # left with the book by the page of a release
 SHOWN_SECONDS = 600.0  # how long a page that is opened again shows what came of the last one
 
@@ -519,9 +520,16 @@ def next_steps(found: RecordedNow) -> str:
             "corrects the old one, press its entry above and correct it. Else write it on the "
             "page Repair, under a name of its own."
         )
+    undecided = all(one.status == "undecided" for one in found.wrong)
+    apart = bool(codes) and codes <= TOGETHER and undecided
+    what = (
+        "give it only to those who have nothing of what could not be judged together with it"
+        if apart
+        else "look at the release and repair it, or give it to others only"
+    )
     return (
-        "look at the release and repair it, or give it to others only. If it is out in any case, "
-        "say so above and record it again, so that later checks know."
+        f"{what}. If it is out in any case, say so above and record it again, so that later "
+        "checks know."
     )
 
 

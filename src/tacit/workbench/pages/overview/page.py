@@ -47,6 +47,7 @@ from tacit.workbench.parts.working import show_work
 
 if TYPE_CHECKING:
     from tacit.families.microdata.reading.source import Source
+    from tacit.ledger.entries import Judged
     from tacit.model.release import Release
     from tacit.model.schema import Table
     from tacit.plan.plan import Check, Plan
@@ -138,8 +139,9 @@ class Board:
 
     def _summary(self, found: Sequence[Answer], checked: Mapping[str, Any] | None) -> None:
         """How many checks are what, when that was found, and the button."""
-        counted: Counter[State] = Counter(
-            "unchecked" if one.state == "stale" else one.state for one in found
+        counted: Counter[str] = Counter(
+            decided_then(one, self._given) or ("unchecked" if one.state == "stale" else one.state)
+            for one in found
         )
         with ui.element("section").classes("card").props('aria-label="All checks"'):
             with ui.element("div").classes("row between"):
@@ -212,7 +214,7 @@ class Board:
                     ui.label("Published already, by the plan").classes("fine")
             with ui.element("ul").classes("checks"):
                 for one in found:
-                    answer_line(one, name)
+                    answer_line(one, name, decided_then(one, self._given))
                 if not found:
                     with ui.element("li"):
                         ui.label("Nothing is asked about it.").classes("muted")
@@ -392,10 +394,14 @@ def found_cells(one: Answer) -> tuple[str, str, str]:
     return STATES.get(one.state, one.state), because, one.when or ""
 
 
-def answer_line(one: Answer, release: str) -> None:
-    """One check and what was found."""
+def answer_line(one: Answer, release: str, then: str | None = None) -> None:
+    """One check and what was found; `then` is what the ledger says was found when it went out,
+    where nothing was decided since.
+    """
     with ui.element("li").props(f'data-testid="check-{aria(one.check.name or one.check.kind)}"'):
-        if one.state == "stale" and one.verdict is not None:
+        if then is not None:
+            badge(then)
+        elif one.state == "stale" and one.verdict is not None:
             badge("stale", f"was {one.verdict['status']}, before the last change")
         else:
             badge(one.state)
@@ -404,7 +410,9 @@ def answer_line(one: Answer, release: str) -> None:
             others = [name for name in one.check.releases if name != release]
             if others:
                 ui.html(f" with {escape(listed(others))}", tag="span", sanitize=False)
-            if one.verdict is not None and one.state != "stale":
+            if then is not None:
+                ui.html(" · when it went out", tag="span", sanitize=False).classes("muted")
+            elif one.verdict is not None and one.state != "stale":
                 ui.html(
                     escape(f" · {in_short(one.verdict['because'])}"), tag="span", sanitize=False
                 ).classes("muted")
@@ -531,6 +539,7 @@ class Given:
     to: tuple[str, ...]  # nobody: everybody
     at: datetime
     judged: tuple[str, ...]
+    verdicts: tuple[Judged, ...] = ()
 
     @property
     def status(self) -> Literal["holds", "breached", "undecided", "none"]:
@@ -562,9 +571,27 @@ def given_of(plan: Plan) -> dict[str, Given]:
         before = found.get(one.release)
         public = not one.to or (before is not None and not before.to)
         to = () if public else tuple(dict.fromkeys([*(before.to if before else ()), *one.to]))
-        judged = tuple(verdict.status for verdict in entries[one.entry].verdicts)
-        found[one.release] = Given(to, one.at, judged)
+        verdicts = entries[one.entry].verdicts
+        judged = tuple(verdict.status for verdict in verdicts)
+        found[one.release] = Given(to, one.at, judged, verdicts)
     return found
+
+
+def decided_then(one: Answer, given: Mapping[str, Given]) -> str | None:
+    """What was found of a check when its release went out, where nothing was decided since."""
+    held = given.get(one.check.releases[0]) if len(one.check.releases) == 1 else None
+    if held is None or one.state not in ("unchecked", "stale"):
+        return None
+    if one.when is not None and datetime.fromisoformat(one.when) > held.at:
+        return None
+    try:
+        label = define(one.check.kind, one.check.parameters).label
+    except TacitError:
+        return None
+    mine = (one.check.kind, one.check.name, label)
+    return next(
+        (said.status for said in held.verdicts if (said.check, said.name, said.label) == mine), None
+    )
 
 
 def planned_for(release: Release) -> str:

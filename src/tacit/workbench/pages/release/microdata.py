@@ -7,6 +7,7 @@ from __future__ import annotations
 from asyncio import to_thread
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -17,7 +18,7 @@ from tacit.families.microdata.attacks.believing import MOST, Amount, Believed
 from tacit.families.microdata.hierarchy import value_text
 from tacit.families.microdata.reading.source import Source
 from tacit.families.microdata.runs.roster import FOUND, LISTED, Listed, room_of
-from tacit.families.words import again, known_facts, name_of, people, saying, spoken
+from tacit.families.words import again, known_facts, name_of, people, plural, saying, spoken
 from tacit.model.numbers import percent, percents
 from tacit.model.release import Microdata
 from tacit.report.charts.believed import believed_chart
@@ -31,6 +32,7 @@ from tacit.workbench.parts.saving import save_button
 HAS_CARDS = False  # of its verdicts, between its pictures
 IS_ALWAYS_SHOWN = True  # also where nothing was checked
 PAGE = 12
+BESIDE = 2  # attributes of people for which there is room beside the beliefs
 PIECE = 500  # people that are looked up at a time: others want to ask too
 THROTTLE = 0.12
 MORE = (
@@ -107,7 +109,7 @@ class People:
                         label="Sensitive column",
                         on_change=lambda event: self._choose(event.value),
                     ).props("outlined dense").mark("column")
-                with ui.element("div").classes("people-and-beliefs"):
+                with ui.element("div").classes("people-and-beliefs") as self._both:
                     self._left = (
                         ui.element("section")
                         .classes("card")
@@ -130,7 +132,10 @@ class People:
 
     async def _list(self) -> None:
         """The table of people, and the first of them picked."""
-        total, names = await self.visit.book.ask(size_of, self.release.name, self.column)
+        size = await self.visit.book.ask(size_of, self.release.name, self.column)
+        total, names = size.lines, size.named_by
+        wide = len(names or size.known) > BESIDE
+        self._both.classes(add="wide") if wide else self._both.classes(remove="wide")
         self._left.clear()
         with self._left:
             ui.html("The most exposed people", tag="h3", sanitize=False)
@@ -148,11 +153,12 @@ class People:
             self._grid = await grid(
                 self.visit,
                 [
-                    " ".join(names) or "person",
+                    *map(spoken, size.named_by or size.known),
                     spoken(self.column),
                     "before",
                     "with the release",
                     "people in the group",
+                    *([] if names else ["people alike"]),
                 ],
                 self._fetch,
                 name=f"exposed-{self.release.name}",
@@ -160,28 +166,25 @@ class People:
                 total=min(total, LISTED),
                 page=PAGE,
                 pick=lambda row: self._pick(row.listed),
+                called=lambda row: called(row.listed),
                 marked=lambda row: row.listed.after == 1,
             )
-            self._say(total)
-        search.on_value_change(lambda event: self._search(event.value or "", total))
+            self._say(size)
+        search.on_value_change(lambda event: self._search(event.value or "", size))
         first = await self.visit.book.ask(lines_of, self.release.name, self.column, 0, 1)
         if first:
             await self._pick(first[0])
 
-    def _say(self, total: int) -> None:
+    def _say(self, size: Size) -> None:
         if self._found is not None:
             self._told.set_text(
                 f"{len(self._found):,} found"
                 + (", and perhaps more: type more of it." if len(self._found) >= FOUND else ".")
             )
         else:
-            self._told.set_text(
-                f"The {LISTED:,} most exposed of {people(total)}; others are found by searching."
-                if total > LISTED
-                else ""
-            )
+            self._told.set_text(size.words)
 
-    async def _search(self, text: str, total: int) -> None:
+    async def _search(self, text: str, size: Size) -> None:
         try:
             self._found = (
                 await self.visit.book.ask(matching, self.release.name, self.column, text)
@@ -192,9 +195,9 @@ class People:
             with self._left:
                 show_error(error)
             return
-        self._say(total)
+        self._say(size)
         await self._grid.restart(
-            total=len(self._found) if self._found is not None else min(total, LISTED)
+            total=len(self._found) if self._found is not None else min(size.lines, LISTED)
         )
 
     async def _fetch(self, offset: int, limit: int, sort: Sort) -> list[Row]:
@@ -436,19 +439,27 @@ def group_words(found: Believed) -> str:
 
 
 def line(one: Listed) -> Line:
-    """Somebody as a row of the table."""
-    who = (
-        name_of(one.person)
-        if one.person.identity
-        else f"{known_facts(one.person.known)}{f' ({one.alike:,} alike)' if one.alike > 1 else ''}"
-    )
-    value = None if one.value is None else value_text(one.value)
+    """Somebody as a row of the table: a cell for each attribute by which they are known."""
+    who = one.person.identity or one.person.known
     before, after = (
         (None, None) if one.before is None or one.after is None else percents(one.before, one.after)
     )
-    found = Line((who, value, before, after, f"{one.size:,}"))
+    alike = [] if one.person.identity else [f"{one.alike:,}"]
+    found = Line(
+        (*map(shown, who.values()), shown(one.value), before, after, f"{one.size:,}", *alike)
+    )
     found.listed = one
     return found
+
+
+def called(one: Listed) -> str:
+    """Somebody in words."""
+    return name_of(one.person) if one.person.identity else known_facts(one.person.known)
+
+
+def shown(value: Any) -> str | None:
+    """A value of the data as a cell; None where it is missing."""
+    return None if value is None else value_text(value)
 
 
 def beliefs_csv(found: Believed) -> bytes:
@@ -484,10 +495,48 @@ def sensitive_of(source: Source, release: str) -> tuple[str, ...]:
     return tuple(name for name in question.sensitive if question.base.dictionaries[name])
 
 
-def size_of(source: Source, release: str, column: str) -> tuple[int, tuple[str, ...]]:
-    """How many lines the list of people has, and by which columns they are called."""
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How long the list of people is, by which columns they are called, and what is known of
+    them.
+    """
+
+    lines: int
+    people: int
+    named_by: tuple[str, ...]
+    known: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """How many people the list is of, and how many of them it shows.
+
+        >>> Size(24_766, 45_222, (), ("age",)).words
+        '45,222 people in 24,766 lines: those who are alike in all of these columns share one. Listed are the 10,000 lines of the most exposed; others are found by searching.'
+        >>> Size(12, 12, ("name",), ("age",)).words
+        ''
+        """  # noqa: E501
+        said = []
+        if self.lines != self.people:
+            why = (
+                "who has several values has several"
+                if self.named_by
+                else "those who are alike in all of these columns share one"
+            )
+            said.append(f"{people(self.people)} in {plural('line', self.lines)}: {why}.")
+        if self.lines > LISTED:
+            said.append(
+                f"Listed are the {LISTED:,} lines of the most exposed"
+                if said
+                else f"The {LISTED:,} most exposed of {people(self.people)}"
+            )
+            said[-1] += "; others are found by searching."
+        return " ".join(said)
+
+
+def size_of(source: Source, release: str, column: str) -> Size:
+    """How long the list of people is."""
     roster = room_of(source, release, column).roster
-    return roster.total, roster.identity
+    return Size(roster.total, roster.people, roster.identity, tuple(roster.question.quasi))
 
 
 def lines_of(source: Source, release: str, column: str, offset: int, limit: int) -> list[Listed]:

@@ -8,7 +8,7 @@ from functools import cache
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal
 
 from nicegui import ui
 
@@ -22,6 +22,7 @@ from tacit.plan.plan import Plan
 from tacit.workbench.bench import Visit
 from tacit.workbench.checked import (
     Answer,
+    State,
     adopt,
     answers,
     checking,
@@ -32,10 +33,14 @@ from tacit.workbench.checked import (
 )
 from tacit.workbench.pages.overview.page import (
     WORDS,
+    Given,
     answer_line,
     asked,
     can_be_repaired,
+    decided_then,
+    given_of,
     in_short,
+    planned_for,
     time_text,
     what_it_is,
 )
@@ -111,32 +116,42 @@ class Page:
             lambda: (answers(self.plan, book.checked), book.checked)
         )
         mine = [one for one in found if self.name in one.check.releases]
+        given = await asyncio.to_thread(self._given)
         self._head.clear()
         with self._head:
-            self._verdict(mine)
-            self._buttons(bool(mine))
+            self._verdict(mine, given)
+            self._buttons(mine, given)
         self._body.clear()
         with self._body:
             await self._evidence(sections_of(checked, self.name))
 
     # -- the head ----------------------------------------------------------------------------------
 
-    def _verdict(self, found: Sequence[Answer]) -> None:
-        """What it is, for whom, and the verdict in one sentence."""
+    def _given(self) -> Given | None:
+        """What the ledger says of it; nothing where it cannot be read. Blocks."""
+        try:
+            return given_of(self.plan).get(self.name)
+        except TacitError:
+            return None
+
+    def _verdict(self, found: Sequence[Answer], given: Given | None) -> None:
+        """What it is, for whom, what somebody learns about a person, and the verdict."""
         state = state_of(found)
         ui.label(
-            f"{what_it_is(self.release)} · "
-            f"{f'to {listed(self.release.to)}' if self.release.to else 'to everybody'}"
+            f"{what_it_is(self.release)} · {given.words if given else planned_for(self.release)}"
         ).classes("muted")
         with ui.element("div").classes(f"card verdict {state}"):
+            if story := story_of(found):
+                ui.label(story).classes("story").props('data-testid="story"')
             with ui.element("div").classes("row"):
                 badge(state, WORDS.get(state, ""))
                 ui.html(escape(sentence(found)), tag="h2", sanitize=False).props(
                     'data-testid="verdict"'
                 )
             with ui.element("ul").classes("checks"):
+                known = {self.name: given} if given else {}
                 for one in found:
-                    answer_line(one, self.name)
+                    answer_line(one, self.name, decided_then(one, known))
             if not found:
                 ui.link("Add a check on the page Start", self.visit.link("")).mark("add-check")
             if times := sorted({one.when for one in found if one.when}):
@@ -144,19 +159,30 @@ class Page:
                     "fine"
                 )
 
-    def _buttons(self, has_checks: bool) -> None:
+    def _buttons(self, found: Sequence[Answer], given: Given | None) -> None:
+        """What can be done; the step that is due is the one that stands out."""
+        due = next_step(state_of(found), self._is_repairable(), recorded=given is not None)
         with ui.element("div").classes("toolbar actions-bar"):
-            if has_checks:
-                ui.button("Check", on_click=self._start).props("unelevated no-caps").mark("check")
+            if self._is_repairable():
+                ui.link("Repair it", self.visit.link("repair", self.name)).classes(
+                    "go" if due == "repair" else ""
+                ).mark("repair")
+            ui.link("Record it in the ledger", self.visit.link("ledger")).classes(
+                "go" if due == "record" else ""
+            ).mark("record")
+            if found:
+                ui.button("Check", on_click=self._start).props(
+                    f"{'unelevated' if due == 'check' else 'outline'} no-caps"
+                ).mark("check")
                 ui.button("Report for you", on_click=lambda: self._report("owner")).props(
                     "outline no-caps"
                 ).mark("report-owner")
                 ui.button("Report to share", on_click=lambda: self._report("shared")).props(
                     "outline no-caps"
                 ).mark("report-shared")
-            if can_be_repaired(self.plan, self.release):
-                ui.link("Repair it", self.visit.link("repair", self.name)).mark("repair")
-            ui.link("Record it in the ledger", self.visit.link("ledger")).mark("record")
+
+    def _is_repairable(self) -> bool:
+        return can_be_repaired(self.plan, self.release)
 
     # -- the evidence ------------------------------------------------------------------------------
 
@@ -255,6 +281,40 @@ class Page:
             shown = show_work(work, ended)
 
 
+def next_step(
+    state: State, is_repairable: bool, *, recorded: bool
+) -> Literal["check", "repair", "record", ""]:
+    """What to do next with a release.
+
+    >>> next_step("breached", True, recorded=False), next_step("holds", True, recorded=False)
+    ('repair', 'record')
+    """
+    if state in ("unchecked", "stale"):
+        return "check"
+    if state == "holds":
+        return "" if recorded else "record"
+    return "repair" if is_repairable and state != "none" else ""
+
+
+def story_of(found: Sequence[Answer]) -> str:
+    """What somebody learns about a person, by the first check that is breached."""
+    stories = (
+        story_in(one.verdict["because"])
+        for one in found
+        if one.state == "breached" and one.verdict is not None
+    )
+    return next(filter(None, stories), "")
+
+
+def story_in(because: str) -> str:
+    """What follows the reason of a verdict: what it means for a person.
+
+    >>> story_in("a group of 1 person, 4 required. Anyone who knows that Bruce is 31 ...")
+    'Anyone who knows that Bruce is 31 ...'
+    """
+    return because.partition(". ")[2]
+
+
 def sentence(found: Sequence[Answer]) -> str:
     """The verdict on a release in one sentence."""
     state = state_of(found)
@@ -277,7 +337,9 @@ def sentence(found: Sequence[Answer]) -> str:
         if len(those) == 1
         else f"{len(those)} of {len(found)} checks are {state}, such as {first}"
     )
-    return f"{'Do not release it' if state == 'breached' else 'Not decided'}: {which}: {because}."
+    return (
+        f"{'Not ready to release' if state == 'breached' else 'Not decided'}: {which}: {because}."
+    )
 
 
 def figures(numbers: Sequence[Sequence[str]]) -> None:

@@ -32,15 +32,19 @@ def show_answers(answers: Sequence[Answer]) -> None:
     """The verdicts, each in a line or two."""
     with ui.element("div").classes("stack").props('data-testid="answers"'):
         for one in answers:
-            with ui.element("div").classes("row").style("align-items: baseline; flex-wrap: nowrap"):
+            with ui.element("div").classes("row answer"):
                 badge(one.status)
                 with ui.element("div").style("min-width: 0"):
                     ui.label(one.label).style("font-weight: 600")
                     ui.label(f"{one.because[:1].upper()}{one.because[1:].rstrip('.')}.").classes(
                         "muted"
                     )
-                    if one.story and one.status != "holds":
+                    if one.story and one.status == "breached":
                         ui.label(one.story)
+                    elif one.story and one.status == "undecided":
+                        with ui.element("details").classes("more"):
+                            ui.html("Why", tag="summary", sanitize=False)
+                            ui.label(one.story).classes("muted")
 
 
 def show_columns(

@@ -12,10 +12,12 @@ from nicegui import ui
 
 from tacit.errors import TacitError
 from tacit.families.catalog import kinds_of
+from tacit.families.microdata.runs.alternatives import SHARE as DROPPED
 from tacit.families.microdata.runs.preview import Line
 from tacit.families.microdata.runs.task import not_asked
 from tacit.families.microdata.utility.measures import measure
 from tacit.families.words import listed
+from tacit.model.numbers import percent
 from tacit.model.release import Microdata
 from tacit.plan.plan import Plan
 from tacit.workbench.bench import Visit
@@ -56,6 +58,7 @@ UTILITIES = {
 HOW_STRICT = "How strict can the checks be?"
 MOST_DROPPED = 50  # percent, of the slider
 MOST_WEIGHT = 10
+BESIDE = 3  # quasi-identifiers for which the table of solutions has room beside the picture
 
 
 async def show_microdata(visit: Visit, plan: Plan, release: Microdata) -> None:
@@ -67,13 +70,7 @@ async def show_microdata(visit: Visit, plan: Plan, release: Microdata) -> None:
             "and lose as little as possible."
         ).classes("muted")
     if release.file is not None:
-        notice(
-            f"{release.name} is the file {release.file}, which is there already and is not "
-            f"changed. Add a release of table {release.table} on the page Start to generalize the "
-            "table itself.",
-            "warn",
-        )
-        ui.link("Add a release on the page Start", visit.link())
+        show_file(visit, plan, release)
         return
     if not any(release.name in check.releases for check in plan.checks):
         notice(
@@ -97,6 +94,31 @@ async def show_microdata(visit: Visit, plan: Plan, release: Microdata) -> None:
         ui.label("Reading the table …").classes("muted").props('role="status"')
     # The first look counts the whole table: the page is there before it has ended.
     ui.timer(0.05, lambda: page.open(waiting), once=True)
+
+
+def show_file(visit: Visit, plan: Plan, release: Microdata) -> None:
+    """A file is not changed: what can be made coarser in its place is the table itself."""
+    drafts = [
+        one.name
+        for one in plan.of(Microdata).values()
+        if one.table == release.table and one.file is None
+    ]
+    notice(
+        f"{release.name} is the file {release.file}, which is there already and is not changed. "
+        + (
+            "Repair a draft of the same table, and write it under a name of its own."
+            if drafts
+            else f"Add a release of table {release.table} on the page Start to generalize the "
+            "table itself."
+        ),
+        "warn",
+    )
+    if not drafts:
+        ui.link("Add a release on the page Start", visit.link())
+    for name in drafts:
+        ui.link(f"Repair {name}", visit.link("repair", name)).classes("go").style(
+            "align-self: flex-start"
+        )
 
 
 def not_asked_words(left: Sequence[str], *, only: bool) -> str:
@@ -235,6 +257,7 @@ class Repairing:
                 on_change=tell,
             )
             tell(now)
+            self.tell_dropped = tell
             ui.label(
                 "People who stand out are left out, instead of making everybody coarser."
             ).classes("fine")
@@ -421,16 +444,41 @@ class Repairing:
             ):
                 if text:
                     ui.label(text)
+            if found.dropping:
+                self._offer_dropping(found.dropping)
         if found.choices:
-            with ui.element("div").classes("grid-2"):
+            wide = len(self.ladders) > BESIDE
+            with ui.element("div").classes("solutions wide" if wide else "solutions"):
                 self.scatter = Scatter(
                     self.visit, found, self.name, lambda number: self._pick(found, number)
                 )
                 self.table = Picks(
-                    self.visit, found, self.name, lambda number: self._pick(found, number)
+                    self.visit,
+                    found,
+                    self.ladders,
+                    self.name,
+                    lambda number: self._pick(found, number),
                 )
         else:
             self.scatter = self.table = None
+
+    def _offer_dropping(self, words: str) -> None:
+        """Say what a few dropped rows would save, with a button that searches so."""
+
+        def search() -> None:
+            self.suppress.set_value(float(100 * DROPPED))
+            self.tell_dropped(self.suppress.value)
+            self._search()
+
+        with ui.element("div").classes("notice info").props('data-testid="dropping"'):
+            ui.label(words)
+            ui.label(
+                "Later copies of the table may then not be judged together with this one: who was "
+                "left out is not known."
+            ).classes("fine")
+            ui.button(f"Search with {percent(DROPPED)} dropped", on_click=search).props(
+                'outline dense no-caps data-testid="search-dropping"'
+            ).style("align-self: flex-start")
 
     def _unsolved(self, found: Unsolved) -> None:
         with (

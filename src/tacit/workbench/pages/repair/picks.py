@@ -4,11 +4,12 @@ a row is picked by pressing it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nicegui import ui
 
+from tacit.families.microdata.hierarchy import SUPPRESSED
 from tacit.families.microdata.runs.results import Choice
 from tacit.model.numbers import percent
 from tacit.report import telling
@@ -19,14 +20,18 @@ from tacit.workbench.pages.repair.slider import named
 from tacit.workbench.parts.grids import csv_bytes
 from tacit.workbench.parts.saving import save_button
 from tacit.workbench.tasks.generalize import Solved
+from tacit.workbench.tasks.solution import Ladder
 
 
 class Picks:
     """The solutions as a table; a row is picked by pressing it, or its number."""
 
-    def __init__(self, visit: Visit, found: Solved, name: str, pick: Any) -> None:
+    def __init__(
+        self, visit: Visit, found: Solved, ladders: Sequence[Ladder], name: str, pick: Any
+    ) -> None:
         self._rows: dict[int, tuple[ui.element, ui.element]] = {}
         names = list(found.choices[0].generalization)
+        labels = {one.column: one.labels for one in ladders}
         dropped = any(choice.suppressed for choice in found.choices)
         heads = [
             "Solution",
@@ -38,6 +43,7 @@ class Picks:
         ]
         with ui.element("section").classes("card").props('aria-label="Solutions as a table"'):
             heading("Solutions", "h3")
+            ui.label("Each column as one of its frequent values is shown then.").classes("fine")
             area = (
                 ui.element("div")
                 .classes("scroll")
@@ -46,15 +52,20 @@ class Picks:
             )
             with area, ui.element("table").classes("plain picks"):
                 with ui.element("thead"), ui.element("tr"):
-                    for head in heads:
-                        with ui.element("th").props('scope="col"'):
+                    for place, head in enumerate(heads):
+                        with (
+                            ui.element("th")
+                            .props('scope="col"')
+                            .classes("words" if place >= len(heads) - len(names) else "")
+                        ):
                             ui.label(head)
                 with ui.element("tbody"):
                     for number, choice in enumerate(found.choices, 1):
-                        cells = cells_of(choice, names, dropped)
+                        cells = cells_of(choice, labels, dropped)
                         self._rows[number] = self._row(
                             number,
                             cells,
+                            len(cells) - len(names),
                             choice_told(number, choice, found.measure),
                             choice.chosen,
                             pick,
@@ -63,7 +74,7 @@ class Picks:
                 lines = [
                     heads,
                     *(
-                        [str(number), *cells_of(choice, names, dropped)]
+                        [str(number), *cells_of(choice, labels, dropped)]
                         for number, choice in enumerate(found.choices, 1)
                     ),
                 ]
@@ -81,7 +92,7 @@ class Picks:
             button.props["aria-pressed"] = "true" if one == number else "false"
 
     def _row(
-        self, number: int, cells: Sequence[str], words: str, best: bool, pick: Any
+        self, number: int, cells: Sequence[str], numbers: int, words: str, best: bool, pick: Any
     ) -> tuple[ui.element, ui.element]:
         row = ui.element("tr").on("click", lambda: pick(number))
         with row:
@@ -96,13 +107,13 @@ class Picks:
                 )
                 with button:
                     ui.label(shown)
-            for cell in cells:
-                with ui.element("td"):
+            for place, cell in enumerate(cells):
+                with ui.element("td").classes("words" if place >= numbers else ""):
                     ui.label(cell)
         return row, button
 
 
-def cells_of(choice: Choice, names: Sequence[str], dropped: bool) -> list[str]:
+def cells_of(choice: Choice, labels: Mapping[str, Sequence[str]], dropped: bool) -> list[str]:
     """A solution as cells of a table, behind its number."""
     belief = percent(choice.belief) if choice.belief is not None else "–"
     gone = [f"{choice.suppressed:,}"] if dropped else []
@@ -111,5 +122,17 @@ def cells_of(choice: Choice, names: Sequence[str], dropped: bool) -> list[str]:
         f"{int(1 / choice.risk):,}",
         belief,
         *gone,
-        *(str(choice.generalization[name]) for name in names),
+        *(level_words(labels[name], level) for name, level in choice.generalization.items()),
     ]
+
+
+def level_words(labels: Sequence[str], level: int) -> str:
+    """What a column shows at a level, by the labels of one of its values.
+
+    >>> age = ("36", "30-39", "*")
+    >>> level_words(age, 0), level_words(age, 1), level_words(age, 2)
+    ('as it is', '30-39', 'not shown')
+    """
+    if not level:
+        return "as it is"
+    return "not shown" if labels[level] == SUPPRESSED else labels[level]

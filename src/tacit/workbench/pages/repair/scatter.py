@@ -5,7 +5,7 @@ each dot is a button.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
@@ -23,10 +23,7 @@ from tacit.workbench.parts.pictures import save_picture
 from tacit.workbench.tasks.generalize import Solved
 
 ROOM = 0.08  # of an axis, left free at both ends
-RISKS: Mapping[str, tuple[str, Callable[[Choice], Fraction]]] = {
-    "risk": ("How easily a row is picked out", telling.risk_of),
-    "belief": ("How sure one can be of a value", telling.belief_of),
-}
+DRAFT = " The ring is the release as the plan has it, which fails."
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +91,7 @@ class Scatter:
     def __init__(self, visit: Visit, found: Solved, name: str, pick: Callable[[int], Any]) -> None:
         self._found, self._pick = found, pick
         self._chosen: int | None = None
-        self._by = "risk"
+        self._by = found.risks[0]
         self._dots: dict[int, ui.element] = {}
         with (
             ui.element("figure")
@@ -103,16 +100,16 @@ class Scatter:
         ):
             with ui.element("figcaption").classes("row between"):
                 ui.html("Risk against utility", tag="h3", sanitize=False)
-                if any(choice.belief is not None for choice in found.choices):
+                if len(found.risks) > 1:
                     ui.toggle(
-                        {key: words for key, (words, _) in RISKS.items()},
+                        {kind: telling.RISKS[kind] for kind in found.risks},
                         value=self._by,
                         on_change=self._turn,
                     ).props('no-caps dense unelevated aria-label="What counts as the risk"')
             self._area = ui.element("div").classes("plot")
             ui.label(
                 "Each dot is a solution: further left more is kept, further down less is told. "
-                "Press one to see it."
+                f"Press one to see it.{DRAFT if found.draft else ''}"
             ).classes("fine")
             if found.charts:
                 with ui.element("div").classes("toolbar"):
@@ -132,27 +129,38 @@ class Scatter:
         self.mark(self._chosen)
 
     def _draw(self) -> None:
-        choices, risk = self._found.choices, RISKS[self._by][1]
-        across = axis(
-            [choice.cost for choice in choices], most=1.0 if self._found.measure == "loss" else None
-        )
-        allowed = self._found.allowed if self._by == "risk" else None
-        risks = [float(risk(choice)) for choice in choices] + ([float(allowed)] if allowed else [])
-        up = axis(risks, most=1.0 if max(risks) > 0.9 else None, from_zero=True)
+        found, by = self._found, self._by
+        risks = [telling.risk_by(by, choice, found.rows) for choice in found.choices]
+        allowed = self._allowed()
+        draft = found.draft
+        costs = [choice.cost for choice in (*found.choices, *([draft] if draft else []))]
+        across = axis(costs, most=1.0 if found.measure == "loss" else None)
+        scaled = [*risks, *([allowed] if allowed else [])]
+        stands = telling.risk_by(by, draft, found.rows) if draft else Fraction(0)
+        far = bool(draft) and telling.is_far(stands, scaled)
+        drawn = [float(risk) for risk in (scaled if far else [*scaled, stands])]
+        up = axis(drawn, most=1.0 if max(drawn) > 0.9 else None, from_zero=True)
         self._area.clear()
         self._dots = {}
         with self._area:
             ui.html(
-                ground(across, up, self._found.measure, RISKS[self._by][0], allowed), sanitize=False
+                ground(across, up, found.measure, telling.RISKS[by], told_allowed(by, allowed)),
+                sanitize=False,
             ).props('aria-hidden="true"')
             with ui.element("div").classes("dots"):
-                for number, choice in enumerate(choices, 1):
+                if draft:
+                    place = 0.0 if far else 100 - up.place(float(stands))
+                    show_draft(across.place(draft.cost), place, percent(stands), far=far)
+                for number, (choice, risk) in enumerate(zip(found.choices, risks, strict=True), 1):
                     self._dots[number] = self._dot(
-                        number,
-                        choice,
-                        across.place(choice.cost),
-                        100 - up.place(float(risk(choice))),
+                        number, choice, across.place(choice.cost), 100 - up.place(float(risk))
                     )
+
+    def _allowed(self) -> Fraction | None:
+        """The most that is allowed of the risk that is drawn."""
+        if self._by == "risk":
+            return self._found.allowed
+        return self._found.wanted.suppress or None if self._by == "dropped" else None
 
     def _dot(self, number: int, choice: Choice, left: float, top: float) -> ui.element:
         words = choice_told(number, choice, self._found.measure)
@@ -168,13 +176,38 @@ class Scatter:
 
     def _save_buttons(self, visit: Visit, charts: Sequence[Chart], name: str) -> None:
         def shown() -> str:
-            return charts[min(list(RISKS).index(self._by), len(charts) - 1)].svg
+            return charts[self._found.risks.index(self._by)].svg
 
         for button in save_picture(visit, shown, f"{name}-solutions"):
             button.props(f'aria-label="{button.text}: the scatter"')
 
 
-def ground(across: Axis, up: Axis, measure: str, title: str, allowed: Fraction | None) -> str:
+def show_draft(left: float, top: float, risk: str, *, far: bool) -> None:
+    """The release as the plan has it: a ring, at the upper end where it belongs far above."""
+    words = f"draft: {risk} ↑" if far else "draft"
+    side = "right" if left > 60 else "left"  # the label must not leave the picture
+    ui.html(
+        f'<div class="draft-dot {side}" style="left: {left}%; top: {top}%" '
+        f'data-testid="draft-dot"><span>{words}</span></div>',
+        sanitize=False,
+    )
+
+
+def told_allowed(kind: str, allowed: Fraction | None) -> tuple[Fraction, str] | None:
+    """The most that is allowed, and how the picture says it.
+
+    >>> told_allowed("risk", Fraction(1, 5))[1], told_allowed("dropped", Fraction(1, 100))[1]
+    ('allowed: 1 in 5', 'allowed: 1 %')
+    """
+    if allowed is None:
+        return None
+    most = f"1 in {int(1 / allowed):,}" if kind == "risk" else percent(allowed)
+    return allowed, f"allowed: {most}"
+
+
+def ground(
+    across: Axis, up: Axis, measure: str, title: str, allowed: tuple[Fraction, str] | None
+) -> str:
     """Grid lines, ticks and titles, as HTML that screen readers skip: the buttons say all of it."""
     lines = [
         (
@@ -190,10 +223,10 @@ def ground(across: Axis, up: Axis, measure: str, title: str, allowed: Fraction |
         )
         for tick in across.ticks
     ]
-    if allowed is not None and float(allowed) <= up.high:
+    if allowed is not None and float(allowed[0]) <= up.high:
         lines.append(
-            f'<div class="allowed" style="top: {100 - up.place(float(allowed))}%"><span>allowed: 1 '
-            f"in {int(1 / allowed):,}</span></div>"
+            f'<div class="allowed" style="top: {100 - up.place(float(allowed[0]))}%">'
+            f"<span>{escape(allowed[1])}</span></div>"
         )
     titles = (
         f'<div class="title-y">{escape(title)} ↑</div><div class="title-x">{escape(measure)} '

@@ -81,5 +81,5 @@ def record_button(visit: Visit, release: Callable[[], tuple[str, str | None]]) -
         ui.navigate.to(visit.link("ledger"))
 
     return ui.button("Record it in the ledger", on_click=press).props(
-        'flat no-caps data-testid="to-ledger"'
+        'unelevated no-caps data-testid="to-ledger"'
     )

@@ -204,7 +204,7 @@ class Writing:
                 "Name of the new release", value=free_release(self._taken(), self.name)
             ).props('outlined dense data-testid="release-name"')
             called.style("max-width: 22rem")
-            file = FileName(self.visit.book, self.name)
+            file = FileName(self.visit.book, called.value)
             insists = ui.checkbox(
                 "Write it all the same: a check cannot judge it together with what is out already."
             ).props('dense data-testid="unjudged"')
@@ -315,10 +315,13 @@ class Writing:
                     ui.button(
                         "Add the file to the plan, with the same checks",
                         on_click=lambda: self._as_release(found, said),
-                    ).props('outline no-caps data-testid="as-release"')
+                    ).props(
+                        f"{'unelevated' if ready is None else 'outline'} no-caps "
+                        'data-testid="as-release"'
+                    )
                 if ready is not None:
+                    record_button(self.visit, lambda: (ready, found.output))
                     ui.link("Check it on the page Overview", self.visit.link("overview"))
-                record_button(self.visit, lambda: (ready or self.name, found.output))
             if found.suppressed and ready is None:
                 ui.label(
                     "Levels alone do not say which rows were dropped, so they are not put into the "
