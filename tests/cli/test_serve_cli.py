@@ -158,6 +158,7 @@ def test_the_help_names_the_defaults_of_the_server() -> None:
             "user_seconds",
             "user_bytes",
             "answer_bytes",
+            "audit_bytes",
         ):
             assert (
                 f"default: {option.default:g}" in said

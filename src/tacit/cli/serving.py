@@ -66,6 +66,12 @@ positive = click.IntRange(min=1)
     help="Queries in that file without their constants (redacted, default), or as asked (full).",
 )
 @click.option(
+    "--audit-bytes",
+    type=positive,
+    metavar="N",
+    help="Begin a new file when that one has so many bytes (default: leave it to logrotate).",
+)
+@click.option(
     "--timeout",
     type=seconds,
     metavar="SECONDS",

@@ -19,7 +19,8 @@ class Options:
     an answer, `queries` how many run at the same time, `wait` the seconds that others wait for
     their turn. `deciders` processes decide, each query within `decide_seconds`, and `cache`
     decisions are remembered. `proxies` are the addresses (with commas) whose word on the client's
-    address is taken. `audit` is the log's file, beside the plan by default. `workbench`: the pages
+    address is taken. `audit` is the log's file, beside the plan by default; with `audit_bytes` it
+    is moved away at that size. `workbench`: the pages
     for the owner too (default: where they are installed). They reach files below `folder` (the
     plan's), answer to the names `workbench_hosts` (with commas; this machine's own are always among
     them), forget who is idle for `session_minutes`, and take files of up to `upload_bytes`.
@@ -58,6 +59,7 @@ class Options:
     user_seconds: float | None = None
     user_bytes: int | None = None
     answer_bytes: int | None = None
+    audit_bytes: int | None = None
 
     def __post_init__(self) -> None:
         for name in (
@@ -76,6 +78,7 @@ class Options:
             "user_seconds",
             "user_bytes",
             "answer_bytes",
+            "audit_bytes",
         ):
             value = getattr(self, name)
             if value is not None and not 0 < value < 2**53:

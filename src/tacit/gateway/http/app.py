@@ -145,6 +145,8 @@ class Endpoint:
                 )
             await self.answer(scope, receive, counted)
         except Refusal as refusal:
+            if refusal.status == 401:
+                self.gateway.visitors.refused(scope["path"], address_of(scope))
             if not started[0]:
                 await reply(
                     counted,

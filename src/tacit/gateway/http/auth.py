@@ -27,8 +27,8 @@ class Tokens(Protocol):
     def find(self, token: str) -> User | None:
         """Whose token it is, if anybody's."""
 
-    def named(self, name: str) -> tuple[User, Verifier | None] | None:
-        """The user of a name, if anybody's, and what SCRAM is checked by."""
+    def named(self, name: str) -> tuple[tuple[User, Verifier | None], ...]:
+        """The user of a name by each token, if anybody's, and what SCRAM is checked by."""
 
     def stand_in(self, name: str) -> Verifier:
         """What SCRAM is checked by for a name that nobody has."""
@@ -60,12 +60,11 @@ class Door:
         """Whose token it is, if anybody's."""
         return await self._asked(lambda: self._users.find(token))
 
-    async def named(self, name: str) -> tuple[User | None, Verifier | None]:
-        """The user of a name, and what SCRAM is checked by: for a name that nobody has, what no
-        token fits; None for a user whose token is from before there was SCRAM.
+    async def named(self, name: str) -> tuple[tuple[User, Verifier | None], ...]:
+        """The user of a name by each token, and what SCRAM is checked by: None for a token from
+        before there was SCRAM. Empty for a name that nobody has.
         """
-        found = await self._asked(lambda: self._users.named(name))
-        return (None, self.stand_in(name)) if found is None else found
+        return await self._asked(lambda: self._users.named(name))
 
     def stand_in(self, name: str) -> Verifier:
         """What no token fits, the same for a name each time."""

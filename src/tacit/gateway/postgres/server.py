@@ -147,7 +147,15 @@ class Door:
             if session is not None and secrets.compare_digest(known, first.secret):
                 session.cancel()
             return None
-        return await signed_in(line, self._gateway.now(), first)
+        visitors, address = self._gateway.visitors, line.address
+        try:
+            who = await signed_in(line, self._gateway.now(), first)
+        except Trouble as trouble:
+            if trouble.state == "28P01":
+                visitors.refused("postgres", address, dict(first.settings).get("user", ""))
+            raise
+        visitors.came(who.user.name, "postgres", address, role=who.role)
+        return who
 
     def _say(self, line: Connection, trouble: Trouble) -> None:
         with suppress(Exception):

@@ -84,24 +84,23 @@ async def shown(line: Connection, now: InForce, name: str) -> User:
     A token from before there was SCRAM has to be sent: only inside TLS. Without it, and for a name
     that nobody has, SCRAM goes its way and fails at the end.
     """
-    user, verifier = await now.door.named(name)
-    if verifier is None and line.secure:
+    known = await now.door.named(name)
+    able = [(user, verifier) for user, verifier in known if verifier is not None]
+    if known and not able and line.secure:
         line.send(wire.authentication(wire.CLEARTEXT))
         found = await now.door.found((await answered(line)).rstrip(b"\0").decode("ascii", "ignore"))
-        if found is None or found != user:
+        if found is None or all(found != user for user, _ in known):
             raise refused()
         return found
-    if verifier is None:
-        verifier = now.door.stand_in(name)
-    exchange = Exchange(verifier)
+    exchange = Exchange(*[verifier for _, verifier in able] or [now.door.stand_in(name)])
     line.send(wire.authentication(wire.SASL, wire.text(MECHANISM) + b"\0"))
     first = exchange.first(await answered(line))
     line.send(wire.authentication(wire.SASL_CONTINUE, first))
     final = exchange.final(await answered(line))
-    if final is None or user is None:
+    if final is None or exchange.matched is None or not able:
         raise refused()
     line.send(wire.authentication(wire.SASL_FINAL, final))
-    return user
+    return able[exchange.matched][0]
 
 
 async def answered(line: Connection) -> bytes:
