@@ -159,6 +159,10 @@ def test_the_help_names_the_defaults_of_the_server() -> None:
             "user_bytes",
             "answer_bytes",
             "audit_bytes",
+            "oidc_issuer",
+            "oidc_audience",
+            "oidc_keys",
+            "oidc_attributes",
         ):
             assert (
                 f"default: {option.default:g}" in said

@@ -147,6 +147,36 @@ positive = click.IntRange(min=1)
     help="The most bytes of one answer (default: as many as its rows have).",
 )
 @click.option(
+    "--oidc-issuer",
+    metavar="URL",
+    help="Take tokens of this identity provider too (default: those of tacit user only).",
+)
+@click.option(
+    "--oidc-audience",
+    metavar="NAME",
+    help="For whom its tokens have to be (their claim aud); needed with --oidc-issuer.",
+)
+@click.option(
+    "--oidc-keys",
+    metavar="URL|FILE",
+    help="Where its keys are, as a JSON Web Key Set (default: where its discovery says).",
+)
+@click.option(
+    "--oidc-user",
+    metavar="CLAIM",
+    help="Which claim is the user's name (default: sub).",
+)
+@click.option(
+    "--oidc-roles",
+    metavar="CLAIM",
+    help="Which claim lists roles of the plan, such as realm_access.roles (default: roles).",
+)
+@click.option(
+    "--oidc-attributes",
+    metavar="NAME=CLAIM,...",
+    help="Which claims are attributes of the user: $user.NAME in views of the plan.",
+)
+@click.option(
     "--proxies",
     metavar="A,B",
     help=(

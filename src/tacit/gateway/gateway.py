@@ -22,6 +22,7 @@ from tacit.gateway.http.auth import Door
 from tacit.gateway.http.formats import JsonEncoder
 from tacit.gateway.last_used import LastUsed
 from tacit.gateway.metrics import Metrics
+from tacit.gateway.oidc import provider_of
 from tacit.gateway.options import AUDIT, Options
 from tacit.gateway.policy.deciding import Decision
 from tacit.gateway.policy.policy import ContradictoryRole, Policy, policy_of
@@ -126,6 +127,7 @@ class Gateway:
             most=self.options.audit_bytes,
         )
         self.visitors = Visitors(self.audit.put)
+        self._provider = provider_of(self.options, self.tell)
         self._show_numbers()
 
     async def start(self, *, patient: bool = False) -> None:
@@ -302,7 +304,7 @@ class Gateway:
         places = Places(
             options.queries, options.wait, opened, shared=shared, each=options.user_queries
         )
-        door = Door(Users(ledger), far="://" in plan.ledger)
+        door = Door(Users(ledger), far="://" in plan.ledger, provider=self._provider)
         if found.policy.said:
             self.tell(
                 "The source declares, and decisions take into account: "

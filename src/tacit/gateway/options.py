@@ -29,6 +29,10 @@ class Options:
     `user_bytes` of answers a day (None: as much as they like). An answer has `answer_bytes`.
     `postgres_port` is where PostgreSQL's clients connect (None: nowhere). With `tls_certificate`
     and `tls_key`, files in PEM, both ports speak TLS, and nothing else.
+    `oidc_issuer` is the identity provider whose tokens for `oidc_audience` are taken too, by the
+    keys at `oidc_keys` (an address or a file; default: where it says itself); the claims
+    `oidc_user` and `oidc_roles` say who it is in which roles, `oidc_attributes` (NAME=CLAIM, with
+    commas) their attributes.
     """
 
     host: str = "127.0.0.1"
@@ -60,6 +64,12 @@ class Options:
     user_bytes: int | None = None
     answer_bytes: int | None = None
     audit_bytes: int | None = None
+    oidc_issuer: str | None = None
+    oidc_audience: str = ""
+    oidc_keys: str | None = None
+    oidc_user: str = "sub"
+    oidc_roles: str = "roles"
+    oidc_attributes: str = ""
 
     def __post_init__(self) -> None:
         for name in (
@@ -99,6 +109,12 @@ class Options:
                 "a certificate and its key belong together.",
                 parameter="tls_certificate",
                 hint="Give --tls-certificate and --tls-key, or neither.",
+            )
+        if self.oidc_issuer is not None and not self.oidc_audience:
+            raise ParameterError(
+                "which tokens of the identity provider are for this gateway is not said.",
+                parameter="oidc_audience",
+                hint="Give --oidc-audience: without it, tokens for every program would open it.",
             )
         if self.audit_queries not in ("redacted", "full"):
             raise ParameterError(

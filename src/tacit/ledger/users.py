@@ -46,6 +46,7 @@ class User:
     issued: datetime | None = None  # the token, where it is not the first one
     expires: datetime | None = None  # the token
     used: str | None = field(default=None, compare=False)  # the last day on which it was
+    issuer: str | None = None  # who vouches for them, where it is not the owner
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -110,6 +111,7 @@ class Known:
     version: object
     by_token: Mapping[str, User]
     by_name: Mapping[str, Kept]
+    ever: frozenset[str]  # the folded names of all, also of those who were revoked
 
 
 class Users:
@@ -246,6 +248,10 @@ class Users:
         each = () if found is None else found.each()
         return tuple((one.user, verifier_from(one.scram or "")) for one in each)
 
+    def is_taken(self, name: str) -> bool:
+        """Has, or had, a user of the owner's this name, in whichever letters?"""
+        return folded(name) in self._now().ever
+
     def stand_in(self, name: str) -> Verifier:
         """What a name that nobody has is answered with: the same each time, and no token fits."""
         salt = bytes.fromhex(self._book.key.mac("nobody", name.encode()))[:SALT]
@@ -268,7 +274,8 @@ class Users:
                 self._newest = version
                 known = {name: one for name, one in kept.items() if one.user.revoked is None}
                 tokens = {each.token: each.user for one in known.values() for each in one.each()}
-                self._known = Known(now, tokens, known)
+                ever = frozenset(map(folded, kept))
+                self._known = Known(now, tokens, known, ever)
             return self._known
 
     def _hashed(self, token: str) -> str:

@@ -81,15 +81,17 @@ async def signed_in(line: Connection, now: InForce, asked: wire.Startup) -> Sign
 async def shown(line: Connection, now: InForce, name: str) -> User:
     """The user of a name, after it was shown that the client has the token.
 
-    A token from before there was SCRAM has to be sent: only inside TLS. Without it, and for a name
+    A token from before there was SCRAM has to be sent, and so has one of an identity provider: only
+    inside TLS. Without it, and for a name
     that nobody has, SCRAM goes its way and fails at the end.
     """
     known = await now.door.named(name)
     able = [(user, verifier) for user, verifier in known if verifier is not None]
-    if known and not able and line.secure:
+    others = not known and now.door.takes_others
+    if (known or others) and not able and line.secure:
         line.send(wire.authentication(wire.CLEARTEXT))
         found = await now.door.found((await answered(line)).rstrip(b"\0").decode("ascii", "ignore"))
-        if found is None or all(found != user for user, _ in known):
+        if found is None or found.name != name or (found.issuer is None) == others:
             raise refused()
         return found
     exchange = Exchange(*[verifier for _, verifier in able] or [now.door.stand_in(name)])
