@@ -147,6 +147,12 @@ positive = click.IntRange(min=1)
     help="The most bytes of one answer (default: as many as its rows have).",
 )
 @click.option(
+    "--cell-bytes",
+    type=positive,
+    metavar="N",
+    help="The most bytes of one text in an answer (default: 16777216).",
+)
+@click.option(
     "--oidc-issuer",
     metavar="URL",
     help="Take tokens of this identity provider too (default: those of tacit user only).",

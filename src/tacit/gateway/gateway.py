@@ -302,7 +302,12 @@ class Gateway:
             ledger.close()
             raise
         places = Places(
-            options.queries, options.wait, opened, shared=shared, each=options.user_queries
+            options.queries,
+            options.wait,
+            opened,
+            shared=shared,
+            each=options.user_queries,
+            most_cell=options.cell_bytes,
         )
         door = Door(Users(ledger), far="://" in plan.ledger, provider=self._provider)
         if found.policy.said:

@@ -26,7 +26,8 @@ class Options:
     them), forget who is idle for `session_minutes`, and take files of up to `upload_bytes`.
     One user has at most `user_queries` of the queries and `user_decisions` of the deciders at once
     (None: half of them), asks `user_requests` times a minute, and has `user_seconds` and
-    `user_bytes` of answers a day (None: as much as they like). An answer has `answer_bytes`.
+    `user_bytes` of answers a day (None: as much as they like). An answer has `answer_bytes`,
+    and one value of it `cell_bytes`.
     `postgres_port` is where PostgreSQL's clients connect (None: nowhere). With `tls_certificate`
     and `tls_key`, files in PEM, both ports speak TLS, and nothing else.
     `oidc_issuer` is the identity provider whose tokens for `oidc_audience` are taken too, by the
@@ -63,6 +64,7 @@ class Options:
     user_seconds: float | None = None
     user_bytes: int | None = None
     answer_bytes: int | None = None
+    cell_bytes: int = 16 << 20
     audit_bytes: int | None = None
     oidc_issuer: str | None = None
     oidc_audience: str = ""
@@ -88,6 +90,7 @@ class Options:
             "user_seconds",
             "user_bytes",
             "answer_bytes",
+            "cell_bytes",
             "audit_bytes",
         ):
             value = getattr(self, name)
