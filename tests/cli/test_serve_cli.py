@@ -160,6 +160,7 @@ def test_the_help_names_the_defaults_of_the_server() -> None:
             "answer_bytes",
             "audit_bytes",
             "oidc_issuer",
+            "drain_seconds",
             "oidc_audience",
             "oidc_keys",
             "oidc_attributes",

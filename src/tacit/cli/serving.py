@@ -153,6 +153,12 @@ positive = click.IntRange(min=1)
     help="The most bytes of one text in an answer (default: 16777216).",
 )
 @click.option(
+    "--drain-seconds",
+    type=click.FloatRange(min=0),
+    metavar="N",
+    help="How long to answer on, and say that it is not ready, before it ends (default: 0).",
+)
+@click.option(
     "--oidc-issuer",
     metavar="URL",
     help="Take tokens of this identity provider too (default: those of tacit user only).",

@@ -19,7 +19,8 @@ class Options:
     an answer, `queries` how many run at the same time, `wait` the seconds that others wait for
     their turn. `deciders` processes decide, each query within `decide_seconds`, and `cache`
     decisions are remembered. `proxies` are the addresses (with commas) whose word on the client's
-    address is taken. `audit` is the log's file, beside the plan by default; with `audit_bytes` it
+    address is taken. When it is told to end it says for `drain_seconds` that it is not ready, and
+    answers on. `audit` is the log's file, beside the plan by default; with `audit_bytes` it
     is moved away at that size. `workbench`: the pages
     for the owner too (default: where they are installed). They reach files below `folder` (the
     plan's), answer to the names `workbench_hosts` (with commas; this machine's own are always among
@@ -66,6 +67,7 @@ class Options:
     answer_bytes: int | None = None
     cell_bytes: int = 16 << 20
     audit_bytes: int | None = None
+    drain_seconds: float = 0.0
     oidc_issuer: str | None = None
     oidc_audience: str = ""
     oidc_keys: str | None = None
@@ -100,6 +102,12 @@ class Options:
                     parameter=name,
                     hint="Use a number above 0.",
                 )
+        if not 0 <= self.drain_seconds < 2**53:
+            raise ParameterError(
+                f"drain-seconds = {self.drain_seconds} is out of range.",
+                parameter="drain_seconds",
+                hint="Use a number from 0.",
+            )
         for name in ("port", "postgres_port"):
             if not 0 <= (getattr(self, name) or 0) < 65536:
                 raise ParameterError(

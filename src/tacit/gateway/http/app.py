@@ -202,7 +202,7 @@ class Ready(Endpoint):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send what is ready; status 503 where something is not."""
         parts = await self._readiness.parts()
-        ready = all(parts.values())
+        ready = all(parts.values()) and not self.gateway.draining
         body = {"ready": ready, "parts": parts}
         await reply(send, 200 if ready else 503, json.dumps(body).encode(), JSON_HEADERS)
 
