@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.engines.output import sweep
 from tacit.errors import EngineError, InputError, MissingExtra
 from tacit.gateway.notifying import notify
 from tacit.gateway.options import Options
@@ -80,6 +81,8 @@ def run(
     from tacit.gateway.tls import certificate_of
 
     use_uvloop()
+    if left := sweep(plan_path.parent):
+        tell(f"Removed what a killed process left half-written: {', '.join(left)}.")
     sys.setswitchinterval(SWITCH_SECONDS)
     certificate = certificate_of(options)
 
