@@ -161,6 +161,8 @@ def test_the_help_names_the_defaults_of_the_server() -> None:
             "audit_bytes",
             "oidc_issuer",
             "drain_seconds",
+            "hosts",
+            "csv_harmless",
             "oidc_audience",
             "oidc_keys",
             "oidc_attributes",

@@ -153,6 +153,17 @@ positive = click.IntRange(min=1)
     help="The most bytes of one text in an answer (default: 16777216).",
 )
 @click.option(
+    "--hosts",
+    metavar="A,B",
+    help="By which names requests may call the gateway: tacit.clinic.example (default: any).",
+)
+@click.option(
+    "--csv-harmless",
+    is_flag=True,
+    default=None,
+    help="Put an apostrophe before texts of CSV answers that a spreadsheet would run as a formula.",
+)
+@click.option(
     "--drain-seconds",
     type=click.FloatRange(min=0),
     metavar="N",

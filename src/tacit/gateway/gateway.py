@@ -114,6 +114,9 @@ class Gateway:
         self._decider = decider
         self._judge = judge
         self._now: InForce | None = None
+        self.host_names = frozenset(
+            name.strip().lower() for name in self.options.hosts.split(",") if name.strip()
+        )
         self.draining = False  # the gateway ends soon: nobody should send it more
         self._said = ""  # why there is no policy
         self._asked: dict[tuple[int, str, Key], asyncio.Future[Decided]] = {}

@@ -20,8 +20,10 @@ class Options:
     their turn. `deciders` processes decide, each query within `decide_seconds`, and `cache`
     decisions are remembered. `proxies` are the addresses (with commas) whose word on the client's
     address is taken. When it is told to end it says for `drain_seconds` that it is not ready, and
-    answers on. `audit` is the log's file, beside the plan by default; with `audit_bytes` it
-    is moved away at that size. `workbench`: the pages
+    answers on. `hosts` are the names (with commas) that requests may call it by (none: any).
+    `csv_harmless`: texts of CSV that a spreadsheet would run get an apostrophe. `audit` is the
+    log's file, beside the plan by default; with `audit_bytes` it is moved away at that size.
+    `workbench`: the pages
     for the owner too (default: where they are installed). They reach files below `folder` (the
     plan's), answer to the names `workbench_hosts` (with commas; this machine's own are always among
     them), forget who is idle for `session_minutes`, and take files of up to `upload_bytes`.
@@ -68,6 +70,8 @@ class Options:
     cell_bytes: int = 16 << 20
     audit_bytes: int | None = None
     drain_seconds: float = 0.0
+    hosts: str = ""
+    csv_harmless: bool = False
     oidc_issuer: str | None = None
     oidc_audience: str = ""
     oidc_keys: str | None = None

@@ -301,7 +301,8 @@ class Answer:
         if not self._encoder.rows_wanted:
             yield held
             return
-        as_it_is = stream.writes_csv and isinstance(self._encoder, CsvEncoder) and self.seen is None
+        csv = isinstance(self._encoder, CsvEncoder) and not self._encoder.harmless
+        as_it_is = stream.writes_csv and csv and self.seen is None
         pieces: Iterator[Sequence[Part]] = (
             even_bytes(self._lines(stream)) if as_it_is else self._encoded(self._wanted(stream))
         )
