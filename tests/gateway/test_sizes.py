@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sqlglot import parse_one
 
 from gateway.live import Live, live
+from tacit.errors import QueryError
+from tacit.families.queries.understanding import Text
+from tacit.gateway.policy.sizes import check_sizes
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +31,9 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Live:
         "repeat('a', CAST('400000000' AS INTEGER))",
         "repeat('a', (SELECT 400000000))",
         "length(repeat('a', 400000000))",
+        "format('{:400000000}', beds)",
+        "format('{:{}}', beds, 400000000)",
+        "format(ward || '{:400000000}', beds)",
     ],
 )
 def test_what_would_fill_the_memory_is_refused_before_it_runs(door: Live, made: str) -> None:
@@ -38,6 +45,15 @@ def test_what_would_fill_the_memory_is_refused_before_it_runs(door: Live, made: 
         assert (answer.status_code, answer.json()["error"]["code"]) == (400, "too-large")
 
 
+@pytest.mark.parametrize("kind", ["CHAR", "CHARACTER", "NCHAR", "BPCHAR", "BIT"])
+def test_types_that_fill_their_values_up_are_short(kind: str) -> None:
+    check_sizes(
+        parse_one(f"SELECT CAST(ward AS {kind}(10000))", read="postgres"), Text("", "query")
+    )
+    with pytest.raises(QueryError, match="more than 10000 letters"):
+        check_sizes(parse_one(f"SELECT ward::{kind}(10001)", read="postgres"), Text("", "query"))
+
+
 def test_texts_over_several_queries_are_taken_together(door: Live) -> None:
     sql = "WITH q AS (SELECT repeat(ward, 200) AS x FROM wards) SELECT repeat(x, 200) AS y FROM q"
     assert door.query(sql).json()["error"]["code"] == "too-large"
@@ -46,6 +62,8 @@ def test_texts_over_several_queries_are_taken_together(door: Live) -> None:
 def test_ordinary_texts_are_made(door: Live) -> None:
     rows = door.query("SELECT lpad(ward, 3, '0') AS a, repeat('-', 3) AS b FROM wards").json()
     assert rows["rows"] == [["00A", "---"], ["00B", "---"]]
+    sql = "SELECT format('{:5}', ward) AS a, CAST(ward AS CHAR(3)) AS b FROM wards"
+    assert door.query(sql).json()["rows"][0] == ["A    ", "A"]
 
 
 @pytest.mark.parametrize(

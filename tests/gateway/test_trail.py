@@ -222,3 +222,31 @@ def test_a_seal_that_is_none_and_a_file_that_is_not_there_are_told(tmp_path: Pat
         verify_trail([tmp_path / "log"], KEY, "abc")
     with pytest.raises(InputError, match="cannot be read"):
         verify_trail([tmp_path / "other"], KEY)
+
+
+def test_a_head_that_cannot_be_written_leaves_no_lines_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "log"
+    write(log, 1)
+
+    def full(*given: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", full)
+        for _ in range(3):
+            with pytest.raises(OSError):
+                write(log, 2)
+    write(log, 2)
+    assert numbers(log) == [1, 2] and verify_trail([log], KEY).intact
+
+
+def test_a_head_that_was_made_longer_is_told_once_and_the_chain_goes_on(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    write(log, 1)
+    head_file(log).write_bytes(head_file(log).read_bytes() + b"more")
+    assert codes(verify_trail([log], KEY)) == {"head"}
+    write(log, 2, 3)
+    found = verify_trail([log], KEY)
+    assert codes(found) == {"head"} and len(found.faults) == 1

@@ -27,7 +27,7 @@ from tacit.ledger.key import Key
 SEALED = re.compile(rb'(\{.*), "seal": "([0-9a-f]{64})"\}')
 HEAD = re.compile(rb"tacit audit (\d{20}) ([0-9a-f]{64}) ([0-9a-f]{64})\n")
 HEAD_BYTES = 200  # more than a head has
-TAIL_BYTES = 1 << 20  # more than a line has
+TAIL_BYTES = 16 << 20  # more than a line has
 CHAIN = "chain"  # the event of a line that says how the file goes on from what was before
 
 
@@ -75,8 +75,14 @@ class Trail:
         torn, start, last = self._start(head)
         before = TrailHead(head.lines if head else 0, last)
         data, now = sealed_all(key, before, [*start, *lines])
-        self._write(torn + data)
-        os.pwrite(handle, written_head(key, now), 0)
+        size = self._write(torn + data)
+        said = written_head(key, now)
+        try:
+            os.pwrite(handle, said, 0)
+            os.ftruncate(handle, len(said))
+        except OSError:  # or they would be written once more with each try
+            os.ftruncate(self._file, size)
+            raise
 
     def _start(self, head: TrailHead | None) -> tuple[bytes, list[bytes], str]:
         """What ends a torn line; the line that says how the file goes on, where it does not end as
@@ -110,8 +116,10 @@ class Trail:
     def _chain_line(self, head: TrailHead, **more: str) -> bytes:
         return encoded({"event": CHAIN, "after": head.last, "lines": head.lines, **more})
 
-    def _write(self, data: bytes) -> None:
-        """All of it; where that fails, what was written of it is taken back."""
+    def _write(self, data: bytes) -> int:
+        """All of it, and how long the file was before; where that fails, what was written of it is
+        taken back.
+        """
         size = os.fstat(self._file).st_size
         rest = memoryview(data)
         try:
@@ -121,6 +129,7 @@ class Trail:
             with suppress(OSError):
                 os.ftruncate(self._file, size)
             raise
+        return size
 
     def _rotate(self) -> None:
         """Move a file away that is long enough."""
