@@ -283,7 +283,14 @@ def test_a_token_has_a_time_and_is_replaced(tacit: Any, folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--expires", "soon"), ("--expires", "1999-01-01"), ("--overlap", "1"), ("--expires", "-3d")],
+    [
+        ("--expires", "soon"),
+        ("--expires", "1999-01-01"),
+        ("--overlap", "1"),
+        ("--expires", "-3d"),
+        ("--overlap", "999999d"),
+        ("--expires", "9999-12-31T23:59-10:00"),
+    ],
 )
 def test_a_time_that_is_none_is_refused(tacit: Any, option: str, value: str) -> None:
     tacit("user", "add", "ann", "--role", "nurses")
@@ -312,3 +319,10 @@ def test_a_log_that_cannot_be_written_changes_no_user(tacit: Any, folder: Path) 
     ran = tacit("user", "add", "ann", "--role", "nurses")
     assert ran.status == 2 and "symbolic link" in ran.err
     assert tacit("user", "list", "--json").json["users"] == []
+    (folder / "tacit-audit.jsonl").unlink()
+    token = tacit("user", "add", "ann", "--role", "nurses", "--json").json["token"]
+    (folder / "tacit-audit.jsonl").rename(folder / "moved")
+    (folder / "tacit-audit.jsonl").symlink_to(folder / "elsewhere")
+    ran = tacit("user", "revoke", "ann")  # that never waits
+    assert ran.status == 0 and "not in the audit log" in ran.err
+    assert found(token, folder) is None

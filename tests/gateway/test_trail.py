@@ -193,7 +193,7 @@ def test_neither_log_nor_head_is_written_through_a_link(tmp_path: Path) -> None:
         Trail(tmp_path / "link", KEY)
     head_file(tmp_path / "log").symlink_to(mine)
     with pytest.raises(EngineError):
-        write(tmp_path / "log", 1)
+        Trail(tmp_path / "log", KEY)
     assert mine.read_text() == "mine"
 
 
@@ -250,3 +250,10 @@ def test_a_head_that_was_made_longer_is_told_once_and_the_chain_goes_on(tmp_path
     write(log, 2, 3)
     found = verify_trail([log], KEY)
     assert codes(found) == {"head"} and len(found.faults) == 1
+
+
+def test_a_log_without_lines_was_not_changed(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    write(log)
+    found = verify_trail([log], KEY)
+    assert (found.faults, found.lines, found.notes) == ((), 0, ("there are no lines yet",))

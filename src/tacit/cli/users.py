@@ -13,14 +13,14 @@ import click
 
 from tacit.cli.audits import audit_of, audit_option
 from tacit.cli.options import as_json, plan_option
-from tacit.cli.printing import print_json, say, screen
+from tacit.cli.printing import print_json, say, screen, warn
 
 if TYPE_CHECKING:
     from tacit.checking.holdings.ledgers import Place
     from tacit.ledger.ledger import Ledger
     from tacit.plan.plan import Plan
 
-SPAN = re.compile(r"(\d{1,6})\s*([mhd])")
+SPAN = re.compile(r"(\d{1,5})\s*([mhd])")
 UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 
@@ -44,11 +44,11 @@ def moment(
         if SPAN.fullmatch(value.strip()):
             return datetime.now(UTC) + (span(context, parameter, value) or timedelta())
         found = datetime.fromisoformat(value)
+        return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):
         raise click.BadParameter(
             f"{value!r} is no time. Write a stretch such as 90d, or a date such as 2027-01-31."
         ) from None
-    return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
 
 
 expires_option = click.option(
@@ -225,7 +225,7 @@ def revoke(name: str, audit_file: Path | None, plan: Path, as_json: bool) -> int
     change = {"event": "token-revoked", "user": name}
     with (
         ledger_of(place) as ledger,
-        audited(ledger, audit_of(place.folder, audit_file), change),
+        audited(ledger, audit_of(place.folder, audit_file), change, must=False),
     ):
         users = Users(ledger)
         again = any(one.name == name and one.revoked for one in users.all())
@@ -242,15 +242,30 @@ def revoke(name: str, audit_file: Path | None, plan: Path, as_json: bool) -> int
 
 
 @contextmanager
-def audited(ledger: Ledger, path: Path, change: dict[str, Any]) -> Iterator[None]:
-    """Make a change, and write it into the audit log; where that cannot be opened, neither."""
+def audited(
+    ledger: Ledger, path: Path, change: dict[str, Any], *, must: bool = True
+) -> Iterator[None]:
+    """Make a change, and write it into the audit log; where that cannot be opened, neither, unless
+    the change must not wait for it.
+    """
     from tacit.checking.recording.record import user as whoever_runs_this
+    from tacit.errors import TacitError
     from tacit.gateway.trail import Trail, encoded
 
-    trail = Trail(path, ledger.key)
+    try:
+        trail = Trail(path, ledger.key)
+    except TacitError as error:
+        if must:
+            raise
+        yield
+        warn(f"It is not in the audit log: {error}")
+        return
     try:
         yield
-        trail.append([encoded({**change, "by": whoever_runs_this()})])
+        try:
+            trail.append([encoded({**change, "by": whoever_runs_this()})])
+        except (OSError, TacitError) as error:
+            warn(f"It was done, and is not in the audit log: {error}")
     finally:
         trail.close()
 

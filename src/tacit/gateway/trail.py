@@ -49,6 +49,8 @@ class Trail:
         self._file = -1
         self._sent = TrailHead(0, "")  # to a device, which has no head
         self._open()
+        if key is not None and not self._is_device():
+            os.close(opened(head_file(path), os.O_RDWR))  # or it is said at once that it cannot be
 
     def append(self, lines: Sequence[bytes]) -> None:
         """Write lines, all or none of them; an OSError or EngineError where that cannot be."""

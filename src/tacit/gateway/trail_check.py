@@ -137,7 +137,11 @@ class TrailWalk:
         try:
             said = head_file(path).read_bytes()[:HEAD_BYTES]
         except OSError:
-            if not self.met:
+            said = b""
+        if not said:
+            if not self.sealed and not self.faults:
+                self.notes.append("there are no lines yet")
+            elif not self.met:
                 self._fault(
                     "head",
                     f"there is no {head_file(path).name}: whether lines were cut off at the end "
