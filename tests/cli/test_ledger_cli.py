@@ -747,3 +747,29 @@ def test_several_releases_at_once(tacit: Any, folder: Path) -> None:
     assert ran.json["releases"] == ["male", "age26to28"] and [
         one["number"] for one in ran.json["entries"]
     ] == [1, 2]
+
+
+def test_a_file_that_a_kill_kept_from_coming_is_written_again(tacit: Any, folder: Path) -> None:
+    assert tacit("ledger", "record", "wards", "-o", "wards.csv").status == 0
+    whole = sorted((folder / "wards.csv").read_text().splitlines())
+    assert (folder / "wards.csv").stat().st_mode & 0o777 == 0o600
+    (folder / "wards.csv").unlink()
+    ran = tacit("ledger", "repair", "1", "-o", "again.csv")
+    assert ran.status == 0 and "as entry 1 recorded it" in ran.out
+    assert sorted((folder / "again.csv").read_text().splitlines()) == whole
+    assert len(tacit("ledger", "list", "--json").json["entries"]) == 1
+
+
+def test_only_what_was_recorded_is_written_again(tacit: Any, folder: Path) -> None:
+    tacit("ledger", "record", "wards", "-o", "wards.csv")
+    tacit("ledger", "withdraw", "wards")
+    plan = (folder / "tacit.yaml").read_text()
+    ran = tacit("ledger", "repair", "2", "-o", "again.csv")
+    assert ran.status == 2 and "has no file" in ran.err
+    (folder / "tacit.yaml").write_text(plan.replace("[Mayer, B]", "[Mayer, C]"))
+    ran = tacit("ledger", "repair", "1", "-o", "again.csv")
+    assert ran.status == 2 and "another answer" in ran.err
+    (folder / "tacit.yaml").write_text(plan.replace("wards:     {", "words:     {", 1))
+    assert tacit("ledger", "repair", "1", "-o", "again.csv").status == 2
+    assert tacit("ledger", "repair", "9", "-o", "again.csv").status == 2
+    assert [one.name for one in folder.glob("*again*")] == []

@@ -158,6 +158,14 @@ def test_the_help_names_the_defaults_of_the_server() -> None:
             "user_seconds",
             "user_bytes",
             "answer_bytes",
+            "audit_bytes",
+            "oidc_issuer",
+            "drain_seconds",
+            "hosts",
+            "csv_harmless",
+            "oidc_audience",
+            "oidc_keys",
+            "oidc_attributes",
         ):
             assert (
                 f"default: {option.default:g}" in said

@@ -83,9 +83,8 @@ def test_the_token_of_a_long_name_is_never_broken_over_lines(tacit: Any) -> None
 def test_json_has_the_user_the_roles_and_the_token(tacit: Any) -> None:
     ran = tacit("user", "add", "reports", "--role", "desk", "--json")
     assert ran.status == 0 and ran.err == ""
-    assert list(ran.json) == ["name", "roles", "owner", "attributes", "token"] and ran.json[
-        "roles"
-    ] == ["desk"]
+    assert list(ran.json) == ["name", "roles", "owner", "attributes", "expires", "token"]
+    assert ran.json["roles"] == ["desk"]
 
 
 def test_a_list_says_who_may_ask_and_who_may_not_any_more(tacit: Any) -> None:
@@ -100,7 +99,7 @@ def test_a_list_says_who_may_ask_and_who_may_not_any_more(tacit: Any) -> None:
         and users["bob"]["roles"] == ["desk"]
     )
     lines = tacit("user", "list").out.splitlines()
-    assert lines[0].split() == ["user", "roles", "since", "(UTC)", "token"]
+    assert lines[0].split() == ["user", "roles", "since", "(UTC)", "token", "last", "used"]
     assert "revoked 20" in lines[1] and "in use" in lines[2]
 
 
@@ -269,3 +268,61 @@ def test_attributes_are_kept_with_the_user(tacit: Any) -> None:
 def test_an_attribute_that_no_view_could_use_is_refused(tacit: Any, wrong: str) -> None:
     ran = tacit("user", "add", "ann", "--role", "nurses", "--attribute", wrong)
     assert ran.status == 2 and "7" in ran.err
+
+
+def test_a_token_has_a_time_and_is_replaced(tacit: Any, folder: Path) -> None:
+    first = tacit("user", "add", "ann", "--role", "nurses", "--expires", "90d", "--json").json
+    assert first["expires"].endswith("Z")
+    second = tacit("user", "rotate", "ann", "--overlap", "24h", "--expires", "2199-01-31", "--json")
+    assert second.json["expires"] == "2199-01-31T00:00:00.000000Z" and second.json["issued"]
+    assert found(first["token"], folder).name == found(second.json["token"], folder).name == "ann"
+    assert "in use until" in tacit("user", "list").out
+    third = tacit("user", "rotate", "ann")
+    assert "shown once" in third.out and found(second.json["token"], folder) is None
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--expires", "soon"),
+        ("--expires", "1999-01-01"),
+        ("--overlap", "1"),
+        ("--expires", "-3d"),
+        ("--overlap", "999999d"),
+        ("--expires", "9999-12-31T23:59-10:00"),
+    ],
+)
+def test_a_time_that_is_none_is_refused(tacit: Any, option: str, value: str) -> None:
+    tacit("user", "add", "ann", "--role", "nurses")
+    ran = tacit("user", "rotate", "ann", option, value)
+    assert ran.status == 2 and "Traceback" not in ran.err
+    assert tacit("user", "list", "--json").json["users"][0]["issued"] is None
+
+
+def test_who_changed_what_is_in_the_audit_log(tacit: Any, folder: Path) -> None:
+    tacit("user", "add", "ann", "--role", "nurses")
+    tacit("user", "revoke", "ann")
+    tacit("user", "rotate", "ann")  # refused: it was revoked
+    log = (folder / "tacit-audit.jsonl").read_text().splitlines()
+    said = [json.loads(line) for line in log]
+    assert [one["event"] for one in said] == ["chain", "user-added", "token-revoked"]
+    assert all(one["by"] for one in said[1:])
+    ran = tacit("audit", "verify")
+    assert ran.status == 0 and "3 lines checked: nothing was changed" in ran.out
+    assert tacit("audit", "verify", "--expect", said[-1]["seal"]).status == 0
+    assert tacit("audit", "verify", "--expect", "0" * 64).status == 1
+    assert tacit("audit", "verify", "other.jsonl").status == 2
+
+
+def test_a_log_that_cannot_be_written_changes_no_user(tacit: Any, folder: Path) -> None:
+    (folder / "tacit-audit.jsonl").symlink_to(folder / "elsewhere")
+    ran = tacit("user", "add", "ann", "--role", "nurses")
+    assert ran.status == 2 and "symbolic link" in ran.err
+    assert tacit("user", "list", "--json").json["users"] == []
+    (folder / "tacit-audit.jsonl").unlink()
+    token = tacit("user", "add", "ann", "--role", "nurses", "--json").json["token"]
+    (folder / "tacit-audit.jsonl").rename(folder / "moved")
+    (folder / "tacit-audit.jsonl").symlink_to(folder / "elsewhere")
+    ran = tacit("user", "revoke", "ann")  # that never waits
+    assert ran.status == 0 and "not in the audit log" in ran.err
+    assert found(token, folder) is None

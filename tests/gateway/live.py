@@ -23,7 +23,7 @@ from tacit.gateway.tls import certificate_of
 from tacit.ledger.ledger import open_ledger
 from tacit.ledger.users import Users
 from tacit.plan.read.load import load_plan
-from tacit.workbench.serve import listening, postgres_door, server_for
+from tacit.workbench.serve import drain, listening, postgres_door, server_for
 
 try:  # the loop that `tacit serve` takes
     from uvloop import new_event_loop
@@ -122,13 +122,14 @@ class Live:
                     await self.gateway.close()
                     raise
                 self.loop = asyncio.get_running_loop()
-                self.server = server_for(
-                    create_app(self.gateway, version="test"),
-                    self._options,
-                    certificate=self._certificate,
-                )
-                announce = asyncio.create_task(self._announce())
-                async with postgres_door(self.gateway, self._postgres, self._certificate):
+                async with postgres_door(self.gateway, self._postgres, self._certificate) as door:
+                    self.server = server_for(
+                        create_app(self.gateway, version="test"),
+                        self._options,
+                        certificate=self._certificate,
+                        ending=lambda: drain(self.gateway, door),
+                    )
+                    announce = asyncio.create_task(self._announce())
                     await self.server.serve(sockets=[self._socket])
                 announce.cancel()
             except BaseException as error:

@@ -62,7 +62,6 @@ def test_a_file_that_was_moved_away_is_begun_anew(tmp_path: Path) -> None:
     log.put({"n": 1})
     time.sleep(0.2)
     (tmp_path / "log").rename(tmp_path / "log.1")
-    log.reopen()
     log.put({"n": 2})
     log.close()
     assert lines(tmp_path / "log.1") == [1] and lines(tmp_path / "log") == [2]
@@ -84,7 +83,7 @@ def test_a_full_disk_is_said_once_and_nothing_is_lost_when_there_is_room_again(
 
     async def main() -> None:
         log = Audit(tmp_path / "log", said.append)
-        monkeypatch.setattr(audit.os, "write", fails)
+        monkeypatch.setattr(os, "write", fails)
         await log.written({"n": 1})
         full.set()
         with pytest.raises(Refusal) as caught:
@@ -122,7 +121,6 @@ def test_a_link_is_not_followed_neither_at_the_start_nor_later(
         await log.written({"n": 1})
         (tmp_path / "log").rename(tmp_path / "log.1")
         (tmp_path / "log").symlink_to(tmp_path / "log.1")
-        log.reopen()
         with pytest.raises(Refusal):
             await log.written({"n": 2})
         (tmp_path / "log").unlink()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tacit.cli.attacking import attack
+from tacit.cli.audits import audit
 from tacit.cli.checking import check, demo, init
 from tacit.cli.dossiers import dossier
 from tacit.cli.explaining import explain
@@ -37,6 +38,7 @@ COMMANDS = (
     explain,
     serve,
     user,
+    audit,
     grants,
     ledger,
     dossier,

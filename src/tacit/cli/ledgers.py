@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tacit.cli.options import as_json, for_audience, plan_option
-from tacit.cli.printing import chosen, print_json, progress, screen
+from tacit.cli.printing import chosen, print_json, progress, say, screen
 
 LISTED = 50
 
@@ -322,6 +322,35 @@ def withdraw(
 
         report.show_withdrawn(found, screen(), plan)
     return found.exit_status
+
+
+@ledger.command()
+@click.argument("number", type=click.IntRange(min=1))
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Where to write the answer.",
+)
+@plan_option
+@as_json
+def repair(number: int, output: Path, plan: Path, as_json: bool) -> int:
+    """Write the file of the entry with this NUMBER again, where a kill kept it from being written
+    after the entry. Only the very answer that was recorded is written; the ledger stays as it is.
+    """
+    from tacit.checking.recording.repairing import repair as carry_out
+    from tacit.model.jobs import Job
+    from tacit.plan.read.load import load_plan
+
+    with progress() as tell:
+        entry = carry_out(load_plan(plan), number, output, Job(tell))
+    if as_json:
+        print_json({"entry": entry.number, "release": entry.release, "output": str(output)})
+    else:
+        say(f"{output} has the answer of {entry.release} as entry {number} recorded it.")
+    return 0
 
 
 @ledger.command()

@@ -66,6 +66,12 @@ positive = click.IntRange(min=1)
     help="Queries in that file without their constants (redacted, default), or as asked (full).",
 )
 @click.option(
+    "--audit-bytes",
+    type=positive,
+    metavar="N",
+    help="Begin a new file when that one has so many bytes (default: leave it to logrotate).",
+)
+@click.option(
     "--timeout",
     type=seconds,
     metavar="SECONDS",
@@ -139,6 +145,59 @@ positive = click.IntRange(min=1)
     type=positive,
     metavar="N",
     help="The most bytes of one answer (default: as many as its rows have).",
+)
+@click.option(
+    "--cell-bytes",
+    type=positive,
+    metavar="N",
+    help="The most bytes of one text in an answer (default: 16777216).",
+)
+@click.option(
+    "--hosts",
+    metavar="A,B",
+    help="By which names requests may call the gateway: tacit.clinic.example (default: any).",
+)
+@click.option(
+    "--csv-harmless",
+    is_flag=True,
+    default=None,
+    help="Put an apostrophe before texts of CSV answers that a spreadsheet would run as a formula.",
+)
+@click.option(
+    "--drain-seconds",
+    type=click.FloatRange(min=0),
+    metavar="N",
+    help="How long to answer on, and say that it is not ready, before it ends (default: 0).",
+)
+@click.option(
+    "--oidc-issuer",
+    metavar="URL",
+    help="Take tokens of this identity provider too (default: those of tacit user only).",
+)
+@click.option(
+    "--oidc-audience",
+    metavar="NAME",
+    help="For whom its tokens have to be (their claim aud); needed with --oidc-issuer.",
+)
+@click.option(
+    "--oidc-keys",
+    metavar="URL|FILE",
+    help="Where its keys are, as a JSON Web Key Set (default: where its discovery says).",
+)
+@click.option(
+    "--oidc-user",
+    metavar="CLAIM",
+    help="Which claim is the user's name (default: sub).",
+)
+@click.option(
+    "--oidc-roles",
+    metavar="CLAIM",
+    help="Which claim lists roles of the plan, such as realm_access.roles (default: roles).",
+)
+@click.option(
+    "--oidc-attributes",
+    metavar="NAME=CLAIM,...",
+    help="Which claims are attributes of the user: $user.NAME in views of the plan.",
 )
 @click.option(
     "--proxies",

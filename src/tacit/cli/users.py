@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.audits import audit_of, audit_option
 from tacit.cli.options import as_json, plan_option
-from tacit.cli.printing import print_json, say, screen
+from tacit.cli.printing import print_json, say, screen, warn
 
 if TYPE_CHECKING:
     from tacit.checking.holdings.ledgers import Place
+    from tacit.ledger.ledger import Ledger
     from tacit.plan.plan import Plan
+
+SPAN = re.compile(r"(\d{1,5})\s*([mhd])")
+UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+
+
+def span(context: click.Context, parameter: click.Parameter, value: str | None) -> timedelta | None:
+    """A stretch of time, such as 30m, 24h or 90d."""
+    if value is None:
+        return None
+    match = SPAN.fullmatch(value.strip())
+    if match is None:
+        raise click.BadParameter(f"{value!r} is no stretch of time. Write e.g. 30m, 24h or 90d.")
+    return timedelta(**{UNITS[match[2]]: int(match[1])})
+
+
+def moment(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> datetime | None:
+    """A date or time in UTC, or a stretch of time from now on."""
+    if value is None:
+        return None
+    try:
+        if SPAN.fullmatch(value.strip()):
+            return datetime.now(UTC) + (span(context, parameter, value) or timedelta())
+        found = datetime.fromisoformat(value)
+        return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise click.BadParameter(
+            f"{value!r} is no time. Write a stretch such as 90d, or a date such as 2027-01-31."
+        ) from None
+
+
+expires_option = click.option(
+    "--expires",
+    callback=moment,
+    metavar="WHEN",
+    help="How long the token is good: 90d, 12h, or until a date in UTC (default: until revoked).",
+)
 
 
 @click.group()
@@ -44,6 +87,8 @@ def user() -> None:
     metavar="NAME=VALUE",
     help="What views of the plan may ask of them: $user.NAME is VALUE. Repeatable.",
 )
+@expires_option
+@audit_option
 @plan_option
 @as_json
 def add(
@@ -51,6 +96,8 @@ def add(
     roles: tuple[str, ...],
     owner: bool,
     attributes: tuple[str, ...],
+    expires: datetime | None,
+    audit_file: Path | None,
     plan: Path,
     as_json: bool,
 ) -> int:
@@ -58,6 +105,7 @@ def add(
     Their token is shown once, here; only a hash of it is kept.
     """
     from tacit.checking.holdings.ledgers import ledger_of
+    from tacit.ledger.entries import time_text
     from tacit.ledger.users import Users
     from tacit.plan.read.load import load_plan
 
@@ -70,8 +118,12 @@ def add(
     roles = tuple(dict.fromkeys(roles))
     if roles:
         refuse_roles(loaded, roles)
-    with ledger_of(loaded, create=True) as ledger:
-        token = Users(ledger).add(name, roles, owner=owner, attributes=given)
+    change = {"event": "user-added", "user": name, "roles": list(roles), "owner": owner}
+    with (
+        ledger_of(loaded, create=True) as ledger,
+        audited(ledger, audit_of(loaded.folder, audit_file), change),
+    ):
+        token = Users(ledger).add(name, roles, owner=owner, attributes=given, expires=expires)
     if as_json:
         print_json(
             {
@@ -79,6 +131,7 @@ def add(
                 "roles": list(roles),
                 "owner": owner,
                 "attributes": given,
+                "expires": expires and time_text(expires),
                 "token": token,
             }
         )
@@ -86,6 +139,51 @@ def add(
         from tacit.report.terminal import ledger as report
 
         report.show_token(name, roles, token, screen(), plan, owner=owner)
+    return 0
+
+
+@user.command()
+@click.argument("name")
+@click.option(
+    "--overlap",
+    callback=span,
+    default="0m",
+    show_default=True,
+    metavar="TIME",
+    help="How long the token before is taken still, e.g. 24h.",
+)
+@expires_option
+@audit_option
+@plan_option
+@as_json
+def rotate(
+    name: str,
+    overlap: timedelta,
+    expires: datetime | None,
+    audit_file: Path | None,
+    plan: Path,
+    as_json: bool,
+) -> int:
+    """Give NAME a new token, which is shown once, here."""
+    from tacit.checking.holdings.ledgers import ledger_of, place_of
+    from tacit.ledger.users import Users
+
+    place = place_of(plan)
+    refuse_without_ledger(place)
+    change = {"event": "token-rotated", "user": name}
+    with (
+        ledger_of(place) as ledger,
+        audited(ledger, audit_of(place.folder, audit_file), change),
+    ):
+        users = Users(ledger)
+        token = users.rotate(name, overlap=overlap, expires=expires)
+        changed = next(one for one in users.all() if one.name == name)
+    if as_json:
+        print_json({**changed.to_json(), "token": token})
+    else:
+        from tacit.report.terminal import ledger as report
+
+        report.show_token(name, changed.roles, token, screen(), plan, owner=changed.owner)
     return 0
 
 
@@ -112,9 +210,10 @@ def list_users(plan: Path, as_json: bool) -> int:
 
 @user.command()
 @click.argument("name")
+@audit_option
 @plan_option
 @as_json
-def revoke(name: str, plan: Path, as_json: bool) -> int:
+def revoke(name: str, audit_file: Path | None, plan: Path, as_json: bool) -> int:
     """Take NAME's token back. A gateway that runs refuses it at once,
     and closes the workbench to it.
     """
@@ -123,7 +222,11 @@ def revoke(name: str, plan: Path, as_json: bool) -> int:
 
     place = place_of(plan)
     refuse_without_ledger(place)
-    with ledger_of(place) as ledger:
+    change = {"event": "token-revoked", "user": name}
+    with (
+        ledger_of(place) as ledger,
+        audited(ledger, audit_of(place.folder, audit_file), change, must=False),
+    ):
         users = Users(ledger)
         again = any(one.name == name and one.revoked for one in users.all())
         users.revoke(name)
@@ -136,6 +239,35 @@ def revoke(name: str, plan: Path, as_json: bool) -> int:
             f"{'was revoked before' if again else 'is refused from now on'}."
         )
     return 0
+
+
+@contextmanager
+def audited(
+    ledger: Ledger, path: Path, change: dict[str, Any], *, must: bool = True
+) -> Iterator[None]:
+    """Make a change, and write it into the audit log; where that cannot be opened, neither, unless
+    the change must not wait for it.
+    """
+    from tacit.checking.recording.record import user as whoever_runs_this
+    from tacit.errors import TacitError
+    from tacit.gateway.trail import Trail, encoded
+
+    try:
+        trail = Trail(path, ledger.key)
+    except TacitError as error:
+        if must:
+            raise
+        yield
+        warn(f"It is not in the audit log: {error}")
+        return
+    try:
+        yield
+        try:
+            trail.append([encoded({**change, "by": whoever_runs_this()})])
+        except (OSError, TacitError) as error:
+            warn(f"It was done, and is not in the audit log: {error}")
+    finally:
+        trail.close()
 
 
 def attributes_of(written: Sequence[str]) -> dict[str, str]:

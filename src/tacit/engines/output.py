@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 import stat
+import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -52,6 +53,8 @@ OTHER_FILES = (
     ".zip",
     ".zst",
 )
+LEFT = ".*tacit-????????.tmp"  # the temporary files of `beside`
+LEFT_SECONDS = 3600
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SHORT = 40  # letters of a file's name in that of its temporary one, which has to fit as well
 WRITABLE = "Write to a name that ends in .csv or .parquet"
@@ -184,9 +187,25 @@ def discard(place: Path) -> None:
 
 
 def keep_mode(place: Path, final: Path) -> None:
-    """Who may read the file does not change when it is written again."""
+    """Who may read the file does not change when it is written again. A new one is its owner's."""
     with suppress(OSError):
-        place.chmod(stat.S_IMODE(final.stat().st_mode))
+        if final.exists():
+            place.chmod(stat.S_IMODE(final.stat().st_mode))
+        else:
+            place.chmod(0o700 if place.is_dir() else 0o600)
+
+
+def sweep(folder: Path) -> list[str]:
+    """Remove what killed processes left in a folder; the names. Files that somebody may be writing
+    just now, those of the last hour, stay.
+    """
+    gone = []
+    for place in sorted(folder.glob(LEFT)):
+        with suppress(OSError):
+            if time.time() - place.lstat().st_mtime > LEFT_SECONDS:
+                discard(place)
+                gone.append(place.name)
+    return gone
 
 
 def settle(place: Path) -> None:

@@ -71,6 +71,8 @@ async def admitted(
     with limited(gateway):
         gateway.quotas.enter(user.name)
         decided, cached = await gateway.decide_in_session(now, role, asked, asker, session)
+    if user.issuer is None:
+        now.last_used.mark(user.name)
     gateway.metrics.decision(decided.decision.code, cached, time.perf_counter() - began)
     number = secrets.token_hex(8)
     return Admitted(path, now, user, role, asked, decided, cached, began, address, number, session)

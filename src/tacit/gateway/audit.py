@@ -1,28 +1,23 @@
 """The audit log: who asked what and what was decided, one JSON object a
-line, written before an answer leaves.
+line, written before an answer leaves. How lines are tied together: trail.py.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import queue
 import threading
-import time
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from tacit.errors import EngineError
 from tacit.gateway.policy.refusals import busy
+from tacit.gateway.trail import Trail, encoded
+from tacit.ledger.key import Key
 
 MOST_WAITING = 10_000  # lines
 RETRY_SECONDS = 0.5
-LOOK_SECONDS = 1.0  # whether the file is still the one under its name: logrotate moves it away
-
-NEWLINE = b"\n"
 
 Line = tuple[bytes, "asyncio.Future[None] | None"]
 
@@ -35,14 +30,18 @@ class Audit:
     nothing is left out in silence.
     """
 
-    def __init__(self, path: Path, tell: Callable[[str], None] = lambda text: None) -> None:
-        self._path = path
+    def __init__(
+        self,
+        path: Path,
+        tell: Callable[[str], None] = lambda text: None,
+        *,
+        key: Key | None = None,
+        most: int | None = None,
+    ) -> None:
         self._tell = tell
         self._lines: queue.SimpleQueue[Line | None] = queue.SimpleQueue()
         self._ending = threading.Event()
-        self._file = -1
-        self._looked = 0.0
-        self._open()
+        self._trail = Trail(path, key, most=most)
         self.failing = False
         self._thread = threading.Thread(target=self._write_all, name="tacit-audit", daemon=True)
         self._thread.start()
@@ -65,9 +64,9 @@ class Audit:
         except OSError:
             raise unwritable() from None
 
-    def reopen(self) -> None:
-        """Look for the file under its name again, with the next line."""
-        self._looked = 0.0
+    def seal_with(self, key: Key) -> None:
+        """Tie lines together from now on: a ledger, and so a key, may begin after the gateway."""
+        self._trail.key = key
 
     def close(self) -> None:
         """Write what waits, and stop."""
@@ -75,35 +74,13 @@ class Audit:
         self._lines.put(None)
         self._thread.join(timeout=5)
 
-    def _open(self) -> None:
-        if self._path.is_symlink() and not self._is_device():
-            raise EngineError(
-                f"the audit log {self._path.name} is a symbolic link.",
-                hint="Name the file itself with --audit: a link could lead to any other file.",
-            )
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        if not self._is_device():
-            flags |= os.O_NOFOLLOW
-        try:
-            self._file = os.open(self._path, flags, 0o600)
-        except OSError as error:
-            raise EngineError(
-                f"the audit log {self._path.name} cannot be written: {error.strerror}.",
-                hint="Name another file with --audit.",
-            ) from None
-        self._looked = time.monotonic()
-
-    def _is_device(self) -> bool:
-        """Is it one such as /dev/stdout? These are links, which only root can make."""
-        return self._path.parent == Path("/dev")
-
     def _write_all(self) -> None:
         while True:
             lines, ending = self._next()
             if lines:
                 self._write(lines)
             if ending:
-                os.close(self._file)
+                self._trail.close()
                 return
 
     def _next(self) -> tuple[list[Line], bool]:
@@ -121,12 +98,11 @@ class Audit:
                 return found, ending
 
     def _write(self, lines: list[Line]) -> None:
-        rest = b"".join(line for line, _ in lines)
         waiting = [done for _, done in lines if done is not None]
-        while rest:
+        while True:
             try:
-                self._look()
-                rest = rest[os.write(self._file, rest) :]
+                self._trail.append([line for line, _ in lines])
+                break
             except (OSError, EngineError) as error:
                 if not self.failing:
                     self._tell(
@@ -138,7 +114,7 @@ class Audit:
                 waiting = []
                 if self._ending.wait(RETRY_SECONDS):
                     self._tell(
-                        f"The gateway ends, and {rest.count(NEWLINE)} lines of the audit log could "
+                        f"The gateway ends, and {len(lines)} lines of the audit log could "
                         "not be written."
                     )
                     return
@@ -146,21 +122,6 @@ class Audit:
             self._tell("The audit log can be written again.")
         self.failing = False
         settle(waiting, None)
-
-    def _look(self) -> None:
-        """Open the file anew if another one, or none, has its name by now."""
-        if time.monotonic() < self._looked + LOOK_SECONDS:
-            return
-        try:
-            found = os.stat(self._path, follow_symlinks=self._is_device())
-            same = os.path.samestat(found, os.fstat(self._file))
-        except OSError:
-            same = False
-        if not same:
-            before = self._file
-            self._open()
-            os.close(before)
-        self._looked = time.monotonic()
 
 
 def settle(waiting: list[asyncio.Future[None]], error: Exception | None) -> None:
@@ -175,16 +136,6 @@ def settle(waiting: list[asyncio.Future[None]], error: Exception | None) -> None
             done.get_loop().call_soon_threadsafe(tell, done)
         except RuntimeError:  # the server has ended meanwhile
             return
-
-
-def encoded(event: Mapping[str, Any]) -> bytes:
-    """A line of the log, with the time in UTC.
-
-    >>> encoded({"user": "ann"}).decode()  # doctest: +ELLIPSIS
-    '{"at": "...Z", "user": "ann"}\\n'
-    """
-    at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return json.dumps({"at": at, **event}, ensure_ascii=True, default=str).encode() + b"\n"
 
 
 def unwritable() -> Exception:

@@ -20,7 +20,9 @@ from tacit.gateway.audit import Audit
 from tacit.gateway.cache import Decided, Decisions, Key
 from tacit.gateway.http.auth import Door
 from tacit.gateway.http.formats import JsonEncoder
+from tacit.gateway.last_used import LastUsed
 from tacit.gateway.metrics import Metrics
+from tacit.gateway.oidc import provider_of
 from tacit.gateway.options import AUDIT, Options
 from tacit.gateway.policy.deciding import Decision
 from tacit.gateway.policy.policy import ContradictoryRole, Policy, policy_of
@@ -29,9 +31,11 @@ from tacit.gateway.quotas import Quotas
 from tacit.gateway.running import Places, check_powers
 from tacit.gateway.sessions import Sessions
 from tacit.gateway.turns import NOBODY
+from tacit.gateway.visitors import Visitors
 from tacit.gateway.watching import Watch
 from tacit.gateway.workers import DECIDER, Workers
-from tacit.ledger.key import key_file
+from tacit.ledger.key import Key as OwnersKey
+from tacit.ledger.key import key_file, read_key
 from tacit.ledger.ledger import Ledger, NoLedger, open_ledger
 from tacit.ledger.users import Users
 from tacit.plan.owned import owners_files
@@ -76,6 +80,7 @@ class InForce:
     door: Door
     ledger: Ledger
     watch: Watch
+    last_used: LastUsed
     sessions: Sessions = field(default_factory=Sessions)
 
     def close(self) -> None:
@@ -83,6 +88,7 @@ class InForce:
         self.places.close()
         self.workers.close()
         self.ledger.close()
+        self.last_used.close()
 
 
 class Gateway:
@@ -108,13 +114,24 @@ class Gateway:
         self._decider = decider
         self._judge = judge
         self._now: InForce | None = None
+        self.host_names = frozenset(
+            name.strip().lower() for name in self.options.hosts.split(",") if name.strip()
+        )
+        self.draining = False  # the gateway ends soon: nobody should send it more
         self._said = ""  # why there is no policy
         self._asked: dict[tuple[int, str, Key], asyncio.Future[Decided]] = {}
         self._reload = asyncio.Event()
         self._closing: set[asyncio.Future[None]] = set()
         self._watching: asyncio.Task[None] | None = None
         self.audit_file = self.options.audit or plan_path.parent / AUDIT
-        self.audit = Audit(self.audit_file, self.tell)
+        self.audit = Audit(
+            self.audit_file,
+            self.tell,
+            key=key_if_any(plan_path.parent),
+            most=self.options.audit_bytes,
+        )
+        self.visitors = Visitors(self.audit.put)
+        self._provider = provider_of(self.options, self.tell)
         self._show_numbers()
 
     async def start(self, *, patient: bool = False) -> None:
@@ -219,8 +236,7 @@ class Gateway:
         return decided, False
 
     def reload(self) -> None:
-        """Read the plan and the data again, and look for the audit log under its name."""
-        self.audit.reopen()
+        """Read the plan and the data again."""
         if self._now is not None:
             self._replace(None)
         self._reload.set()
@@ -274,6 +290,7 @@ class Gateway:
         if shared is None:
             found.engine.close()
         ledger = await asyncio.to_thread(ledger_of_users, plan)
+        self.audit.seal_with(ledger.key)
         workers = Workers(
             found.policy,
             options.deciders,
@@ -289,9 +306,14 @@ class Gateway:
             ledger.close()
             raise
         places = Places(
-            options.queries, options.wait, opened, shared=shared, each=options.user_queries
+            options.queries,
+            options.wait,
+            opened,
+            shared=shared,
+            each=options.user_queries,
+            most_cell=options.cell_bytes,
         )
-        door = Door(Users(ledger), far="://" in plan.ledger)
+        door = Door(Users(ledger), far="://" in plan.ledger, provider=self._provider)
         if found.policy.said:
             self.tell(
                 "The source declares, and decisions take into account: "
@@ -299,8 +321,17 @@ class Gateway:
             )
         for warning in found.policy.warnings:
             self.tell(f"Warning: {warning}")
+        last_used = LastUsed(lambda: open_ledger(plan.ledger, plan.folder), self.tell)
         return InForce(
-            plan, found.policy, workers, Decisions(options.cache), places, door, ledger, found.watch
+            plan,
+            found.policy,
+            workers,
+            Decisions(options.cache),
+            places,
+            door,
+            ledger,
+            found.watch,
+            last_used,
         )
 
     def _replace(self, new: InForce | None) -> None:
@@ -399,6 +430,14 @@ def refuse_audit(plan: Plan, audit: Path) -> None:
             f"the audit log would be written to {audit}.",
             hint=f"Name another file, for example {AUDIT}.",
         )
+
+
+def key_if_any(folder: Path) -> OwnersKey | None:
+    """The owner's key; None as long as there is none, or it cannot be read."""
+    try:
+        return read_key(folder)
+    except InputError:
+        return None
 
 
 def ledger_of_users(plan: Plan) -> Ledger:

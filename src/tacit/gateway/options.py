@@ -19,15 +19,24 @@ class Options:
     an answer, `queries` how many run at the same time, `wait` the seconds that others wait for
     their turn. `deciders` processes decide, each query within `decide_seconds`, and `cache`
     decisions are remembered. `proxies` are the addresses (with commas) whose word on the client's
-    address is taken. `audit` is the log's file, beside the plan by default. `workbench`: the pages
+    address is taken. When it is told to end it says for `drain_seconds` that it is not ready, and
+    answers on. `hosts` are the names (with commas) that requests may call it by (none: any).
+    `csv_harmless`: texts of CSV that a spreadsheet would run get an apostrophe. `audit` is the
+    log's file, beside the plan by default; with `audit_bytes` it is moved away at that size.
+    `workbench`: the pages
     for the owner too (default: where they are installed). They reach files below `folder` (the
     plan's), answer to the names `workbench_hosts` (with commas; this machine's own are always among
     them), forget who is idle for `session_minutes`, and take files of up to `upload_bytes`.
     One user has at most `user_queries` of the queries and `user_decisions` of the deciders at once
     (None: half of them), asks `user_requests` times a minute, and has `user_seconds` and
-    `user_bytes` of answers a day (None: as much as they like). An answer has `answer_bytes`.
+    `user_bytes` of answers a day (None: as much as they like). An answer has `answer_bytes`,
+    and one value of it `cell_bytes`.
     `postgres_port` is where PostgreSQL's clients connect (None: nowhere). With `tls_certificate`
     and `tls_key`, files in PEM, both ports speak TLS, and nothing else.
+    `oidc_issuer` is the identity provider whose tokens for `oidc_audience` are taken too, by the
+    keys at `oidc_keys` (an address or a file; default: where it says itself); the claims
+    `oidc_user` and `oidc_roles` say who it is in which roles, `oidc_attributes` (NAME=CLAIM, with
+    commas) their attributes.
     """
 
     host: str = "127.0.0.1"
@@ -58,6 +67,17 @@ class Options:
     user_seconds: float | None = None
     user_bytes: int | None = None
     answer_bytes: int | None = None
+    cell_bytes: int = 16 << 20
+    audit_bytes: int | None = None
+    drain_seconds: float = 0.0
+    hosts: str = ""
+    csv_harmless: bool = False
+    oidc_issuer: str | None = None
+    oidc_audience: str = ""
+    oidc_keys: str | None = None
+    oidc_user: str = "sub"
+    oidc_roles: str = "roles"
+    oidc_attributes: str = ""
 
     def __post_init__(self) -> None:
         for name in (
@@ -76,6 +96,8 @@ class Options:
             "user_seconds",
             "user_bytes",
             "answer_bytes",
+            "cell_bytes",
+            "audit_bytes",
         ):
             value = getattr(self, name)
             if value is not None and not 0 < value < 2**53:
@@ -84,6 +106,12 @@ class Options:
                     parameter=name,
                     hint="Use a number above 0.",
                 )
+        if not 0 <= self.drain_seconds < 2**53:
+            raise ParameterError(
+                f"drain-seconds = {self.drain_seconds} is out of range.",
+                parameter="drain_seconds",
+                hint="Use a number from 0.",
+            )
         for name in ("port", "postgres_port"):
             if not 0 <= (getattr(self, name) or 0) < 65536:
                 raise ParameterError(
@@ -96,6 +124,12 @@ class Options:
                 "a certificate and its key belong together.",
                 parameter="tls_certificate",
                 hint="Give --tls-certificate and --tls-key, or neither.",
+            )
+        if self.oidc_issuer is not None and not self.oidc_audience:
+            raise ParameterError(
+                "which tokens of the identity provider are for this gateway is not said.",
+                parameter="oidc_audience",
+                hint="Give --oidc-audience: without it, tokens for every program would open it.",
             )
         if self.audit_queries not in ("redacted", "full"):
             raise ParameterError(

@@ -100,8 +100,10 @@ class Places:
         *,
         shared: Engine | None = None,
         each: int | None = None,
+        most_cell: int | None = None,
     ) -> None:
         self._wait = wait
+        self._most_cell = most_cell
         self._open = open_engine if shared is None else lambda: shared
         self._shared = shared
         self._numbers = iter(range(1_000_000_000))
@@ -149,6 +151,7 @@ class Places:
             raise closed()
         answer = Answer(place, sql, encoder, limit, seconds, gone)
         answer.user = user
+        answer.most_cell = self._most_cell
         self._answers.add(answer)
         return answer
 
@@ -213,6 +216,7 @@ class Answer:
         self.rows = 0
         self.truncated = False
         self.seen: list[tuple[Any, ...]] | None = None  # rows that were sent, where they are kept
+        self.most_cell: int | None = None  # bytes of one text
         self.stopped = False
         self._sql = sql
         self._encoder = encoder
@@ -297,7 +301,8 @@ class Answer:
         if not self._encoder.rows_wanted:
             yield held
             return
-        as_it_is = stream.writes_csv and isinstance(self._encoder, CsvEncoder) and self.seen is None
+        csv = isinstance(self._encoder, CsvEncoder) and not self._encoder.harmless
+        as_it_is = stream.writes_csv and csv and self.seen is None
         pieces: Iterator[Sequence[Part]] = (
             even_bytes(self._lines(stream)) if as_it_is else self._encoded(self._wanted(stream))
         )
@@ -316,8 +321,10 @@ class Answer:
             wanted = min(batch.num_rows, self._limit - self.rows)
             self.rows += wanted
             if wanted:
-                self._see(batch.slice(0, wanted))
-                yield from small(compact(batch.slice(0, wanted)))
+                kept = compact(batch.slice(0, wanted))
+                check_cells(kept, self.most_cell)
+                self._see(kept)
+                yield from small(kept)
             if wanted < batch.num_rows:
                 self.truncated = True
                 return
@@ -350,6 +357,8 @@ class Answer:
                 self.truncated = True
                 return
             self.rows += rows
+            if self.most_cell is not None and len(lines) > self.most_cell * max(1, rows):
+                raise cell_too_large(self.most_cell)
             yield lines
 
     def _begun(self) -> Stream:
@@ -390,6 +399,32 @@ def small(batch: Any) -> Iterator[Any]:
     size = -(-batch.num_rows // parts) if parts > 1 else batch.num_rows
     for start in range(0, batch.num_rows, max(1, size)):
         yield batch.slice(start, size) if parts > 1 else batch
+
+
+def check_cells(batch: Any, most: int | None) -> None:
+    """Raise a Refusal where one text or binary value of the rows is longer than `most` bytes."""
+    if most is None or batch.nbytes <= most:
+        return
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    is_a = pa.types
+    for column in batch.columns:
+        kind = column.type
+        texts = is_a.is_string(kind) or is_a.is_binary(kind)
+        texts |= is_a.is_large_string(kind) or is_a.is_large_binary(kind)
+        if texts and (pc.max(pc.binary_length(column)).as_py() or 0) > most:
+            raise cell_too_large(most)
+
+
+def cell_too_large(most: int) -> Refusal:
+    """A value that is not sent."""
+    return Refusal(
+        400,
+        "answer-bytes",
+        f"a value of the answer has more than {most} bytes.",
+        hint="Ask for a part of it, or ask the owner to raise --cell-bytes.",
+    )
 
 
 def closed() -> Refusal:

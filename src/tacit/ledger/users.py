@@ -8,9 +8,9 @@ import json
 import re
 import secrets
 import threading
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InputError, did_you_mean
@@ -28,6 +28,7 @@ TOKEN = re.compile(PREFIX + r"[A-Za-z0-9_-]{43}")
 ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]{0,59}")
 MOST_LETTERS = 200  # of an attribute's value
 NOBODY = 0  # the version of a list without users
+LATER = ("owner", "attributes", "issued", "expires", "used")  # what a row says where it is so
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +43,28 @@ class User:
     revoked: datetime | None
     owner: bool = False
     attributes: tuple[tuple[str, str], ...] = ()  # what views may ask of them: $user.id
+    issued: datetime | None = None  # the token, where it is not the first one
+    expires: datetime | None = None  # the token
+    used: str | None = field(default=None, compare=False)  # the last day on which it was
+    issuer: str | None = None  # who vouches for them, where it is not the owner
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
-        revoked = self.revoked and time_text(self.revoked)
         return {
             "name": self.name,
             "roles": list(self.roles),
             "owner": self.owner,
             "attributes": dict(self.attributes),
             "added": time_text(self.added),
-            "revoked": revoked,
+            "revoked": self.revoked and time_text(self.revoked),
+            "issued": self.issued and time_text(self.issued),
+            "expires": self.expires and time_text(self.expires),
+            "used": self.used,
         }
+
+    def expired(self) -> bool:
+        """Is the token's time over?"""
+        return self.expires is not None and self.expires <= datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +76,32 @@ class Kept:
     user: User
     token: str
     scram: str | None = None
+    older: Kept | None = None  # the token before this one, which is taken for some time still
 
     def body(self) -> str:
-        """What the seal of the row is made of.
+        """What the seal of the row is made of."""
+        return canonical(self.said())
+
+    def said(self) -> dict[str, Any]:
+        """What the row says.
         Rows from before there were owners do not say `owner`, nor do those that are like them;
-        so it is with attributes.
+        so it is with all that came later.
         """
         said = {**self.user.to_json(), "token": self.token}
-        if not self.user.owner:
-            del said["owner"]
-        if not self.user.attributes:
-            del said["attributes"]
+        for name in LATER:
+            if not said[name]:
+                del said[name]
         if self.scram is not None:
             said["scram"] = self.scram
-        return canonical(said)
+        if self.older is not None:
+            said["older"] = self.older.said()
+        return said
+
+    def each(self) -> Iterator[Kept]:
+        """The user by each of the tokens that are taken."""
+        for one in (self, self.older):
+            if one is not None and self.user.revoked is None and not one.user.expired():
+                yield one
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +111,7 @@ class Known:
     version: object
     by_token: Mapping[str, User]
     by_name: Mapping[str, Kept]
+    ever: frozenset[str]  # the folded names of all, also of those who were revoked
 
 
 class Users:
@@ -114,6 +138,7 @@ class Users:
         *,
         owner: bool = False,
         attributes: Mapping[str, str] | None = None,
+        expires: datetime | None = None,
     ) -> str:
         """Add a user and return the token, which is not kept and cannot be shown again.
         An owner needs no role.
@@ -125,17 +150,64 @@ class Users:
             )
         for role in roles:
             check_name("role", role)
+        check_expiry(expires)
         token = PREFIX + secrets.token_urlsafe(32)
         given = tuple(sorted((attributes or {}).items()))
         for one in given:
             check_attribute(*one)
-        user = User(name, tuple(dict.fromkeys(roles)), datetime.now(UTC), None, owner, given)
+        user = User(
+            name,
+            tuple(dict.fromkeys(roles)),
+            datetime.now(UTC),
+            None,
+            owner,
+            given,
+            expires=expires,
+        )
         with self._store.writing() as ask:
             kept = _read(ask, self._book)
             _refuse_taken(name, kept)
             made = Kept(user, self._hashed(token), str(verifier_of(token)))
             _write(ask, self._book, {**kept, name: made}, name)
         return token
+
+    def rotate(
+        self, name: str, *, overlap: timedelta = timedelta(0), expires: datetime | None = None
+    ) -> str:
+        """Give a user a new token and return it. The one before is taken for `overlap` still."""
+        check_expiry(expires)
+        token, now = PREFIX + secrets.token_urlsafe(32), datetime.now(UTC)
+        with self._store.writing() as ask:
+            kept = _read(ask, self._book)
+            before = _of(name, kept)
+            if before.user.revoked is not None:
+                raise InputError(
+                    f"the token of {name!r} was revoked.",
+                    hint=f"Add the user again: tacit user add {name} --role ROLE.",
+                )
+            until = min(now + overlap, before.user.expires or now + overlap)
+            older = replace(before, user=replace(before.user, expires=until), older=None)
+            # Of one user all have one salt: a client is told one, whichever token it has.
+            known = verifier_from(before.scram or "")
+            made = Kept(
+                replace(before.user, issued=now, expires=expires),
+                self._hashed(token),
+                str(verifier_of(token, known.salt if known else None)),
+                older if until > now else None,
+            )
+            _write(ask, self._book, {**kept, name: made}, name)
+        return token
+
+    def mark_used(self, names: Collection[str]) -> None:
+        """These users were there today. Written once a day for each."""
+        today = datetime.now(UTC).date().isoformat()
+        with self._store.writing() as ask:
+            kept = _read(ask, self._book)
+            fresh = [one for one in names if one in kept and (kept[one].user.used or "") < today]
+            for one in fresh:
+                kept[one] = replace(kept[one], user=replace(kept[one].user, used=today))
+            if fresh:
+                _write(ask, self._book, kept, *fresh)
 
     def all(self) -> list[User]:
         """Everybody, by name, also those who were revoked."""
@@ -146,12 +218,7 @@ class Users:
         """From now on the token of this user is refused. Revoking twice changes nothing."""
         with self._store.writing() as ask:
             kept = _read(ask, self._book)
-            if name not in kept:
-                raise InputError(
-                    f"there is no user {name!r}.",
-                    hint=did_you_mean(name, kept) or "There are no users yet.",
-                )
-            before = kept[name]
+            before = _of(name, kept)
             if before.user.revoked is None:
                 user = replace(before.user, revoked=datetime.now(UTC))
                 _write(ask, self._book, {**kept, name: replace(before, user=user)}, name)
@@ -163,19 +230,27 @@ class Users:
         """
         if not TOKEN.fullmatch(token):
             return None
-        return self._now().by_token.get(self._hashed(token))
+        found = self._now().by_token.get(self._hashed(token))
+        return None if found is None or found.expired() else found
 
     def has(self, user: User) -> bool:
-        """Is this user, with the token of that time, still among those who were not revoked?"""
+        """Is this user, with the token of that time, still among those who may come in?"""
         found = self._now().by_name.get(user.name)
-        return found is not None and found.user == user
+        return found is not None and any(
+            replace(one.user, expires=user.expires) == user for one in found.each()
+        )
 
-    def named(self, name: str) -> tuple[User, Verifier | None] | None:
-        """The user of a name, and what SCRAM is checked by; None where nobody who was not revoked
-        has that name.
+    def named(self, name: str) -> tuple[tuple[User, Verifier | None], ...]:
+        """The user of a name by each token that is taken, with what SCRAM is checked by; all of
+        them have one salt. Empty where nobody who may come in has that name.
         """
         found = self._now().by_name.get(name)
-        return None if found is None else (found.user, verifier_from(found.scram or ""))
+        each = () if found is None else found.each()
+        return tuple((one.user, verifier_from(one.scram or "")) for one in each)
+
+    def is_taken(self, name: str) -> bool:
+        """Has, or had, a user of the owner's this name, in whichever letters?"""
+        return folded(name) in self._now().ever
 
     def stand_in(self, name: str) -> Verifier:
         """What a name that nobody has is answered with: the same each time, and no token fits."""
@@ -198,11 +273,31 @@ class Users:
                     raise changed(self._book.where, "an older list of users was put in its place.")
                 self._newest = version
                 known = {name: one for name, one in kept.items() if one.user.revoked is None}
-                self._known = Known(now, {one.token: one.user for one in known.values()}, known)
+                tokens = {each.token: each.user for one in known.values() for each in one.each()}
+                ever = frozenset(map(folded, kept))
+                self._known = Known(now, tokens, known, ever)
             return self._known
 
     def _hashed(self, token: str) -> str:
         return self._book.key.mac("token", f"{self._book.id} {token}".encode())
+
+
+def check_expiry(expires: datetime | None) -> None:
+    """Refuse a token that opens nothing from the start."""
+    if expires is not None and expires <= datetime.now(UTC):
+        raise InputError(
+            f"the token would expire at {time_text(expires)}, which is over.",
+            hint="Name a later time.",
+        )
+
+
+def _of(name: str, kept: Mapping[str, Kept]) -> Kept:
+    if name not in kept:
+        raise InputError(
+            f"there is no user {name!r}.",
+            hint=did_you_mean(name, kept) or "There are no users yet.",
+        )
+    return kept[name]
 
 
 def check_attribute(name: str, value: str) -> None:
@@ -283,31 +378,38 @@ def _read(ask: Ask, book: Book) -> dict[str, Kept]:
 
 
 def _kept(said: dict[str, Any]) -> Kept:
-    revoked = said["revoked"] and datetime.fromisoformat(said["revoked"])
+    def time(name: str) -> datetime | None:
+        return datetime.fromisoformat(said[name]) if said.get(name) else None
+
     return Kept(
         User(
             said["name"],
             tuple(said["roles"]),
             datetime.fromisoformat(said["added"]),
-            revoked,
+            time("revoked"),
             said.get("owner") is True,
             tuple(sorted(said.get("attributes", {}).items())),
+            time("issued"),
+            time("expires"),
+            said.get("used"),
         ),
         said["token"],
         said.get("scram"),
+        _kept(said["older"]) if "older" in said else None,
     )
 
 
-def _write(ask: Ask, book: Book, kept: dict[str, Kept], name: str) -> None:
-    """Write one row and the end of the list."""
-    body = kept[name].body()
-    ask("DELETE FROM tacit_users WHERE name = ?", name)
-    ask(
-        "INSERT INTO tacit_users (name, body, mac) VALUES (?, ?, ?)",
-        name,
-        body,
-        _row_seal(book, body),
-    )
+def _write(ask: Ask, book: Book, kept: dict[str, Kept], *names: str) -> None:
+    """Write the rows of some names, and the end of the list."""
+    for name in names:
+        body = kept[name].body()
+        ask("DELETE FROM tacit_users WHERE name = ?", name)
+        ask(
+            "INSERT INTO tacit_users (name, body, mac) VALUES (?, ?, ?)",
+            name,
+            body,
+            _row_seal(book, body),
+        )
     version = _version(ask) + 1
     seals = [_row_seal(book, one.body()) for one in kept.values()]
     ask(

@@ -10,12 +10,13 @@ import logging
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.engines.output import sweep
 from tacit.errors import EngineError, InputError, MissingExtra
 from tacit.gateway.notifying import notify
 from tacit.gateway.options import Options
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from tacit.gateway.gateway import Gateway
+    from tacit.gateway.postgres.server import Door
     from tacit.gateway.tls import Certificate
     from tacit.workbench.app.opening import Pages
 
@@ -34,6 +36,7 @@ MOST_CONNECTIONS = 1_000
 MOST_MESSAGE = 4 << 20  # bytes of what a page says at once
 KEEP_ALIVE_SECONDS = 30
 END_SECONDS = 10
+LOOK_SECONDS = 0.1
 SWITCH_SECONDS = (
     0.0005  # threads that read long answers must not hold up decisions for Python's usual 5 ms
 )
@@ -78,6 +81,8 @@ def run(
     from tacit.gateway.tls import certificate_of
 
     use_uvloop()
+    if left := sweep(plan_path.parent):
+        tell(f"Removed what a killed process left half-written: {', '.join(left)}.")
     sys.setswitchinterval(SWITCH_SECONDS)
     certificate = certificate_of(options)
 
@@ -89,8 +94,8 @@ def run(
             await gateway.start(patient=with_pages)
             app = create_app(gateway, version=__version__)
             links = add_pages(app, gateway, plan_path, place) if with_pages else None
-            async with postgres_door(gateway, postgres_place, certificate):
-                await serving(app, gateway, place, links, certificate)
+            async with postgres_door(gateway, postgres_place, certificate) as door:
+                await serving(app, gateway, place, links, certificate, door)
         finally:
             await gateway.close()
 
@@ -100,10 +105,10 @@ def run(
 @asynccontextmanager
 async def postgres_door(
     gateway: Gateway, place: socket.socket | None, certificate: Certificate | None
-) -> AsyncIterator[None]:
+) -> AsyncIterator[Door | None]:
     """Answer PostgreSQL's clients at a socket that listens already, if there is one."""
     if place is None:
-        yield
+        yield None
         return
     from tacit.gateway.postgres.server import Door
 
@@ -114,7 +119,7 @@ async def postgres_door(
         "their token as password."
     )
     try:
-        yield
+        yield door
     finally:
         server.close()
         door.close()
@@ -126,9 +131,16 @@ async def serving(
     place: socket.socket,
     pages: Pages | None = None,
     certificate: Certificate | None = None,
+    door: Door | None = None,
 ) -> None:
     """Have uvicorn serve an application until it is told to stop."""
-    server = server_for(app, gateway.options, pages=pages is not None, certificate=certificate)
+    server = server_for(
+        app,
+        gateway.options,
+        pages=pages is not None,
+        certificate=certificate,
+        ending=lambda: drain(gateway, door),
+    )
     loop = asyncio.get_running_loop()
 
     def reload() -> None:
@@ -149,7 +161,6 @@ async def serving(
         await server.serve(sockets=[place])
     finally:
         announce.cancel()
-        notify("STOPPING=1")
         gc.unfreeze()
 
 
@@ -171,6 +182,17 @@ async def told_when_ready(
     gateway.tell(f"Tacit answers at {url} (interface: {url}/docs).")
     if pages is not None:
         pages.tell_the_way(url)
+
+
+async def drain(gateway: Gateway, door: Door | None) -> None:
+    """Say that the gateway ends, and answer on while that gets about; then PostgreSQL's clients
+    get what they have asked for.
+    """
+    gateway.draining = True
+    notify("STOPPING=1")
+    await asyncio.sleep(gateway.options.drain_seconds)
+    if door is not None:
+        await door.drain(END_SECONDS)
 
 
 def shown_address(place: socket.socket) -> str:
@@ -207,9 +229,10 @@ def server_for(
     *,
     pages: bool = False,
     certificate: Certificate | None = None,
+    ending: Callable[[], Awaitable[None]] | None = None,
 ) -> uvicorn.Server:
     """The server: no access log (the audit log has what is needed), no words about itself,
-    limits on everything.
+    limits on everything. `ending` is done before it stops to listen.
     """
     import uvicorn
 
@@ -238,9 +261,19 @@ def server_for(
         config.ssl = certificate.context  # read again with SIGHUP, which uvicorn's own is not
 
     class Server(uvicorn.Server):
-        """A server that ends when it is told to, and does not raise
+        """A server that ends when it is told to, at once when it is told twice, and does not raise
         the signal once more afterwards.
         """
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            """Have clients leave before nobody listens any more."""
+            if ending is not None:
+                self.server_state.default_headers.append((b"connection", b"close"))
+                done, told = asyncio.ensure_future(ending()), len(self._captured_signals)
+                while not done.done() and len(self._captured_signals) == told:
+                    await asyncio.wait({done}, timeout=LOOK_SECONDS)
+                done.cancel()
+            await super().shutdown(sockets)
 
         @contextmanager
         def capture_signals(self) -> Iterator[None]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import json
+import re
 import secrets
 import time
 from collections.abc import (
@@ -29,7 +30,7 @@ from tacit.gateway.asking import Admitted, Run, admitted, event_of
 from tacit.gateway.gateway import refusal_of
 from tacit.gateway.http.auth import same_token, token_of
 from tacit.gateway.http.documentation import PAGE_HEADERS, openapi, page
-from tacit.gateway.http.formats import Encoder, Piece, encoder_for
+from tacit.gateway.http.formats import CsvEncoder, Encoder, Piece, encoder_for
 from tacit.gateway.http.protocol import CHUNK
 from tacit.gateway.http.requests import MOST_BYTES, read_asked, too_large
 from tacit.gateway.policy.refusals import (
@@ -53,6 +54,7 @@ Chunk = Callable[[Piece], Awaitable[None]]
 BODY_SECONDS = 10.0
 AWAY_SECONDS, AWAY_BYTES = 2.0, 8 << 20
 MOST_HEADERS = 100
+PROBES = ("/health", "/ready")  # which clusters ask by an address
 FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
 WORDS = {
     404: ("not-found", "there is nothing here."),
@@ -143,8 +145,11 @@ class Endpoint:
                     f"there are more than {MOST_HEADERS} headers.",
                     headers={"Connection": "close"},
                 )
+            self.check_name(scope)
             await self.answer(scope, receive, counted)
         except Refusal as refusal:
+            if refusal.status == 401:
+                self.gateway.visitors.refused(scope["path"], address_of(scope))
             if not started[0]:
                 await reply(
                     counted,
@@ -171,6 +176,22 @@ class Endpoint:
                 await reply(counted, 500, fault.body(), JSON_HEADERS)
         finally:
             self.gateway.metrics.request(scope["path"], started[0])
+
+    def check_name(self, scope: Scope) -> None:
+        """Raise a Refusal where somebody calls us by a name that is none of ours: their page's
+        name may have been made to point here.
+        """
+        known = self.gateway.host_names
+        if known and scope["path"] not in PROBES:
+            said = (header(scope, b"host") or b"").decode("latin-1").lower()
+            if re.sub(r":\d+$", "", said) not in known:
+                raise Refusal(
+                    421,
+                    "host",
+                    "the gateway is not known by this name.",
+                    hint="Ask by a name that its owner gave to --hosts.",
+                    headers={"Connection": "close"},
+                )
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or raise a Refusal."""
@@ -200,7 +221,7 @@ class Ready(Endpoint):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send what is ready; status 503 where something is not."""
         parts = await self._readiness.parts()
-        ready = all(parts.values())
+        ready = all(parts.values()) and not self.gateway.draining
         body = {"ready": ready, "parts": parts}
         await reply(send, 200 if ready else 503, json.dumps(body).encode(), JSON_HEADERS)
 
@@ -289,6 +310,8 @@ class Query(Decide):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the rows, or why not."""
         encoder = encoder_for(header(scope, b"accept"))
+        if isinstance(encoder, CsvEncoder):
+            encoder.harmless = self.gateway.options.csv_harmless
         one = await self.decide(scope, receive)
         await self.gateway.audit.written(event_of(self.gateway, one))
         decision = one.decided.decision

@@ -12,12 +12,13 @@ from tacit.gateway.policy.refusals import Refusal, busy, unauthorized
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from tacit.gateway.oidc import IdentityProvider
     from tacit.ledger.users import User
     from tacit.ledger.verifier import Verifier
 
 Found = TypeVar("Found")
 
-MOST_LETTERS = 200
+MOST_LETTERS = 10_000
 SCHEME = b"bearer "
 
 
@@ -27,8 +28,8 @@ class Tokens(Protocol):
     def find(self, token: str) -> User | None:
         """Whose token it is, if anybody's."""
 
-    def named(self, name: str) -> tuple[User, Verifier | None] | None:
-        """The user of a name, if anybody's, and what SCRAM is checked by."""
+    def named(self, name: str) -> tuple[tuple[User, Verifier | None], ...]:
+        """The user of a name by each token, if anybody's, and what SCRAM is checked by."""
 
     def stand_in(self, name: str) -> Verifier:
         """What SCRAM is checked by for a name that nobody has."""
@@ -36,15 +37,22 @@ class Tokens(Protocol):
     def has(self, user: User) -> bool:
         """Is a user still there?"""
 
+    def is_taken(self, name: str) -> bool:
+        """Has, or had, somebody this name?"""
+
 
 class Door:
     """Lets in whoever has a token. `far`: the users lie in another machine, so nobody else may
-    wait for the answer.
+    wait for the answer. `provider`: tokens of the house's identity provider are taken too, but
+    nobody comes in by the name of a user of ours.
     """
 
-    def __init__(self, users: Tokens, *, far: bool = False) -> None:
+    def __init__(
+        self, users: Tokens, *, far: bool = False, provider: IdentityProvider | None = None
+    ) -> None:
         self._users = users
         self._far = far
+        self._provider = provider
 
     async def user(self, authorization: bytes | None) -> User:
         """The user that the header names; a Refusal in the same words for everybody else."""
@@ -58,14 +66,25 @@ class Door:
 
     async def found(self, token: str) -> User | None:
         """Whose token it is, if anybody's."""
+        provider = self._provider
+        if provider is not None and provider.may_be(token):
+            return await self._asked(lambda: self._vouched_for(provider, token), far=True)
         return await self._asked(lambda: self._users.find(token))
 
-    async def named(self, name: str) -> tuple[User | None, Verifier | None]:
-        """The user of a name, and what SCRAM is checked by: for a name that nobody has, what no
-        token fits; None for a user whose token is from before there was SCRAM.
+    @property
+    def takes_others(self) -> bool:
+        """May users come in whom the owner did not add?"""
+        return self._provider is not None
+
+    def _vouched_for(self, provider: IdentityProvider, token: str) -> User | None:
+        found = provider.user(token)
+        return None if found is None or self._users.is_taken(found.name) else found
+
+    async def named(self, name: str) -> tuple[tuple[User, Verifier | None], ...]:
+        """The user of a name by each token, and what SCRAM is checked by: None for a token from
+        before there was SCRAM. Empty for a name that nobody has.
         """
-        found = await self._asked(lambda: self._users.named(name))
-        return (None, self.stand_in(name)) if found is None else found
+        return await self._asked(lambda: self._users.named(name))
 
     def stand_in(self, name: str) -> Verifier:
         """What no token fits, the same for a name each time."""
@@ -73,11 +92,14 @@ class Door:
 
     async def has(self, user: User) -> bool:
         """Is a user who was let in still among those who may come in?"""
-        return await self._asked(lambda: self._users.has(user))
+        if user.issuer is None:
+            return await self._asked(lambda: self._users.has(user))
+        taken = await self._asked(lambda: self._users.is_taken(user.name))
+        return self.takes_others and not taken and not user.expired()
 
-    async def _asked(self, look: Callable[[], Found]) -> Found:
+    async def _asked(self, look: Callable[[], Found], *, far: bool = False) -> Found:
         try:
-            return await asyncio.to_thread(look) if self._far else look()
+            return await asyncio.to_thread(look) if self._far or far else look()
         except TacitError:
             raise busy(
                 "users", "the list of users cannot be read; its owner has to look at it.", 10

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +23,8 @@ JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow
 MOST_ACCEPT = 1_000
 NEEDS_ESCAPE = '["\\\\\\x00-\\x1f]'
 SPACE, QUOTE, BACKSLASH = b' "\\'
+FORMULA = r"\A[=+\-@\t\r]"  # what begins so is run by spreadsheets
+FORMULA_HERE = re.compile(rf"(?={FORMULA})")
 TRUNCATED = {b"tacit.truncated": b"true"}
 
 
@@ -94,19 +97,23 @@ class JsonEncoder(Encoder):
 
 
 class CsvEncoder(Encoder):
-    """CSV with a header. Text is in quotes, a missing value is nothing at all."""
+    """CSV with a header. Text is in quotes, a missing value is nothing at all. `harmless`: a text
+    that a spreadsheet would run as a formula begins with an apostrophe.
+    """
 
     content_type = CSV + "; charset=utf-8; header=present"
+    harmless = False
 
     def start(self, schema: pa.Schema) -> bytes:
         """The line with the names."""
         self._marked = [is_number(field) for field in schema]
-        return (
-            ",".join('"' + name.replace('"', '""') + '"' for name in schema.names).encode() + b"\n"
-        )
+        names = [FORMULA_HERE.sub("'", name) if self.harmless else name for name in schema.names]
+        return ",".join('"' + name.replace('"', '""') + '"' for name in names).encode() + b"\n"
 
     def batch(self, batch: pa.RecordBatch) -> Piece:
         """Rows as lines."""
+        if self.harmless:
+            batch = without_formulas(batch, self._marked)
         if any(self._marked):
             fields = [
                 csv_fields(column, marked)
@@ -390,6 +397,28 @@ def csv_fields(column: pa.Array, number: bool) -> pa.Array:
     return pc.fill_null(
         pc.binary_join_element_wise('"', pc.replace_substring(plain, '"', '""'), '"', ""), ""
     )
+
+
+def without_formulas(batch: pa.RecordBatch, marked: Sequence[bool]) -> pa.RecordBatch:
+    """The rows with an apostrophe before texts that a spreadsheet would run; numbers as they are.
+
+    >>> batch = pa.record_batch([["=1+1", "a=1"], [-1, 2]], ["=x", "n"])
+    >>> without_formulas(batch, [False, False]).to_pydict()
+    {'=x': ["'=1+1", 'a=1'], 'n': [-1, 2]}
+    """
+    columns = [csv_column(column) for column in batch.columns]
+    kept = [
+        pc.replace_substring_regex(made, FORMULA, r"'\0")
+        if is_text(made.type) and not number
+        else column
+        for column, made, number in zip(batch.columns, columns, marked, strict=True)
+    ]
+    return pa.record_batch(kept, names=batch.schema.names)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Are the values of a type texts?"""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def csv_column(column: pa.Array) -> pa.Array:

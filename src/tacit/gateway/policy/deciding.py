@@ -43,6 +43,7 @@ from tacit.gateway.policy.missing import missing
 from tacit.gateway.policy.ordering import orders_by_result, with_total_order
 from tacit.gateway.policy.policy import Policy, RolePolicy, scans
 from tacit.gateway.policy.shape import shape
+from tacit.gateway.policy.sizes import check_sizes
 from tacit.gateway.policy.spelling import check_spelling
 from tacit.gateway.policy.statement import Statement, statement_of
 from tacit.gateway.policy.values import Parameters
@@ -120,6 +121,7 @@ class Decider:
             )
             reading = self._read(statement)
             check_spelling(statement.tree, self.policy.spellings, statement.source)
+            check_sizes(statement.tree, statement.source)
             # DuckDB keeps the order of a table. Who may know all of its rows but those that are
             # denied may see it; others could put two answers side by side.
             # So they could where keys are known, and what stands beside them is a secret.

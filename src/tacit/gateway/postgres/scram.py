@@ -16,12 +16,14 @@ FINAL = re.compile(rb"(c=([A-Za-z0-9+/=]+),r=([\x21-\x2b\x2d-\x7e]+)(?:,[^p][^,]
 
 
 class Exchange:
-    """One sign-in. It takes the same steps whether or not there is such a user: `verifier` is one
-    that no token fits where there is none.
+    """One sign-in. It takes the same steps whether or not there is such a user: among `verifiers`
+    is one that no token fits where there is none. All have the salt and the iterations of the
+    first; `matched` is the place of the one whose token the client has.
     """
 
-    def __init__(self, verifier: Verifier, nonce: str | None = None) -> None:
-        self._verifier = verifier
+    def __init__(self, *verifiers: Verifier, nonce: str | None = None) -> None:
+        self._verifiers = verifiers
+        self.matched: int | None = None
         self._nonce = (nonce or secrets.token_urlsafe(18)).encode()
         self._header = self._said = b""
 
@@ -38,8 +40,8 @@ class Exchange:
             raise malformed()
         self._header = found[1] + b"," + (found[2] or b"") + b","
         self._nonce = found[4] + self._nonce
-        salt = encoded(self._verifier.salt).encode()
-        answer = b"r=%b,s=%b,i=%d" % (self._nonce, salt, self._verifier.iterations)
+        salt = encoded(self._verifiers[0].salt).encode()
+        answer = b"r=%b,s=%b,i=%d" % (self._nonce, salt, self._verifiers[0].iterations)
         self._said = found[3] + b"," + answer
         return answer
 
@@ -57,11 +59,13 @@ class Exchange:
         if header != self._header or found[3] != self._nonce or len(proof) != 32:
             raise malformed()
         said = self._said + b"," + found[1]
-        signature = hmac.digest(self._verifier.stored_key, said, "sha256")
-        key = bytes(one ^ other for one, other in zip(proof, signature, strict=True))
-        if not hmac.compare_digest(hashlib.sha256(key).digest(), self._verifier.stored_key):
-            return None
-        return b"v=" + encoded(hmac.digest(self._verifier.server_key, said, "sha256")).encode()
+        for place, one in enumerate(self._verifiers):
+            signature = hmac.digest(one.stored_key, said, "sha256")
+            key = bytes(bit ^ other for bit, other in zip(proof, signature, strict=True))
+            if hmac.compare_digest(hashlib.sha256(key).digest(), one.stored_key):
+                self.matched = place
+                return b"v=" + encoded(hmac.digest(one.server_key, said, "sha256")).encode()
+        return None
 
 
 def malformed() -> Trouble:

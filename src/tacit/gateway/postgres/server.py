@@ -6,6 +6,7 @@ import asyncio
 import secrets
 import socket
 import ssl
+import time
 from collections import OrderedDict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from tacit.gateway.postgres.signing_in import SignedIn
 
 MOST_CONNECTIONS = 1_000
+LOOK_SECONDS = 0.05
 SIGN_IN_SECONDS = 10.0
 MOST_SCHEMAS = 10_000
 
@@ -51,6 +53,7 @@ class Door:
     def __init__(self, gateway: Gateway, tls: ssl.SSLContext | None = None) -> None:
         self._gateway = gateway
         self._tls = tls
+        self._server: asyncio.Server | None = None
         self._lines: set[Connection] = set()
         self._sessions: dict[int, tuple[bytes, Session]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -61,7 +64,18 @@ class Door:
     async def listen(self, place: socket.socket) -> asyncio.Server:
         """Let clients in at a socket that listens already."""
         loop = asyncio.get_running_loop()
-        return await loop.create_server(lambda: Connection(self.session), sock=place)
+        self._server = await loop.create_server(lambda: Connection(self.session), sock=place)
+        return self._server
+
+    async def drain(self, seconds: float) -> None:
+        """Let nobody in any more, end sessions as they have their answers, and wait for that."""
+        if self._server is not None:
+            self._server.close()
+        for _, session in list(self._sessions.values()):
+            session.end_soon()
+        until = time.monotonic() + seconds
+        while self._sessions and time.monotonic() < until:
+            await asyncio.sleep(LOOK_SECONDS)
 
     def close(self) -> None:
         """End all sessions."""
@@ -147,7 +161,15 @@ class Door:
             if session is not None and secrets.compare_digest(known, first.secret):
                 session.cancel()
             return None
-        return await signed_in(line, self._gateway.now(), first)
+        visitors, address = self._gateway.visitors, line.address
+        try:
+            who = await signed_in(line, self._gateway.now(), first)
+        except Trouble as trouble:
+            if trouble.state == "28P01":
+                visitors.refused("postgres", address, dict(first.settings).get("user", ""))
+            raise
+        visitors.came(who.user.name, "postgres", address, role=who.role)
+        return who
 
     def _say(self, line: Connection, trouble: Trouble) -> None:
         with suppress(Exception):

@@ -58,6 +58,11 @@ class Prepared:
     inferred: tuple[str, tuple[int, ...]] = ("", ())  # by which policy, and the types
 
 
+def ending() -> Trouble:
+    """What a client is told when its session ends because the gateway does."""
+    return Trouble("57P01", "the gateway ends; connect again.", fatal=True)
+
+
 @dataclass(slots=True)
 class Portal:
     """A statement with its values, and its rows once they were asked for."""
@@ -88,6 +93,8 @@ class Session:
         self._skipping = False  # after an error, until the next Sync
         self._stop: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._cancelled = False
+        self._ending = False
+        self._between = False  # all was answered, and nothing has been asked since
         self._sql = ""
         line.gone.add_done_callback(lambda _: self._stopped())
 
@@ -95,6 +102,13 @@ class Session:
         """Stop what is being done for the client."""
         self._cancelled = True
         self._stopped()
+
+    def end_soon(self) -> None:
+        """End the session as soon as all that was asked is answered, and no transaction is open."""
+        self._ending = True
+        if self._between and self._state == "I":
+            self._line.send(wire.fields_of(b"E", ending().fields()))
+            self._line.close()
 
     async def serve(self, process: int, secret: bytes) -> None:
         """Greet, and answer until the client leaves."""
@@ -108,8 +122,10 @@ class Session:
             self._line.send(wire.parameter_status(name, value))
         self._line.send(wire.backend_key(process, secret), wire.ready("I"))
         await self._line.flush()
+        self._between = True
         try:
             while not isinstance(message := await self._line.receive(), wire.Terminate):
+                self._between = False
                 await self._answer(message)
         finally:
             await self._close_portals()
@@ -170,6 +186,9 @@ class Session:
     async def _ready(self) -> None:
         self._line.send(wire.ready(self._state))
         await self._line.flush()
+        self._between = True
+        if self._ending and self._state == "I":
+            raise ending()
 
     def _stopped(self) -> None:
         if not self._stop.done():

@@ -81,27 +81,28 @@ async def signed_in(line: Connection, now: InForce, asked: wire.Startup) -> Sign
 async def shown(line: Connection, now: InForce, name: str) -> User:
     """The user of a name, after it was shown that the client has the token.
 
-    A token from before there was SCRAM has to be sent: only inside TLS. Without it, and for a name
+    A token from before there was SCRAM has to be sent, and so has one of an identity provider: only
+    inside TLS. Without it, and for a name
     that nobody has, SCRAM goes its way and fails at the end.
     """
-    user, verifier = await now.door.named(name)
-    if verifier is None and line.secure:
+    known = await now.door.named(name)
+    able = [(user, verifier) for user, verifier in known if verifier is not None]
+    others = not known and now.door.takes_others
+    if (known or others) and not able and line.secure:
         line.send(wire.authentication(wire.CLEARTEXT))
         found = await now.door.found((await answered(line)).rstrip(b"\0").decode("ascii", "ignore"))
-        if found is None or found != user:
+        if found is None or found.name != name or (found.issuer is None) == others:
             raise refused()
         return found
-    if verifier is None:
-        verifier = now.door.stand_in(name)
-    exchange = Exchange(verifier)
+    exchange = Exchange(*[verifier for _, verifier in able] or [now.door.stand_in(name)])
     line.send(wire.authentication(wire.SASL, wire.text(MECHANISM) + b"\0"))
     first = exchange.first(await answered(line))
     line.send(wire.authentication(wire.SASL_CONTINUE, first))
     final = exchange.final(await answered(line))
-    if final is None or user is None:
+    if final is None or exchange.matched is None or not able:
         raise refused()
     line.send(wire.authentication(wire.SASL_FINAL, final))
-    return user
+    return able[exchange.matched][0]
 
 
 async def answered(line: Connection) -> bytes:

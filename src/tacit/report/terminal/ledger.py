@@ -396,10 +396,9 @@ def show_users(users: Sequence[User], roles: Collection[str], console: Console, 
             [step(f"user add NAME --role {shlex.quote(next(iter(roles), 'ROLE'))}", plan)], console
         )
         return
-    grid = table("user", "roles", "since (UTC)", "token")
+    grid = table("user", "roles", "since (UTC)", "token", "last used")
     for one in users:
-        style = "dim" if one.revoked else ""
-        token = f"revoked {when(one.revoked)}" if one.revoked else "in use"
+        style = "dim" if one.revoked or one.expired() else ""
         named = ", ".join(
             [
                 *(["owner (opens the workbench)"] if one.owner else []),
@@ -410,9 +409,19 @@ def show_users(users: Sequence[User], roles: Collection[str], console: Console, 
             Text(one.name, style=style or "bold"),
             Text(named, style=style),
             Text(when(one.added), style=style),
-            Text(token, style=style),
+            Text(token_state(one), style=style),
+            Text(one.used or "", style=style),
         )
     console.print(grid)
+
+
+def token_state(user: User) -> str:
+    """Whether a user's token opens anything, and until when."""
+    if user.revoked:
+        return f"revoked {when(user.revoked)}"
+    if user.expires:
+        return f"{'expired' if user.expired() else 'in use until'} {when(user.expires)}"
+    return "in use"
 
 
 def show_token(
@@ -436,11 +445,11 @@ def show_token(
     put(
         console,
         "This token is shown once and kept only as a hash. Treat it as a password; if it is lost, "
-        f"revoke it and add {name} again.",
+        "replace it by a new one.",
         0,
     )
     show_next(
-        [f"tacit serve {shlex.quote(str(plan))}", step(f"user revoke {shlex.quote(name)}", plan)],
+        [f"tacit serve {shlex.quote(str(plan))}", step(f"user rotate {shlex.quote(name)}", plan)],
         console,
     )
 

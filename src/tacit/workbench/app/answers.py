@@ -14,6 +14,7 @@ from tacit.workbench.app.callers import Message, Receive, Refused, Scope, Send
 
 SAFE = ("GET", "HEAD")
 STILL_SECONDS = 60.0  # a body of which nothing came for so long is given up
+# 'unsafe-eval': NiceGUI's own script runs what the server sends by eval and new Function.
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' "
     "'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; "

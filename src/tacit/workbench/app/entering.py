@@ -20,6 +20,7 @@ from urllib.parse import parse_qsl
 from tacit.errors import TacitError
 from tacit.gateway.http.app import address_of, header, next_part, reply
 from tacit.gateway.policy.refusals import Headers
+from tacit.gateway.visitors import Visitors
 from tacit.ledger.users import User
 from tacit.workbench.app.callers import (
     CALLED,
@@ -38,6 +39,7 @@ FORM_SECONDS = 10.0
 TRIES, TRIES_OF_ALL, TRY_SECONDS = 10, 100, 60.0
 MOST_ADDRESSES = 1_000
 LINK_EVERY_SECONDS = 30.0
+LINK, SIGN_IN = "/workbench/enter", "/workbench/sign-in"  # as the audit log has them
 WRONG = "This token does not open the workbench."
 HTML: Headers = [(b"content-type", b"text/html; charset=utf-8")]
 STYLE = """\
@@ -78,7 +80,8 @@ class Entering:
     the guard lets everybody come here.
 
     `tell` gets the links, for whoever reads the server's terminal;
-    `address` is what they begin with, as in http://127.0.0.1:8321.
+    `address` is what they begin with, as in http://127.0.0.1:8321. `visitors` writes down who
+    came in, and who did not.
     """
 
     def __init__(
@@ -90,10 +93,12 @@ class Entering:
         address: Callable[[], str],
         prefix: str = "/workbench",
         secure: bool = False,
+        visitors: Visitors | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._sessions = sessions
         self._owners = owners
+        self._visitors = visitors or Visitors(lambda event: None)
         self._tell = tell
         self._address = address
         self._prefix = prefix
@@ -146,6 +151,7 @@ class Entering:
             return
         begun = self._sessions.enter(code_of(scope["query_string"]))
         if begun is None:
+            self._visitors.refused(LINK, address_of(scope))
             fresh = not self._sessions.has_link() and self._tell_again()
             await self._show(
                 scope,
@@ -155,6 +161,7 @@ class Entering:
                 old_link(fresh, f"{self._prefix}/sign-in"),
             )
             return
+        self._visitors.came(begun.session.user, LINK, address_of(scope))
         self.tell_link()  # for the next browser, or the next day
         await self._let_in(scope, send, begun)
 
@@ -211,8 +218,10 @@ class Entering:
             )
             return
         if found is None:
+            self._visitors.refused(SIGN_IN, address_of(scope))
             await self._form(scope, send, 403, WRONG)
             return
+        self._visitors.came(found.name, SIGN_IN, address_of(scope))
         self._leave(scope)
         await self._let_in(scope, send, self._sessions.begin(found.name, found))
 

@@ -60,7 +60,12 @@ def open_workbench(
     owners = Owners(plan_path)
     secure = bool(named)  # a proxy that offers it by a name does so by https
     entering = Entering(
-        sessions, owners, tell=gateway.tell, address=lambda: f"http://{shown}:{port}", secure=secure
+        sessions,
+        owners,
+        tell=gateway.tell,
+        address=lambda: f"http://{shown}:{port}",
+        secure=secure,
+        visitors=gateway.visitors,
     )
 
     def guarded(pages: Any) -> Guard:
