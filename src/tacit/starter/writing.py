@@ -96,7 +96,20 @@ def heading(look: Look, written: str) -> list[Line]:
         ("tables:", ""),
         (entry(look.table, "", INDENT), ""),
         *([(entry("file", scalar(look.file), INDENT * 2), "")] if look.file else []),
+        *([(f'{INDENT * 2}decimal: ","', "61,5 is a number")] if look.decimal_comma else []),
+        *words_for_missing(look),
     ]
+
+
+def words_for_missing(look: Look) -> list[Line]:
+    """Words that count as missing, in one column or in all (`*`)."""
+    if not look.unknown:
+        return []
+    listed = ", ".join(
+        f"{scalar(name)}: [{', '.join(map(scalar, words))}]" for name, words in look.unknown.items()
+    )
+    where = " in every column" if "*" in look.unknown else ""
+    return [(f"{INDENT * 2}unknown: {{{listed}}}", f"taken as missing{where}")]
 
 
 def people(guesses: Sequence[Guess]) -> list[Line]:

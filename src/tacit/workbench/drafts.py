@@ -492,7 +492,7 @@ def data_files(
 
     found: list[str] = []
     for place in sorted(walk(bench.folder)):
-        if place.suffix.lower() not in endings or len(found) >= most:
+        if not place.name.lower().endswith(tuple(endings)) or len(found) >= most:
             continue
         try:
             bench.inside(place)

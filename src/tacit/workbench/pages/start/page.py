@@ -12,6 +12,7 @@ from typing import Any
 from nicegui import ui
 from nicegui.events import UploadEventArguments
 
+from tacit.engines.formats import IN_WORDS, LAST_ENDINGS
 from tacit.engines.open import DATABASE_FILES
 from tacit.errors import InputError, TacitError
 from tacit.plan.edit.editing import Wish
@@ -132,8 +133,8 @@ class Opening:
         with ui.element("div").classes("stack"):
             html("h2", "A file")
             ui.label(
-                f"CSV or Parquet, up to {uploads.in_words(uploads.MOST_BYTES)}. It is stored "
-                "beside the plan."
+                "CSV, Excel, Parquet, JSON lines, Arrow, SPSS, Stata or SAS, up to "
+                f"{uploads.in_words(uploads.MOST_BYTES)}. It is stored beside the plan."
             ).classes("fine")
             self._dropping()
             if files:
@@ -159,7 +160,7 @@ class Opening:
             on_rejected=self._rejected,
         )
         self._upload.props(
-            f'accept="{",".join(uploads.KINDS)}" data-testid="upload" aria-hidden="true"'
+            f'accept="{",".join(LAST_ENDINGS)}" data-testid="upload" aria-hidden="true"'
         ).classes("unseen")
         uploader = f"getElement({self._upload.id}).$refs.qRef"
         with (
@@ -214,8 +215,7 @@ class Opening:
 
     def _rejected(self) -> None:
         kinds = (
-            f"It must be a CSV or Parquet file ({', '.join(uploads.KINDS)}) of at most "
-            f"{uploads.in_words(uploads.MOST_BYTES)}."
+            f"It must be a file as {IN_WORDS}, of at most {uploads.in_words(uploads.MOST_BYTES)}."
         )
         self._fail(InputError("this file was not taken.", hint=kinds))
 
