@@ -6,6 +6,7 @@ import codecs
 import csv
 import gzip
 import io
+import re
 import shlex
 import sys
 import zlib
@@ -19,6 +20,7 @@ from tacit.errors import DataError, Mark, MissingExtra
 csv.field_size_limit(sys.maxsize)  # of Python's reader, which would stop at 131,072 characters
 SEPARATORS = (",", ";", "\t", "|")
 SAMPLE_LINES = 20
+INTERVAL = re.compile(r"[\[(][^\[\]();|\t]*,[^\[\]();|\t]*[\])]")  # its comma separates no columns
 UTF8_MARK = "\ufeff"
 # Those of four bytes first: the mark of UTF-32 begins with that of UTF-16.
 MARKS = {
@@ -82,7 +84,10 @@ def likely_separator(lines: list[str]) -> str:
     ';'
     >>> likely_separator(["name", "O'Hara, Jo"])
     ','
+    >>> likely_separator(["17;[15, 20);[10, 20)"])
+    ';'
     """
+    lines = [INTERVAL.sub("interval", line) for line in lines]
 
     def widths(separator: str) -> list[int]:
         return [len(row) for row in csv.reader(lines, delimiter=separator)]

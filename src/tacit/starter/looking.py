@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from tacit.engines.attach import comma_columns
 from tacit.engines.base import Engine
-from tacit.engines.formats import IN_WORDS, ending_of
+from tacit.engines.files import read_rows
+from tacit.engines.formats import IN_WORDS, TEXT, ending_of
 from tacit.engines.open import DATABASE_FILES, SPARK_MASTER, open_engine
 from tacit.engines.sql import shapes, shapes_stored, shapes_text
 from tacit.engines.sql.shapes_catalog import table_names
@@ -23,8 +24,12 @@ from tacit.families.microdata.cleaning import PLAINLY_UNKNOWN
 from tacit.families.microdata.hierarchy import as_date
 from tacit.model.schema import ColumnType, Table
 
+if TYPE_CHECKING:
+    from tacit.starter.hierarchy_files import HierarchyFile
+
 AT_ONCE = 8  # columns in one query: each different value of all of them is held in memory meanwhile
 MOST_SHOWN = 20
+MOST_MATCHED = 10_000  # different values up to which files of hierarchies are looked for
 MOST_COUNTED = 1000  # values of a column that are counted one by one
 NEARLY = Decimal("0.9")  # the share of different values from which a column singles people out
 ENOUGH = 20  # values below which a share says little
@@ -118,6 +123,7 @@ class Look:
     notes: tuple[str, ...] = ()
     unknown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     decimal_comma: bool = False
+    hierarchies: Mapping[str, HierarchyFile] = field(default_factory=dict)
 
     @property
     def shown(self) -> str:
@@ -331,8 +337,10 @@ def look_at_table(
     )
     columns = with_counts(engine, table.name, columns)
     rows = columns[0].rows if columns else int(engine.value(shapes.row_count(table.name)))
+    hierarchies = hierarchies_beside(engine, table, columns) if file else {}
     notes = (
         *notes,
+        *lint(engine, table, hierarchies),
         *engine.changes.get(table.name, ()),
         *(doubts(kinds) if file else ()),
         *(() if rows else (NO_ROWS,)),
@@ -346,7 +354,55 @@ def look_at_table(
         notes,
         unknown=table.unknown,
         decimal_comma=table.decimal_comma,
+        hierarchies=hierarchies,
     )
+
+
+def hierarchies_beside(
+    engine: Engine, table: Table, columns: Sequence[Facts]
+) -> dict[str, HierarchyFile]:
+    """The small files beside a table's file that have levels for all values of a column.
+
+    One that is called after the column counts for all columns, others for those that are called by
+    nobody: a list of all whole numbers would fit many.
+    """
+    from tacit.starter.hierarchy_files import is_called, matches
+
+    own = Path(str(table.file))
+    files = {
+        path.name: path
+        for path in sorted(own.parent.glob("*"))
+        if path.suffix.lower() in TEXT and path.name != own.name and path.is_file()
+    }
+    if not files:
+        return {}
+    values = {
+        one.name: [
+            row[0]
+            for row in engine.rows(shapes.distinct_rows(table.name, [one.name]))
+            if row[0] is not None
+        ]
+        for one in columns
+        if 0 < one.distinct <= MOST_MATCHED
+    }
+    found = matches(files, values)
+    return {
+        column: one
+        for column, one in found.items()
+        if is_called(column, one.file) or not any(is_called(other, one.file) for other in found)
+    }
+
+
+def lint(engine: Engine, table: Table, found: Mapping[str, HierarchyFile]) -> list[str]:
+    """What is odd about the files of hierarchies."""
+    from tacit.starter.hierarchy_files import oddities
+
+    notes = []
+    for column, one in found.items():
+        rows = read_rows(Path(str(table.file)).parent / one.file, one.file)
+        values = [row[0] for row in engine.rows(shapes.distinct_rows(table.name, [column]))]
+        notes += [f"{one.file}: {odd}" for odd in oddities(values, rows)]
+    return notes
 
 
 def words_for_missing(engine: Engine, table: str) -> dict[str, tuple[str, ...]]:

@@ -9,7 +9,7 @@ import filecmp
 import os
 import re
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -90,19 +90,24 @@ def shortened(name: str) -> str:
 
 
 async def store(
-    pieces: AsyncIterator[bytes], name: str, folder: Path, *, limit: int = MOST_BYTES
+    pieces: AsyncIterator[bytes],
+    name: str,
+    folder: Path,
+    *,
+    limit: int = MOST_BYTES,
+    check: Callable[[Path, str], None] | None = None,
 ) -> Stored:
     """Write what comes to a file in the folder;
     an InputError, and no file, where it is too much or no table.
 
-    A file of that name that is there stays:
+    `check` looks at it instead of `look_over`. A file of that name that is there stays:
     if it is the same it is taken, else the new one gets a number.
     """
     final = safe_name(name)
     part = folder / f".upload-{secrets.token_hex(8)}{ending_of(Path(final))}"
     try:
         await receive(pieces, part, final, limit)
-        await asyncio.to_thread(look_over, part, final)
+        await asyncio.to_thread(check or look_over, part, final)
         return await asyncio.to_thread(placed, part, folder / final)
     except TacitError as error:
         raise in_page_words(error) from None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nicegui import ui
-from nicegui.events import UploadEventArguments
+from nicegui.events import MultiUploadEventArguments
 
 from tacit.engines.formats import IN_WORDS, LAST_ENDINGS
 from tacit.engines.open import DATABASE_FILES
@@ -24,6 +24,7 @@ from tacit.workbench.bench import Visit
 from tacit.workbench.drafts import Draft
 from tacit.workbench.pages.start.checks import Checks
 from tacit.workbench.pages.start.columns import Columns
+from tacit.workbench.pages.start.dropping import drop_zone
 from tacit.workbench.pages.start.fields import choice, entry, html
 from tacit.workbench.pages.start.hierarchies import Hierarchies
 from tacit.workbench.pages.start.latest import Latest
@@ -136,7 +137,14 @@ class Opening:
                 "CSV, Excel, Parquet, JSON lines, Arrow, SPSS, Stata or SAS, up to "
                 f"{uploads.in_words(uploads.MOST_BYTES)}. It is stored beside the plan."
             ).classes("fine")
-            self._dropping()
+            self._upload = drop_zone(
+                "Drop a file here",
+                coming=self._coming,
+                uploaded=self._uploaded,
+                rejected=self._rejected,
+                endings=LAST_ENDINGS,
+                testid="drop",
+            )
             if files:
                 with ui.element("div").classes("row"):
                     html("span", "Or one that is there:").classes("fine")
@@ -148,55 +156,17 @@ class Opening:
                         testid="file",
                     )
 
-    def _dropping(self) -> None:
-        """A place to drop a file on, which is a button too.
-        NiceGUI's own has no names for screen readers: it works unseen.
-        """
-        self._upload = ui.upload(
-            auto_upload=True,
-            max_file_size=uploads.MOST_BYTES,
-            on_begin_upload=self._coming,
-            on_upload=self._uploaded,
-            on_rejected=self._rejected,
-        )
-        self._upload.props(
-            f'accept="{",".join(LAST_ENDINGS)}" data-testid="upload" aria-hidden="true"'
-        ).classes("unseen")
-        uploader = f"getElement({self._upload.id}).$refs.qRef"
-        with (
-            ui.element("button")
-            .classes("dropping")
-            .props('type="button" data-testid="drop"') as zone
-        ):
-            html("strong", "Drop a file here")
-            html("span", "or press to choose one").classes("fine")
-        zone.on("click", js_handler=f"() => {uploader}.pickFiles()")
-        zone.on(
-            "dragover",
-            js_handler=(
-                "(event) => { event.preventDefault(); event.currentTarget.classList.add('over'); }"
-            ),
-        )
-        zone.on("dragleave", js_handler="(event) => event.currentTarget.classList.remove('over')")
-        zone.on(
-            "drop",
-            js_handler=(
-                f"(event) => {{ event.preventDefault(); "
-                "event.currentTarget.classList.remove('over'); "
-                f"{uploader}.addFiles(event.dataTransfer.files); }}"
-            ),
-        )
-
     def _coming(self) -> None:
         self._said.clear()
         with self._said:
             notice("The file is on its way.")
 
-    async def _uploaded(self, event: UploadEventArguments) -> None:
+    async def _uploaded(self, event: MultiUploadEventArguments) -> None:
+        file = event.files[0]
         try:
             if self._into == ADD:
                 self._refuse_apart(".")
-            stored = await uploads.store(event.file.iterate(), event.file.name, self._folder())
+            stored = await uploads.store(file.iterate(), file.name, self._folder())
         except TacitError as error:
             self._fail(error)
             return
