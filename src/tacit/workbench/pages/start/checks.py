@@ -17,8 +17,9 @@ from tacit.plan.edit.wishes.checks import RemoveCheck, SetCheck
 from tacit.plan.edit.wishes.releases import AddRelease
 from tacit.plan.read.values import is_short_number
 from tacit.workbench.pages.start.fields import choice, entry, html, ticks, word
-from tacit.workbench.pages.start.offers import OFFERED, by_worry
+from tacit.workbench.pages.start.offers import OFFERED, by_worry, offer_of
 from tacit.workbench.parts.notices import show_error
+from tacit.workbench.parts.terms import headed, tell
 
 if TYPE_CHECKING:
     from tacit.workbench.drafts import Draft
@@ -76,7 +77,7 @@ class Checks:
     async def show(self) -> None:
         """The whole section."""
         with ui.element("section").classes("card").props('aria-labelledby="checks-title"'):
-            html("h2", "What is to be checked", id="checks-title")
+            headed("What to protect against", "checks-title", "check", "release")
             ui.label(
                 "A check asks whether a release tells too much. Begin with these, and add others "
                 "on the way."
@@ -128,6 +129,9 @@ class Checks:
                 html("span", f" of {of}" + (f", {keys['kind']}" if "kind" in keys else "")).classes(
                     "muted"
                 )
+                if found := offer_of(str(kind), keys):
+                    text = f"{found.worry}: if it holds, {found.sentence}."
+                    tell(str(kind), text, str(kind), f"definitions/{kind}.md")
             for name in THRESHOLDS:
                 if isinstance(keys.get(name), int | Decimal | str) and not isinstance(
                     keys.get(name), bool

@@ -46,6 +46,7 @@ from tacit.workbench.pages.start.dropping import drop_zone
 from tacit.workbench.pages.start.fields import choice, entry, html
 from tacit.workbench.pages.start.grouping import Grouping
 from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.terms import headed
 
 if TYPE_CHECKING:
     from tacit.starter.guessing import Guess
@@ -152,7 +153,7 @@ class Hierarchies:
     async def show(self) -> None:
         """The whole section."""
         with ui.element("section").classes("card").props('aria-labelledby="hierarchies-title"'):
-            html("h2", "How values become coarser", id="hierarchies-title")
+            headed("How values become coarser", "hierarchies-title", "hierarchy", "level")
             ui.label(
                 "Quasi-identifiers are released level by level coarser. Open one to see its "
                 "levels, and to choose another way."

@@ -234,6 +234,24 @@ OFFERED = {
 }
 
 
+def offer_of(kind: str, keys: Mapping[Any, Any]) -> Offer | None:
+    """What is said here of a check of a plan.
+
+    >>> offer_of("l-diversity", {"kind": "entropy"}).name
+    'entropy l-diversity'
+    """
+    fitting = [one for one in OFFERED.values() if one.kind == kind]
+    several = isinstance(keys.get("releases"), list)
+    return min(
+        fitting,
+        key=lambda one: (
+            one.parameters.get("kind") != keys.get("kind"),
+            one.several != several,
+        ),
+        default=None,
+    )
+
+
 def by_worry(keys: Collection[str]) -> dict[str, dict[str, str]]:
     """Some of the offers in words, by the worry that they answer.
 

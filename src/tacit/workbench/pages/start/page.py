@@ -28,6 +28,7 @@ from tacit.workbench.pages.start.dropping import drop_zone
 from tacit.workbench.pages.start.fields import choice, entry, html
 from tacit.workbench.pages.start.hierarchies import Hierarchies
 from tacit.workbench.pages.start.latest import Latest
+from tacit.workbench.pages.start.steps import Steps
 from tacit.workbench.pages.start.synthetic import SyntheticReleases
 from tacit.workbench.pages.start.text import Text
 from tacit.workbench.pages.start.views import Views
@@ -433,8 +434,8 @@ class Desk:
     async def show(self) -> None:
         """Everything; columns come when they have been looked at."""
         self._unsaved = notice(
-            "This plan is not saved yet. Correct the roles, look at the hierarchies, then save it "
-            "at the end of the page."
+            "This plan is not saved yet. Correct the roles, look at the hierarchies, say what to "
+            "protect against, then save it under First look."
         )
         self._unsaved.set_visibility(self.draft.was is None)
         self._said = ui.element("div").classes("said").props('aria-live="polite"')
@@ -450,9 +451,12 @@ class Desk:
                     self._chose_table,
                     testid="which-table",
                 )
-        self._about = ui.element("div").classes("stack").style("gap: 1.25rem")
+        self._waiting = ui.element("div").classes("stack").style("gap: 1.25rem")
+        self._steps = Steps(self.visit.session, self.visit.session.step)
+        self._steps.show()
         self._text = Text(self.visit, self.draft, self._typed, self._saved)
-        await self._text.show()
+        with self._steps.places["plan"]:
+            await self._text.show()
         await self._fill()
         self._seen = self._now()
         await self._follow()
@@ -491,11 +495,13 @@ class Desk:
 
     async def _fill(self, *, again: bool = False) -> None:
         """The sections about a table, or the work that they wait for."""
-        self._about.clear()
+        self._waiting.clear()
+        for step in ("columns", "hierarchies", "checks"):
+            self._steps.places[step].clear()
         self._parts = []
         if not self.table:
             return
-        with self._about:
+        with self._waiting:
             profile = self.draft.profiles.get(self.table)
             if profile is None and await self._is_broken():
                 notice(
@@ -509,14 +515,22 @@ class Desk:
                 return
             for note in profile.look.notes:
                 notice(note[:1].upper() + note[1:], "warn")
-            self._parts = [
+        parts: list[tuple[str, Any]] = [
+            (
+                "columns",
                 Columns(self.visit, self.draft, profile, self.table, self._wish, self._look_again),
+            ),
+            (
+                "hierarchies",
                 Hierarchies(self.visit, self.draft, profile, self.table, self._wish),
-                Views(self.visit, self.draft, self._wish),
-                SyntheticReleases(self.visit, self.draft, self.table, self._wish),
-                Checks(self.draft, self.table, self._wish),
-            ]
-            for part in self._parts:
+            ),
+            ("checks", Checks(self.draft, self.table, self._wish)),
+            ("checks", Views(self.visit, self.draft, self._wish)),
+            ("checks", SyntheticReleases(self.visit, self.draft, self.table, self._wish)),
+        ]
+        self._parts = [part for _, part in parts]
+        for step, part in parts:
+            with self._steps.places[step]:
                 await part.show()
 
     async def _is_broken(self) -> bool:
