@@ -35,6 +35,7 @@ def test_files_find_their_columns_and_groups_are_made_by_keyboard(
     settled(page)
     page.get_by_test_id("file").select_option("people.csv")
     page.get_by_test_id("columns").wait_for(timeout=LONG)
+    settled(page)
     section = page.get_by_test_id("drop-hierarchies-upload").locator("input[type=file]")
     section.set_input_files([files / "first.csv", files / "second.csv"])
     said = page.get_by_test_id("hierarchies-said")
