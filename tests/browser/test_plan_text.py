@@ -20,6 +20,7 @@ def page(demo: Served, visit: Callable[..., Visitor]) -> Page:
     tab = visit().page(demo.link())
     settled(tab)
     tab.get_by_test_id("columns").wait_for(timeout=LONG)
+    settled(tab)
     return tab
 
 

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.serving import Served
-from browser.steps import LONG
+from browser.steps import LONG, settled
 from browser.visiting import Visitor
 from tacit.plan.read.load import load_plan
 
@@ -50,6 +50,7 @@ def test_nothing_that_is_not_saved_is_lost_and_the_first_plan_is_the_one_that_is
 
     drop(page, clinic.folder, "first.csv")
     page.get_by_test_id("role-condition").wait_for(timeout=LONG)
+    settled(page)
     expect(page.get_by_test_id("plan-state")).to_contain_text("tacit.yaml: not saved yet")
     page.get_by_test_id("role-age").select_option("insensitive")
     text = page.get_by_test_id("plan-text")

@@ -37,6 +37,7 @@ def as_it_was(city: Served) -> object:
 def opened(tab: Page) -> Page:
     settled(tab)
     tab.get_by_test_id("columns").wait_for(timeout=LONG)
+    settled(tab)
     return tab
 
 

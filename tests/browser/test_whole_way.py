@@ -46,6 +46,7 @@ def drop(page: Page, file: Path) -> None:
     settled(page)
     page.evaluate(DROP, [file.name, base64.b64encode(file.read_bytes()).decode()])
     page.get_by_test_id("columns").wait_for(timeout=LONG)
+    settled(page)
 
 
 def groups_of(path: Path, columns: list[str], sensitive: str) -> dict[tuple[str, ...], list[str]]:

@@ -198,7 +198,7 @@ def test_the_page_shows_tables_beliefs_and_the_change(asked: Callable[..., Asses
     assert 'style="width: 25.00%"' in raw and 'style="width: 50.00%"' in raw
     assert "To make it hold: add the condition stays.diagnosis <> 'cancer'." in page.text
     assert page.text.count("add the condition") == 1
-    assert "Query classes of both: acyclic" in page.text and "Work: O(n r)" in page.text
+    assert "Query classes of both: acyclic" in page.text and "O(n r)" in page.text
 
 
 @pytest.mark.parametrize("audience", ["owner", "shared"])

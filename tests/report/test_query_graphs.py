@@ -249,14 +249,14 @@ def test_a_large_query_is_shortened_to_what_is_near_the_marks_and_says_so() -> N
     )
     one = chart(Drawn("view", "v", (chain,), TABLES, marks={(0, 10): "+"}))
     assert (
-        f"{MOST_SUBGOALS} of its 20 subgoals are drawn: the marked ones and those nearest to them"
+        f"{MOST_SUBGOALS} of its 20 boxes are drawn: the marked ones and those nearest to them"
         in one.note
     )
     label = ET.fromstring(one.svg).attrib["aria-label"]
     assert (
         "R(v10, v11), marked +" in label
         and "R(v0, v1)" not in label
-        and "and 8 more subgoals" in label
+        and "and 8 more boxes" in label
     )
     assert (
         len(
@@ -337,10 +337,10 @@ def test_marked_are_the_subgoals_that_the_row_is_in_some_way_to_satisfy_the_quer
 def test_a_breach_marks_the_same_subgoals_in_both_queries(assessed: Assess) -> None:
     secret, view = drawn_in(assessed(asked("cancer", "wards")))
     assert marked(secret) == ["stays(pid, 'cancer', ward, day)"] and len(marked(view)) == 1
-    assert secret.title == "secret cancer: the marked subgoal can be the row that matters"
+    assert secret.title == "secret cancer: the marked box can be the row that matters"
     assert ET.fromstring(view.svg).find(".//rect[@class='graph-matters']") is not None
     assert "+" in [text.text for text in ET.fromstring(view.svg).iter("text")]
-    assert "Boxes are subgoals" in secret.note and "Boxes" not in view.note
+    assert "Boxes are the tables" in secret.note and "Boxes" not in view.note
 
 
 def test_comparisons_tell_subgoals_of_one_table_apart(assessed: Assess) -> None:
@@ -368,7 +368,7 @@ def test_what_is_not_read_exactly_says_so(assessed: Assess) -> None:
 
 def test_pairs_of_subgoals_have_the_same_number_in_both_queries(assessed: Assess) -> None:
     secret, view = drawn_in(assessed(asked("c", "d")))
-    assert secret.title == "secret c: 2 of 3 subgoals could be a row of the other query"
+    assert secret.title == "secret c: 2 of 3 boxes could be a row of the other query"
     numbers = [
         [
             text.text
@@ -430,7 +430,7 @@ def test_the_report_shows_both_queries_to_everybody(assessed: Assess, audience: 
     assert [one for one in page.named("figure") if one.get("class") == "graph"] == [
         {"class": "graph"}
     ] * 2
-    assert "secret cancer: the marked subgoal can be the row that matters" in page.text
+    assert "secret cancer: the marked box can be the row that matters" in page.text
     assert raw.index('class="graphs"') < raw.index('class="sides"')
     assert not re.search(r"https?:|//[a-z]|url\(|@import|javascript:", raw)
 

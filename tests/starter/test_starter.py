@@ -293,7 +293,8 @@ def test_the_terminal_shows_names_with_brackets_as_they_are(tacit: Run) -> None:
     [
         ("none.csv", "there is no file none.csv."),
         (".", ". is a folder. Give one of its files: tacit init a.csv"),
-        ("t.xlsx", "t.xlsx is not a kind of file that Tacit knows. Use a CSV (.csv"),
+        ("t.pdf", "t.pdf is not a kind of file that Tacit knows. Use a file as CSV (.csv"),
+        ("t.xlsx", "t.xlsx is no whole Excel workbook"),
         ("mysql://ann:secret@db/x", "mysql://... is not a place that Tacit knows."),
         ("empty.csv", "empty.csv is empty."),
         ("na\udcefve.csv", "the name of na?ve.csv is not UTF-8. Rename the file."),
@@ -308,7 +309,7 @@ def test_bad_input_is_explained(tacit: Run, data: str, message: str) -> None:
     csv("a.csv", "a,b", "1,2")
     csv("twice.csv", "a,a", "1,2")
     csv("ragged.csv", "a,b", "1,2", "1,2,3")
-    for name in ("t.xlsx", "broken.parquet", "broken.duckdb"):
+    for name in ("t.pdf", "t.xlsx", "broken.parquet", "broken.duckdb"):
         csv(name, "nonsense" * 2000)
     Path("empty.csv").touch()
     Path("latin.csv").write_bytes(b"a,b\nJos\xe9,1\n")

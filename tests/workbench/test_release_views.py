@@ -331,7 +331,7 @@ def test_pictures_and_tables_of_a_card_can_be_saved(checked: dict[str, Any]) -> 
     secret, view = charts_in(card)
     assert (
         secret.title.startswith("secret cancer:")
-        and "Boxes are subgoals" in secret.note
+        and "Boxes are the tables" in secret.note
         and view.svg.endswith("</svg>")
     )
     assert as_file(view.svg).startswith('<svg xmlns="http://www.w3.org/2000/svg" role="img"')

@@ -17,6 +17,7 @@ import pytest
 pytest.importorskip("nicegui")
 
 from tacit.errors import DataError, EngineError, InputError, TacitError
+from tacit.families.catalog import DEFINITIONS
 from tacit.model.jobs import Cancelled, Job
 from tacit.model.schema import RangeHierarchy
 from tacit.plan.edit.wishes.checks import AddCheck, AddRole, SetCheck
@@ -29,9 +30,10 @@ from tacit.workbench import drafts
 from tacit.workbench.app import uploads
 from tacit.workbench.app.mounting import not_found
 from tacit.workbench.bench import Bench
-from tacit.workbench.pages.start.checks import OFFERED, read_number
+from tacit.workbench.pages.start.checks import read_number
 from tacit.workbench.pages.start.columns import Columns
 from tacit.workbench.pages.start.hierarchies import read_units, read_widths
+from tacit.workbench.pages.start.offers import OFFERED
 from tacit.workbench.pages.start.pictures import large, small
 from tacit.workbench.pages.start.views import secret_wish, view_wish
 from tacit.workbench.tasks import start as tasks_start
@@ -392,6 +394,8 @@ def test_every_check_that_is_offered_can_be_added(tmp_path: Path, profile: Any) 
             )
         )
         assert drafts.problems(draft.text, book, bench) is None, offer
+    every = {*DEFINITIONS} - {"toy"}
+    assert {one.kind for one in OFFERED.values()} == every, "a definition cannot be added"
     with pytest.raises(InputError, match="not said"):
         OFFERED["perfect"].wish(["zips"], "")
     drafts.save(draft, book)

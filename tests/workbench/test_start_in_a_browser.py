@@ -87,6 +87,8 @@ def context(served: tuple[Path, str, list[str]]) -> Iterator[Any]:
         made.on("request", lambda request: asked.append(request.url))
         page = made.new_page()
         page.goto(served[1])
+        page.get_by_test_id("all-steps").click()
+        page.get_by_text("One step at a time").wait_for()
         page.close()
         yield made
         outside = [

@@ -189,8 +189,9 @@ def demo(folder: Path, as_json: bool, report: Path | None, audience: str | None)
 def init(data: str, plan: Path, table: str | None, policy: str | None, as_json: bool) -> int:
     """Look at DATA and write a starter plan.
 
-    DATA is a CSV or Parquet file, a DuckDB file, postgresql://host/database or spark. Identifiers,
-    quasi-identifiers and sensitive columns are guessed, each with the reason, for you to correct.
+    DATA is a file (CSV, Parquet, Excel, JSON lines, Arrow, SPSS, Stata, SAS), a DuckDB file,
+    postgresql://host/database or spark. Identifiers, quasi-identifiers and sensitive columns are
+    guessed, each with the reason, for you to correct.
     """
     from tacit.starter.showing import show
     from tacit.starter.start import start

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.engines.base import SQL_TYPES, Engine
-from tacit.engines.files import CsvShape, cannot_read
+from tacit.engines.files import CsvShape, cannot_read, open_text
 from tacit.engines.sql import shapes_text
-from tacit.errors import DataError, Mark
+from tacit.errors import DataError, Mark, did_you_mean
 from tacit.model.schema import ColumnType, Table
 
-PARQUET = (".parquet", ".pq")
+if TYPE_CHECKING:
+    from sqlglot import exp
+
 PLAIN_DECIMAL = (38, 10)  # `decimal` and no more, where the digits must not come from rows
 MOST_DIGITS_BEFORE, MOST_DIGITS = 18, 20  # the point: what DECIMAL(38, 20) holds
 
@@ -40,6 +42,66 @@ class Values:
 
     sql_types: Mapping[str, str]
     rows: tuple[tuple[Any, ...], ...]
+
+
+def reworded(engine: Engine, raw: str, table: Table) -> exp.Select | None:
+    """The text of a file with words for missing left out, and with points for decimal commas;
+    None where the plan speaks of neither.
+
+    Commas are points in columns whose values are all numbers, and some written so.
+    """
+    native = engine.native_types(raw)
+    names = list(native)
+    if strange := next((one for one in table.unknown if one not in ("*", *names)), None):
+        raise DataError(
+            f"unknown: table {table.name} has no column {strange!r}.",
+            hint=did_you_mean(strange, names),
+        )
+    texts = [name for name in names if engine.meaning(native[name]).kind == "text"]
+    typed = next((one for one in names if one in table.unknown and one not in texts), None)
+    if typed and typed not in table.sensitive:
+        raise DataError(
+            f"unknown: column {typed!r} of table {table.name} is no text in its file.",
+            hint="Leave its cells empty in the file.",
+        )
+    words = {name: [*map(plain_text, table.words_for_missing(name))] for name in texts}
+    if not any(words.values()) and not table.decimal_comma:
+        return None
+    if not table.decimal_comma:
+        return shapes_text.reworded(raw, names, words, ())
+    return shapes_text.reworded(raw, names, words, comma_columns(engine, raw, words))
+
+
+def comma_columns(engine: Engine, raw: str, words: Mapping[str, Sequence[str]]) -> list[str]:
+    """The text columns whose values are all numbers, some of them with a decimal comma."""
+    names = list(words)
+    counts = next(
+        engine.rows(shapes_text.comma_counts(shapes_text.reworded(raw, names, words, ()), names))
+    )
+    found = {name: counts[3 * at : 3 * at + 3] for at, name in enumerate(names)}
+    return [name for name, (all_, whole, comma) in found.items() if 0 < comma == all_ - whole]
+
+
+def refuse_words(table: Table) -> None:
+    """Words for missing are taken out of files as they are read; a database has NULL for them."""
+    named = [one for one in table.unknown if one == "*" or one not in table.sensitive]
+    if named or table.decimal_comma:
+        what = f"unknown of {named[0]!r}" if named else "decimal"
+        raise DataError(
+            f"{what} is for tables that are files, and {table.name} is none.",
+            hint="Make a view that has NULL there, and name it as the table."
+            if named
+            else "Make the column a number where the rows are.",
+        )
+
+
+def plain_text(value: Any) -> str:
+    """A value of a plan as a file would have it.
+
+    >>> plain_text(99), plain_text("?"), plain_text(True)
+    ('99', '?', 'true')
+    """
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def text_types(engine: Engine, raw: str, table: Table) -> dict[str, str]:
@@ -327,7 +389,7 @@ def ragged_line(path: Path, shown: str, shape: CsvShape) -> DataError | None:
     """The first row of a CSV file that has more or fewer values than
     columns, looked for line by line.
     """
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with open_text(path, encoding="utf-8-sig") as file:
         reader = csv.reader(file, delimiter=shape.separator)
         for row in reader:
             if row and len(row) != len(shape.header):

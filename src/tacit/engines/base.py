@@ -106,6 +106,7 @@ class Engine(ABC):
         self._refused: dict[
             tuple[str, str], tuple[str, str]
         ] = {}  # columns of files that cannot be read exactly, and what to do
+        self.changes: dict[str, tuple[str, ...]] = {}  # what was changed as a table was read
         self._blanks: dict[
             str, tuple[Collection[str], exp.Select]
         ] = {}  # columns of a table in which blank texts are missing, and its reading

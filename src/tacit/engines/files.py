@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import codecs
 import csv
+import gzip
+import io
+import re
 import shlex
 import sys
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any
 
-from tacit.errors import DataError, Mark
+from tacit.errors import DataError, Mark, MissingExtra
 
 csv.field_size_limit(sys.maxsize)  # of Python's reader, which would stop at 131,072 characters
 SEPARATORS = (",", ";", "\t", "|")
 SAMPLE_LINES = 20
+INTERVAL = re.compile(r"[\[(][^\[\]();|\t]*,[^\[\]();|\t]*[\])]")  # its comma separates no columns
 UTF8_MARK = "\ufeff"
 # Those of four bytes first: the mark of UTF-32 begins with that of UTF-16.
 MARKS = {
@@ -25,13 +31,13 @@ MARKS = {
 }
 LINE_ENDS = {"\n": "LF", "\r\n": "CR LF", "\r": "CR"}
 PACKED = {
-    b"\x1f\x8b": ("compressed by gzip", "Unpack it first: gunzip -c {0} > unpacked.csv"),
+    b"\x1f\x8b": ("compressed by gzip", "Give it a name that ends in .csv.gz."),
     b"BZh": ("compressed by bzip2", "Unpack it first: bunzip2 -c {0} > unpacked.csv"),
     b"\xfd7zXZ": ("compressed by xz", "Unpack it first: xz -dc {0} > unpacked.csv"),
-    b"\x28\xb5\x2f\xfd": ("compressed by zstd", "Unpack it first: zstd -dc {0} > unpacked.csv"),
+    b"\x28\xb5\x2f\xfd": ("compressed by zstd", "Give it a name that ends in .csv.zst."),
     b"PK\x03\x04": (
         "a ZIP archive, perhaps an Excel workbook",
-        "Unpack it, or save it as CSV (UTF-8) in the program that made it.",
+        "Unpack it; give an Excel workbook a name that ends in .xlsx.",
     ),
     b"PAR1": ("a Parquet file", "Give it a name that ends in .parquet."),
 }
@@ -78,7 +84,10 @@ def likely_separator(lines: list[str]) -> str:
     ';'
     >>> likely_separator(["name", "O'Hara, Jo"])
     ','
+    >>> likely_separator(["17;[15, 20);[10, 20)"])
+    ';'
     """
+    lines = [INTERVAL.sub("interval", line) for line in lines]
 
     def widths(separator: str) -> list[int]:
         return [len(row) for row in csv.reader(lines, delimiter=separator)]
@@ -107,11 +116,31 @@ def check_names(names: Sequence[str], shown: str, hint: str, mark: Mark | None =
             )
 
 
+def unpacked(path: Path) -> Any:
+    """A file to read bytes from, unpacked where its name ends in .gz or .zst."""
+    ending = path.suffix.lower()
+    if ending == ".gz":
+        return gzip.open(path)
+    if ending != ".zst":
+        return path.open("rb")
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingExtra("pyarrow", extra="files", purpose="files packed by zstd") from None
+    stream = pyarrow.CompressedInputStream(pyarrow.OSFile(str(path)), "zstd")
+    return io.BufferedReader(stream)
+
+
+def open_text(path: Path, *, encoding: str = "utf-8", errors: str = "strict") -> IO[str]:
+    """A file's text with its line ends as they are, unpacked where it is packed."""
+    return io.TextIOWrapper(unpacked(path), encoding=encoding, errors=errors, newline="")
+
+
 def first_lines(path: Path, name: str) -> list[str]:
     """The first lines of a text file, without the empty ones."""
     lines: list[str] = []
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with open_text(path) as file:
             for line in file:
                 text = line.removeprefix(UTF8_MARK).rstrip("\r\n")
                 if text:
@@ -120,9 +149,20 @@ def first_lines(path: Path, name: str) -> list[str]:
                     break
     except UnicodeDecodeError:
         raise packed(path, name) or not_utf8(path, name) from None
+    except (EOFError, zlib.error):
+        raise cut_off(name) from None
     except OSError as error:
-        raise cannot_read(name, error) from None
+        raise cut_off(name) if error.errno is None else cannot_read(name, error) from None
     return lines
+
+
+def cut_off(name: str) -> DataError:
+    """A packed file that cannot be unpacked."""
+    return DataError(
+        f"{name} cannot be unpacked: it is damaged, cut off or packed in another way.",
+        hint="Pack it again, or give it as it was before.",
+        mark=Mark(name),
+    )
 
 
 def read_rows(path: Path, shown: str | None = None) -> list[tuple[int, list[str]]]:
@@ -133,7 +173,7 @@ def read_rows(path: Path, shown: str | None = None) -> list[tuple[int, list[str]
     lines = first_lines(path, name)
     separator = likely_separator(lines) if lines else ","
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with open_text(path, encoding="utf-8-sig") as file:
             reader = csv.reader(file, delimiter=separator)
             return [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(row)]
     except UnicodeDecodeError:
@@ -147,7 +187,7 @@ def mixed_line_ends(path: Path, name: str) -> DataError | None:
     line ends inside quotes are values.
     """
     first, line, inside = "", 0, False
-    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+    with open_text(path, errors="replace") as file:
         for text in file:
             inside ^= text.count('"') % 2 == 1
             end = text[len(text.rstrip("\r\n")) :]
@@ -172,7 +212,7 @@ def mixed_line_ends(path: Path, name: str) -> DataError | None:
 
 def packed(path: Path, name: str) -> DataError | None:
     """What a file is that is no text, by its first bytes."""
-    with path.open("rb") as file:
+    with unpacked(path) as file:
         first = file.read(max(map(len, PACKED)))
     found = next(
         ((what, hint) for mark, (what, hint) in PACKED.items() if first.startswith(mark)), None
@@ -197,7 +237,7 @@ def not_utf8(path: Path, name: str) -> DataError:
             mark=Mark(name, 1),
         )
     line = 1
-    with path.open("rb") as file:
+    with unpacked(path) as file:
         for line, raw in enumerate(file, 1):
             try:
                 raw.decode("utf-8")
@@ -214,7 +254,7 @@ def other_encoding(path: Path) -> str | None:
     """The encoding that the first bytes of a file tell:
     by their mark, or as every other one is zero.
     """
-    with path.open("rb") as file:
+    with unpacked(path) as file:
         first = file.read(4)
     marked = next((encoding for mark, encoding in MARKS.items() if first.startswith(mark)), None)
     if marked or 0 not in first:

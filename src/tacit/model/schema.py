@@ -86,8 +86,9 @@ class Table:
     """A table and what its columns mean.
 
     `person` names the columns that tell people apart; where it is empty each row is taken as one
-    person. `unknown` lists values that mean that nothing is known, `merge_spelling` the columns in
-    which values that differ only in case and spaces are one, `as_written` those in which every
+    person. `unknown` lists values that mean that nothing is known (under `*` those of every
+    column), `decimal_comma` says that a file has numbers such as 61,5, `merge_spelling` the columns
+    in which values that differ only in case and spaces are one, `as_written` those in which every
     spelling is a value of its own. `columns` gives declared types (None: taken from the data),
     `digits` how many digits a decimal has, and how many of them behind the point, where that is
     declared; `rows` is small data that stands in the plan itself. `snapshot_of` is the table that
@@ -110,12 +111,21 @@ class Table:
     nullable: tuple[str, ...] | None = None
     distances: Mapping[str, Any] = field(default_factory=dict)
     unknown: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    decimal_comma: bool = False
     merge_spelling: tuple[str, ...] = ()
     as_written: tuple[str, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     digits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     snapshot_of: str | None = None
     derived_from: tuple[str, ...] = ()
+
+    def words_for_missing(self, column: str) -> tuple[Any, ...]:
+        """The values of a column that are missing for whoever reads the table.
+
+        Those that stand under a sensitive column's own name are values for SQL views.
+        """
+        own = () if column in self.sensitive else self.unknown.get(column, ())
+        return (*self.unknown.get("*", ()), *own)
 
     @property
     def today(self) -> str:

@@ -15,6 +15,7 @@ from tacit.families.queries.facts import Fact
 from tacit.families.queries.query import Constant
 from tacit.model.verdict import Verdict, subject_text
 
+SOURCE = "Machanavajjhala, Defining and Enforcing Privacy in Data Sharing, 2008"
 NEW = "_fresh"  # how values that occur in neither query begin
 NO_ROWS = "no rows"
 MOST_COLUMNS = 6  # of a table; of wider ones those are left out in which any new value will do
@@ -330,7 +331,7 @@ def subgoal_pairs(verdict: Verdict) -> list[SubgoalPair]:
 
 
 def classes_text(verdict: Verdict) -> str:
-    """The query classes and the bound on the work, in a line."""
+    """The query classes and the bound on the work, in a line, with the source."""
     classes = verdict.measured.get("class")
     if not classes:
         return ""
@@ -343,5 +344,10 @@ def classes_text(verdict: Verdict) -> str:
     if len(found) == 2 and classes["secret"] == classes["view"]:
         found = [f"Query classes of both: {', '.join(classes['view'])}"]
     if "bound" in verdict.measured:
-        found.append(f"Work: {verdict.measured['bound']} ({verdict.measured['theorem']})")
+        theorem = verdict.measured["theorem"]
+        of = "" if " is " in theorem else f" of {SOURCE}"
+        found.append(
+            "How the work grows with the number of tables in both queries (n) and of columns (r): "
+            f"{verdict.measured['bound']} ({theorem}{of})"
+        )
     return ". ".join([*found, ""]).strip()

@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from tacit.engines.attach import PARQUET
+from tacit.engines.attach import comma_columns
 from tacit.engines.base import Engine
+from tacit.engines.files import read_rows
+from tacit.engines.formats import IN_WORDS, TEXT, ending_of
 from tacit.engines.open import DATABASE_FILES, SPARK_MASTER, open_engine
 from tacit.engines.sql import shapes, shapes_stored, shapes_text
 from tacit.engines.sql.shapes_catalog import table_names
 from tacit.errors import DataError, Mark
+from tacit.families.microdata.cleaning import PLAINLY_UNKNOWN
 from tacit.families.microdata.hierarchy import as_date
 from tacit.model.schema import ColumnType, Table
 
-TEXT_FILES = (".csv", ".tsv", ".txt")
+if TYPE_CHECKING:
+    from tacit.starter.hierarchy_files import HierarchyFile
+
 AT_ONCE = 8  # columns in one query: each different value of all of them is held in memory meanwhile
 MOST_SHOWN = 20
+MOST_MATCHED = 10_000  # different values up to which files of hierarchies are looked for
 MOST_COUNTED = 1000  # values of a column that are counted one by one
 NEARLY = Decimal("0.9")  # the share of different values from which a column singles people out
 ENOUGH = 20  # values below which a share says little
 PASSWORDS = ("password", "sslpassword")
 PLACES = (
-    f"Use a CSV ({', '.join(TEXT_FILES)}) or Parquet ({', '.join(PARQUET)}) file, a DuckDB "
+    f"Use a file as {IN_WORDS}; a DuckDB "
     f"database ({', '.join(DATABASE_FILES)}), postgresql://host/database or spark."
 )
 LEFT_OUT = (
@@ -115,6 +121,9 @@ class Look:
     rows: int
     columns: tuple[Facts, ...]
     notes: tuple[str, ...] = ()
+    unknown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    decimal_comma: bool = False
+    hierarchies: Mapping[str, HierarchyFile] = field(default_factory=dict)
 
     @property
     def shown(self) -> str:
@@ -207,18 +216,16 @@ def existing_file(data: str) -> Path:
     ) != data:  # neither DuckDB nor YAML could write it
         raise DataError(f"the name of {shown} is not UTF-8.", hint="Rename the file.")
     if path.is_dir():
-        inside = sorted(
-            one.name for one in path.iterdir() if one.suffix.lower() in (*TEXT_FILES, *PARQUET)
-        )
+        inside = sorted(one.name for one in path.iterdir() if ending_of(one))
         hint = (
             f"Give one of its files: tacit init {path / inside[0]}"
             if inside
-            else "Give a CSV or Parquet file."
+            else "Give a file that holds a table."
         )
         raise DataError(f"{data} is a folder.", hint=hint, mark=Mark(data))
     if not path.exists():
         raise DataError(f"there is no file {data}.", hint="Check the path.", mark=Mark(data))
-    if path.suffix.lower() not in (*TEXT_FILES, *PARQUET, *DATABASE_FILES):
+    if not ending_of(path) and path.suffix.lower() not in DATABASE_FILES:
         raise DataError(
             f"{data} is not a kind of file that Tacit knows.", hint=PLACES, mark=Mark(data)
         )
@@ -243,7 +250,8 @@ def table_name(path: Path) -> str:
     ... )
     ('Patients_2024_05', 'table_2024', 'data')
     """
-    name = re.sub(r"\W+", "_", path.stem).strip("_")
+    stem = path.name[: -len(ending_of(path))] if ending_of(path) else path.stem
+    name = re.sub(r"\W+", "_", stem).strip("_")
     return f"table_{name}" if name[:1].isdigit() else name or "data"
 
 
@@ -306,9 +314,22 @@ def tables_in(engine: Engine) -> list[str]:
 def look_at_table(
     engine: Engine, source: str, table: Table, file: str | None, notes: tuple[str, ...] = ()
 ) -> Look:
-    """Attach a table, unless it is, and look at all its columns."""
+    """Attach a table, unless it is, and look at all its columns.
+
+    Of a file that no plan speaks of yet, words for missing and decimal commas are found first, and
+    the file is read with them.
+    """
     if not engine.has(table.name):
         engine.attach(table)
+    if file and not table.unknown and not table.quasi_identifiers and not table.sensitive:
+        found = replace(
+            table,
+            unknown=words_for_missing(engine, table.name),
+            decimal_comma=has_decimal_commas(engine, table.name),
+        )
+        if found != table:
+            engine.attach(found)
+            table = found
     kinds = engine.columns(table.name)
     columns = tuple(
         only_real_dates(engine, table.name, facts)
@@ -316,8 +337,94 @@ def look_at_table(
     )
     columns = with_counts(engine, table.name, columns)
     rows = columns[0].rows if columns else int(engine.value(shapes.row_count(table.name)))
-    notes = (*notes, *(doubts(kinds) if file else ()), *(() if rows else (NO_ROWS,)))
-    return Look(source, table.name, file, rows, columns, notes)
+    hierarchies = hierarchies_beside(engine, table, columns) if file else {}
+    notes = (
+        *notes,
+        *lint(engine, table, hierarchies),
+        *engine.changes.get(table.name, ()),
+        *(doubts(kinds) if file else ()),
+        *(() if rows else (NO_ROWS,)),
+    )
+    return Look(
+        source,
+        table.name,
+        file,
+        rows,
+        columns,
+        notes,
+        unknown=table.unknown,
+        decimal_comma=table.decimal_comma,
+        hierarchies=hierarchies,
+    )
+
+
+def hierarchies_beside(
+    engine: Engine, table: Table, columns: Sequence[Facts]
+) -> dict[str, HierarchyFile]:
+    """The small files beside a table's file that have levels for all values of a column.
+
+    One that is called after the column counts for all columns, others for those that are called by
+    nobody: a list of all whole numbers would fit many.
+    """
+    from tacit.starter.hierarchy_files import is_called, matches
+
+    own = Path(str(table.file))
+    files = {
+        path.name: path
+        for path in sorted(own.parent.glob("*"))
+        if path.suffix.lower() in TEXT and path.name != own.name and path.is_file()
+    }
+    if not files:
+        return {}
+    values = {
+        one.name: [
+            row[0]
+            for row in engine.rows(shapes.distinct_rows(table.name, [one.name]))
+            if row[0] is not None
+        ]
+        for one in columns
+        if 0 < one.distinct <= MOST_MATCHED
+    }
+    found = matches(files, values)
+    return {
+        column: one
+        for column, one in found.items()
+        if is_called(column, one.file) or not any(is_called(other, one.file) for other in found)
+    }
+
+
+def lint(engine: Engine, table: Table, found: Mapping[str, HierarchyFile]) -> list[str]:
+    """What is odd about the files of hierarchies."""
+    from tacit.starter.hierarchy_files import oddities
+
+    notes = []
+    for column, one in found.items():
+        rows = read_rows(Path(str(table.file)).parent / one.file, one.file)
+        values = [row[0] for row in engine.rows(shapes.distinct_rows(table.name, [column]))]
+        notes += [f"{one.file}: {odd}" for odd in oddities(values, rows)]
+    return notes
+
+
+def words_for_missing(engine: Engine, table: str) -> dict[str, tuple[str, ...]]:
+    """The words such as ? and NA in the text columns of a table, by column; of several columns
+    under `*`.
+    """
+    texts = [name for name, kind in engine.columns(table).items() if kind == "text"]
+    found: dict[str, tuple[str, ...]] = {}
+    for name in texts:
+        rows = engine.rows(shapes_text.word_counts(table, name, PLAINLY_UNKNOWN))
+        if words := tuple(sorted(str(value) for value, _ in rows)):
+            found[name] = words
+    if len(found) < 2:
+        return found
+    return {"*": tuple(sorted({word for words in found.values() for word in words}))}
+
+
+def has_decimal_commas(engine: Engine, table: str) -> bool:
+    """Has a table a column that is all numbers, some of them such as 61,5?"""
+    kinds = engine.columns(table)
+    texts = [name for name, kind in kinds.items() if kind == "text"]
+    return bool(texts) and bool(comma_columns(engine, table, dict.fromkeys(texts, ())))
 
 
 def doubts(names: Iterable[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from tacit.engines.output import discard, refusing
 from tacit.errors import InputError
 from tacit.model.schema import (
+    CsvHierarchy,
     DateHierarchy,
     FlatHierarchy,
     HierarchySpec,
@@ -50,7 +51,7 @@ def plan_text(
     """The whole plan; `written` says by what or where. Its checks are those of a `policy`, or
     some to begin with.
     """
-    quasi = {one: coarsen(one) for one in guesses if one.role == "quasi-identifier"}
+    quasi = {one: proposal(look, one) for one in guesses if one.role == "quasi-identifier"}
     blocks = (
         heading(look, written),
         people(guesses),
@@ -63,6 +64,17 @@ def plan_text(
         else including(policy),
     )
     return "".join(f"{line}\n" for block in blocks for line in aligned(block))
+
+
+def proposal(look: Look, guess: Guess) -> Proposal:
+    """A hierarchy for a quasi-identifier: of a file beside the data that fits, else of its kind."""
+    found = look.hierarchies.get(guess.name)
+    if found is None:
+        return coarsen(guess)
+    folder = Path(look.file or "").parent
+    spec = CsvHierarchy((folder / found.file).as_posix())
+    note = f"a file beside the data that has all its values; level {found.height} is the highest"
+    return Proposal(spec, found.level, note, f"level {found.level} of {found.height}")
 
 
 def aligned(lines: Sequence[Line]) -> list[str]:
@@ -96,7 +108,20 @@ def heading(look: Look, written: str) -> list[Line]:
         ("tables:", ""),
         (entry(look.table, "", INDENT), ""),
         *([(entry("file", scalar(look.file), INDENT * 2), "")] if look.file else []),
+        *([(f'{INDENT * 2}decimal: ","', "61,5 is a number")] if look.decimal_comma else []),
+        *words_for_missing(look),
     ]
+
+
+def words_for_missing(look: Look) -> list[Line]:
+    """Words that count as missing, in one column or in all (`*`)."""
+    if not look.unknown:
+        return []
+    listed = ", ".join(
+        f"{scalar(name)}: [{', '.join(map(scalar, words))}]" for name, words in look.unknown.items()
+    )
+    where = " in every column" if "*" in look.unknown else ""
+    return [(f"{INDENT * 2}unknown: {{{listed}}}", f"taken as missing{where}")]
 
 
 def people(guesses: Sequence[Guess]) -> list[Line]:
@@ -201,6 +226,8 @@ def spec_text(spec: HierarchySpec) -> str:
     >>> spec_text(DateHierarchy(("month", "year"))), spec_text(MaskHierarchy("right"))
     ('{dates: [month, year]}', '{mask: right}')
     """
+    if isinstance(spec, CsvHierarchy):
+        return scalar(spec.file)
     if isinstance(spec, RangeHierarchy):
         return f"{{ranges: [{', '.join(f'{width:f}' for width in spec.widths)}]}}"
     if isinstance(spec, DateHierarchy):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tacit.workbench.bench import Bench, Book
 
 KEPT = "draft"
+MOST_UNDONE = 50
 STRANGE = ("unknown-column", "unknown-table")
 
 
@@ -45,6 +46,7 @@ class Draft:
     text: str
     was: str | None
     version: int = 0
+    before: list[str] = field(default_factory=list)  # texts to go back to, the last one last
     chosen: str = ""  # the table that was looked at last
     profiles: dict[str, Profile] = field(default_factory=dict)
     _read: tuple[str, dict[Any, Any]] = (
@@ -60,7 +62,14 @@ class Draft:
     def change(self, text: str) -> None:
         """Work on with another text."""
         if text != self.text:
+            self.before = [*self.before[1 - MOST_UNDONE :], self.text]
             self.text = text
+            self.version += 1
+
+    def undo(self) -> None:
+        """Work on with the text before the last change."""
+        if self.before:
+            self.text = self.before.pop()
             self.version += 1
 
     def wish(self, *wishes: Wish) -> None:
@@ -194,6 +203,7 @@ def follow(draft: Draft, there: str | None) -> bool:
     if draft.is_changed and there != draft.text:
         return True
     draft.change(there)
+    draft.before.clear()  # what others wrote is not undone here
     draft.was = there
     return False
 
@@ -492,7 +502,7 @@ def data_files(
 
     found: list[str] = []
     for place in sorted(walk(bench.folder)):
-        if place.suffix.lower() not in endings or len(found) >= most:
+        if not place.name.lower().endswith(tuple(endings)) or len(found) >= most:
             continue
         try:
             bench.inside(place)

@@ -15,7 +15,14 @@ import numpy as np
 from sqlglot import exp
 
 from tacit.engines import output
-from tacit.engines.attach import PARQUET, find_file, stored_values, text_types, wrong_type
+from tacit.engines.attach import (
+    find_file,
+    refuse_words,
+    reworded,
+    stored_values,
+    text_types,
+    wrong_type,
+)
 from tacit.engines.base import (
     CALENDAR,
     DOUBLES,
@@ -45,6 +52,7 @@ from tacit.engines.duckdb.words import (
 )
 from tacit.engines.files import csv_shape
 from tacit.engines.floats import shortest_float
+from tacit.engines.formats import format_of
 from tacit.engines.identity import file_origins
 from tacit.engines.sql import shapes, shapes_text
 from tacit.errors import DataError, EngineError, Mark, did_you_mean
@@ -187,9 +195,11 @@ class DuckDB(Engine):
     def attach(self, table: Table) -> None:
         """Make the table's file or rows reachable under its name."""
         if table.rows is not None:
+            refuse_words(table)
             self._create(table)
             self._given.add(table.name)
         elif self.database is not None and table.file is None:
+            refuse_words(table)
             self._read_database(table.name)
         else:
             self._read_file(table)
@@ -565,15 +575,49 @@ class DuckDB(Engine):
     def _read_file(self, table: Table) -> None:
         path, shown = find_file(table, self.folder)
         self._files[table.name] = path.resolve()
-        self._reads_file(path, again=path.suffix.lower() in PARQUET)
-        if path.suffix.lower() in PARQUET:
+        kind = format_of(path)
+        self._reads_file(path, again=kind == "parquet")
+        if kind == "parquet":
             self._refused |= {
                 (table.name, name): why
                 for name, why in unreadable_columns(path, shown, "duckdb").items()
             }
             self._make("VIEW", table.name, f"SELECT * FROM {parquet_file(path)}", shown)
-        else:
+            if table.unknown or table.decimal_comma:
+                raw = f"{table.name} as written"
+                self._make("VIEW", raw, f"SELECT * FROM {parquet_file(path)}", shown)
+                self._make("VIEW", table.name, self._reworded(raw, table), shown)
+        elif kind == "arrow":
+            from tacit.engines.duckdb.feather import arrow_table
+
+            raw = f"{table.name} as written"
+            self.put(raw, arrow_table(path, shown))
+            self._make("VIEW", table.name, self._reworded(raw, table), shown)
+        elif kind == "csv":
             self._read_csv(table, path, shown)
+        else:
+            self._read_texts(table, path, shown)
+
+    def _read_texts(self, table: Table, path: Path, shown: str) -> None:
+        """A file of another program: its values as text, then typed as those of CSV are."""
+        from tacit.engines.texts.read import read_texts
+
+        found, raw = read_texts(path, shown), f"{table.name} as text"
+        names = [shapes.column(name).sql(dialect="duckdb") for name in found.names]
+        declared = ", ".join(f"{name} VARCHAR" for name in names)
+        self._run(f"CREATE OR REPLACE TABLE {sql_name(raw)} ({declared})")
+        texts = ", ".join(f'CAST("{at}" AS VARCHAR)' for at in range(len(names)))
+        for chunk in found.chunks:
+            arrays = [np.array(chunk[name], dtype=object) for name in found.names]
+            self.connection.register(GIVEN, {str(at): one for at, one in enumerate(arrays)})
+            try:
+                self._run(f"INSERT INTO {sql_name(raw)} SELECT {texts} FROM {sql_name(GIVEN)}")
+            finally:
+                self.connection.unregister(GIVEN)
+        self.changes[table.name] = found.notes
+        self._store(table, raw, shown)
+        self._run(f"DROP VIEW {sql_name(f'{table.name} as read')}")
+        self._run(f"DROP TABLE {sql_name(raw)}")
 
     def _read_csv(self, table: Table, path: Path, shown: str) -> None:
         shape = csv_shape(path, shown, by_header=self.types_by_plan)
@@ -582,11 +626,23 @@ class DuckDB(Engine):
             "VIEW", raw, f"SELECT * FROM {csv_as_text(path, shape.header, shape.separator)}", shown
         )
         try:
-            types = text_types(self, raw, table)
+            self._store(table, raw, shown)
         except EngineError as error:
             raise csv_error(error, path, shown) from None
-        # Stored, because a view would read the file again for every column that is counted.
-        self._make("TABLE", table.name, shapes_text.typed(raw, types).sql(dialect="duckdb"), shown)
+
+    def _store(self, table: Table, raw: str, shown: str) -> None:
+        """A table of text with words for missing left out and its columns typed.
+
+        Stored, because a view would read the file again for every column that is counted.
+        """
+        read = f"{table.name} as read"
+        self._make("VIEW", read, self._reworded(raw, table), shown)
+        types = text_types(self, read, table)
+        self._make("TABLE", table.name, shapes_text.typed(read, types).sql(dialect="duckdb"), shown)
+
+    def _reworded(self, raw: str, table: Table) -> str:
+        found = reworded(self, raw, table)
+        return found.sql(dialect="duckdb") if found else f"SELECT * FROM {sql_name(raw)}"
 
     def _make(self, what: Literal["TABLE", "VIEW"], name: str, sql: str, shown: str) -> None:
         """A table or view of what a file holds; `shown` is how the file is called in messages."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import duckdb
 
 PATTERN = re.compile(r"[\[*?]")
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 
 def sql_name(table: str) -> str:
@@ -74,9 +75,10 @@ def csv_as_text(
     {'zip': 'VARCHAR'}, delim=';', hive_partitioning=false, compression='none', quote='"', escape='"', nullstr='', strict_mode=true)
     """  # noqa: E501
     names = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in columns)
+    packing = COMPRESSIONS.get(path.suffix.lower(), "none")
     return (
         f"read_csv({sql_file(path)}, auto_detect=false, header=true, columns={{{names}}}, "
-        f"delim={quoted(separator)}, hive_partitioning=false, compression='none', quote='\"', "
+        f"delim={quoted(separator)}, hive_partitioning=false, compression='{packing}', quote='\"', "
         "escape='\"', nullstr='', "
         f"{'allow_quoted_nulls=false, ' if empty_texts else ''}strict_mode=true)"
     )

@@ -16,7 +16,7 @@ import numpy as np
 from sqlglot import exp
 
 from tacit.engines import output
-from tacit.engines.attach import Values, stored_values
+from tacit.engines.attach import Values, refuse_words, stored_values
 from tacit.engines.base import CALENDAR, NAN, SHORTEST, UTC, WITHIN, Engine, NativeType
 from tacit.engines.identity import Origin
 from tacit.engines.postgres import catalog as postgres_catalog
@@ -117,6 +117,7 @@ class Postgres(Engine):
                     "Load the file into the database (psql: \\copy), or use the folder as source: ."
                 ),
             )
+        refuse_words(table)
         if table.rows is not None:
             self._create(table)
         elif not self.native_types(table.name):

@@ -12,9 +12,10 @@ from urllib.parse import unquote, urlsplit
 
 from tacit.engines import output
 from tacit.engines.attach import (
-    PARQUET,
     find_file,
     ragged_line,
+    refuse_words,
+    reworded,
     stored_values,
     text_types,
     wrong_type,
@@ -33,6 +34,7 @@ from tacit.engines.base import (
 from tacit.engines.duckdb.parquet import unreadable_columns
 from tacit.engines.files import csv_shape, mixed_line_ends, not_utf8
 from tacit.engines.floats import shortest_float
+from tacit.engines.formats import PACKED, PARQUET, format_of
 from tacit.engines.identity import Origin, file_origins
 from tacit.engines.spark.constraints import constraints_in, keys_in, references_in
 from tacit.engines.spark.session import active_session, explaining, explaining_work, start_session
@@ -137,9 +139,12 @@ class Spark(Engine):
     def attach(self, table: Table) -> None:
         """Make the table's rows, its file or the catalog's table reachable under its name."""
         if table.rows is not None:
+            refuse_words(table)
             self._create(table)
         elif table.file is not None or not self.session.catalog.tableExists(self._name(table.name)):
             self._read_file(table)
+        else:
+            refuse_words(table)
         self._read_plainly(table.name, table)
 
     def native_types(self, table: str) -> dict[str, str]:
@@ -422,13 +427,16 @@ class Spark(Engine):
                     raise DataError(
                         f"column {name!r} of {shown} has {has}.", hint=instead, mark=Mark(shown)
                     )
-                self._view(table.name, self.session.read.parquet(spark_path(path)))
+                frame = self.session.read.parquet(spark_path(path))
+                self._view(f"{table.name} as written", frame)
+                query = reworded(self, f"{table.name} as written", table)
+                self._view(table.name, self._frame(query) if query else frame)
             else:
                 self._read_csv(table, path, shown)
 
     def _find_file(self, table: Table) -> tuple[Path, str]:
         try:
-            return find_file(table, self.folder)
+            path, shown = find_file(table, self.folder)
         except DataError as error:
             known = [
                 found.name
@@ -438,6 +446,13 @@ class Spark(Engine):
             if table.file is None and known:
                 error.hint = f"{error.hint} In Spark's catalog: {did_you_mean(table.name, known)}"
             raise
+        if path.suffix.lower() in PACKED or format_of(path) not in ("csv", "parquet"):
+            raise DataError(
+                f"{shown}: Spark reads plain CSV files and Parquet here.",
+                hint="Write it as Parquet, or use source: . which reads it by DuckDB.",
+                mark=Mark(shown),
+            )
+        return path, shown
 
     def _read_csv(self, table: Table, path: Path, shown: str) -> None:
         shape = csv_shape(path, shown, by_header=self.types_by_plan)
@@ -457,6 +472,9 @@ class Spark(Engine):
         )
         self._view(raw, frame)
         try:
+            if query := reworded(self, raw, table):
+                raw = f"{table.name} as read"
+                self._view(raw, self._frame(query))
             types = text_types(self, raw, table)
         except EngineError:
             raise (

@@ -17,6 +17,7 @@ END = ";"
 INTEGER = rf"^(0|-?[1-9][0-9]{{0,17}}){END}$"
 DECIMAL = rf"^-?(0|[1-9][0-9]{{0,17}})([.][0-9]{{1,20}})?{END}$"
 DIGITS = rf"^[0-9]+{END}$"
+WITH_COMMA = rf"^-?(0|[1-9][0-9]{{0,17}}),[0-9]{{1,20}}{END}$"
 TIME = r"[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?"
 # What a cast would keep: engines drop the time of a date, the zone of a
 # time, and digits beyond microseconds.
@@ -135,6 +136,60 @@ def digits_after_point(name: str) -> exp.Expression:
         exp.Case()
         .when(point.copy().eq(exp.Literal.number(0)), exp.Literal.number(0))
         .else_(exp.Sub(this=length, expression=point))
+    )
+
+
+def comma_counts(rows: exp.Select, columns: Sequence[str]) -> exp.Select:
+    """For each text column of a query: how many values there are, how many are
+    numbers, and how many are numbers with a comma for a point.
+    """
+    counts = (
+        exp.alias_(one, f"c{i}_{j}")
+        for i, name in enumerate(columns)
+        for j, one in enumerate(
+            (
+                exp.Count(this=column(name)),
+                count_where(looks_like(name, INTEGER)),
+                count_where(looks_like(name, WITH_COMMA)),
+            )
+        )
+    )
+    return exp.select(*counts).from_(rows.subquery("r"))
+
+
+def reworded(
+    table: str, columns: Sequence[str], words: Mapping[str, Sequence[str]], commas: Collection[str]
+) -> exp.Select:
+    """A table of text without the words that mean missing, and with points for decimal commas.
+
+    >>> reworded("t", ["age", "kg"], {"age": ["?"]}, ["kg"]).sql()
+    'SELECT CASE WHEN NOT "age" IN (\\'?\\') THEN "age" END AS "age", REPLACE("kg", \\',\\', \\'.\\') AS "kg" FROM "t"'
+    """  # noqa: E501
+
+    def read(name: str) -> exp.Expr:
+        one: exp.Expr = column(name)
+        if listed := words.get(name):
+            known = exp.In(this=column(name), expressions=[*map(exp.Literal.string, listed)])
+            one = exp.Case().when(exp.not_(known), one)
+        if name in commas:
+            one = exp.Anonymous(
+                this="REPLACE", expressions=[one, *map(exp.Literal.string, (",", "."))]
+            )
+        return one
+
+    return exp.select(*(exp.alias_(read(name), name, quoted=True) for name in columns)).from_(
+        table_of(table)
+    )
+
+
+def word_counts(table: str, name: str, words: Collection[str]) -> exp.Select:
+    """The values of a text column that are one of some words in lower case, with their rows."""
+    lower = exp.Lower(this=exp.Trim(this=column(name)))
+    return (
+        exp.select(exp.alias_(column(name), "v"), exp.alias_(exp.Count(this=exp.Star()), "n"))
+        .from_(table_of(table))
+        .where(exp.In(this=lower, expressions=[*map(exp.Literal.string, sorted(words))]))
+        .group_by(column(name))
     )
 
 

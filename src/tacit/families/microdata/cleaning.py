@@ -13,6 +13,10 @@ import numpy as np
 from tacit.families.microdata.counts import Counts
 from tacit.model.text import folded
 
+# Those that nobody takes for a value: the starter plan has them as missing.
+PLAINLY_UNKNOWN = frozenset(
+    {"?", "??", "???", "n/a", "na", "n.a.", "#n/a", "#na", "<na>", "nan", "null", "#null!", "\\n"}
+)
 UNKNOWN_WORDS = frozenset(
     {"?", "??", "???", "-", "--", "---", "–", "—", ".", "..", "..."}
     | {

@@ -106,6 +106,7 @@ class TableKeys(Keys):
     unknown: Annotated[
         dict[Name, Any], _be(values.mapping, 'column: [values], e.g. {condition: ["?", unknown]}')
     ] = {}
+    decimal: Annotated[str, _be(values.choice, (".", ","))] = "."
     merge_spelling: Columns = Field((), alias="merge-spelling")
     as_written: Columns = Field((), alias="as-written")
     foreign_keys: Annotated[

@@ -84,6 +84,7 @@ class _Table:
             nullable=keys.nullable,
             distances={column: self.distance(column) for column in keys.distances},
             unknown={column: self.unknown(column) for column in keys.unknown},
+            decimal_comma=keys.decimal == ",",
             merge_spelling=keys.merge_spelling,
             as_written=keys.as_written,
             foreign_keys=tuple(
@@ -300,7 +301,7 @@ class _Table:
     def check_sensitive(self, table: Table) -> None:
         """How values are spelled matters for sensitive columns only."""
         hint = "A quasi-identifier is released, and looked up, as it is written."
-        for key in ("unknown", "merge-spelling", "as-written"):
+        for key in ("merge-spelling", "as-written"):
             for column in self.given.get(key, ()):
                 if column not in table.sensitive:
                     self.faults.add(
@@ -337,7 +338,8 @@ class _Table:
                 yield (*self.path, "key", *((at, position) if nested else (position,))), column
         for key in ("hierarchies", "domains", "distances", "unknown"):
             for column in self.given.get(key, {}):
-                yield (*self.path, key, column), column
+                if (key, column) != ("unknown", "*"):
+                    yield (*self.path, key, column), column
         for written, one in zip(
             self.given.get("foreign-keys", {}), table.foreign_keys, strict=True
         ):

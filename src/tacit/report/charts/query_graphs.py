@@ -54,7 +54,7 @@ LEFT, EDGE = 3, 14  # around the picture: marks stand out of their boxes
 ROW = 24
 BOX, BOX_LINE, MARKED = "#ffffff", "#b8c2cc", "#fdece4"
 HOW = (
-    "Boxes are subgoals: tables as the query uses them. Lines join columns that must be "
+    "Boxes are the tables as the query uses them. Lines join columns that must be "
     "equal; ● is in the answer; any: nothing is asked of the column."
 )
 
@@ -150,15 +150,14 @@ def title(query: Drawn) -> str:
     matter = sum(mark == MATTERS for mark in dict(query.marks).values())
     if matter:
         return (
-            f"{who}: {'the marked subgoal' if matter == 1 else 'each marked subgoal'} can be "
+            f"{who}: {'the marked box' if matter == 1 else 'each marked box'} can be "
             "the row that matters"
         )
     if query.marks:
         return (
-            f"{who}: {len(query.marks)} of {plural('subgoal', many)} could be a row of the "
-            "other query"
+            f"{who}: {len(query.marks)} of {plural('box', many)} could be a row of the other query"
         )
-    return f"{who}: {plural('subgoal', many)}" if many else f"{who}: it depends on no table"
+    return f"{who}: {plural('box', many)}" if many else f"{who}: it depends on no table"
 
 
 def note(query: Drawn, shown: int, *, how: bool = True) -> str:
@@ -166,11 +165,9 @@ def note(query: Drawn, shown: int, *, how: bool = True) -> str:
     many = sum(len(part.atoms) for part in query.parts)
     said = [HOW] if how else []
     if how and MATTERS in dict(query.marks).values():
-        said.append("+ marks a subgoal that the row marked + in the tables can be.")
+        said.append("+ marks a box that the row marked + in the tables can be.")
     elif how and query.marks:
-        said.append(
-            "Numbers mark subgoals that could be one row with the subgoal of the same number."
-        )
+        said.append("Numbers mark boxes that could be one row with the box of the same number.")
     if not query.exact:
         said.append(
             "The query is not read exactly: drawn are its supports, which have all rows that it "
@@ -180,7 +177,7 @@ def note(query: Drawn, shown: int, *, how: bool = True) -> str:
         said.append(f"Its answer has the rows of {len(query.parts)} queries, one below the other.")
     if shown < many:
         said.append(
-            f"{shown} of its {many} subgoals are drawn: the marked ones and those nearest to them, "
+            f"{shown} of its {many} boxes are drawn: the marked ones and those nearest to them, "
             "or the first."
         )
     return " ".join(said)
@@ -382,7 +379,7 @@ def told(query: Drawn, kept: Sequence[Sequence[int]]) -> str:
             )
         found.append("; ".join([*said, *condition_texts(part)]))
     left = sum(len(part.atoms) for part in query.parts) - sum(map(len, kept))
-    return " or ".join(found) + (f"; and {plural('more subgoal', left)}" if left else "") + "."
+    return " or ".join(found) + (f"; and {plural('more box', left)}" if left else "") + "."
 
 
 def atom_text(atom: Atom, relations: Relations) -> str:

@@ -22,6 +22,7 @@ PAGES = {
     "repair": "Repair",
     "ledger": "Ledger",
     "try": "Try a query",
+    "help": "Help",
 }
 THEMES: dict[bool | None, tuple[str, str]] = {
     None: ("As the system", "brightness_auto"),

@@ -38,6 +38,8 @@ ROUTES = [
     ("/repair/{name:path}", "repair", "repair"),
     ("/ledger", "ledger", "ledger"),
     ("/try", "trying", "try"),
+    ("/help", "help", "help"),
+    ("/help/{name:path}", "help", "help"),
 ]
 SHEETS = {"release": ("release", "overview")}  # of which styles a page takes more than its own
 
@@ -93,7 +95,7 @@ def add_page(bench: Bench, path: str, module: str, current: str) -> None:
         show = import_module(f"tacit.workbench.pages.{module}.page").show
         with frame(visit, current, name or PAGES[current], SHEETS.get(module, (module,))):
             try:
-                if not book.exists and module != "start":
+                if not book.exists and module not in ("start", "help"):
                     nothing_yet(visit, PAGES[current])
                 else:
                     await (show(visit, name) if takes_name(show) else show(visit))

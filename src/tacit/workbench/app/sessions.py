@@ -37,6 +37,8 @@ class Session:
     began: float
     used: float
     plan: Path | None = None  # which plan it looks at
+    step: str = ""  # of the page Start, and whether all steps are shown
+    whole: bool = False
     on_end: list[Callable[[], None]] = field(default_factory=list, repr=False)
     ended: bool = False
 

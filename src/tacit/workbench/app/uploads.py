@@ -9,21 +9,22 @@ import filecmp
 import os
 import re
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from tacit.engines.attach import PARQUET
 from tacit.engines.files import csv_shape
+from tacit.engines.formats import IN_WORDS, TABLE_FILES, TEXT, ending_of, format_of
 from tacit.errors import DataError, InputError, TacitError
-from tacit.starter.looking import TEXT_FILES
 
 MOST_BYTES = 2 << 30
 LONGEST_NAME = 80
-KINDS = (*TEXT_FILES, *PARQUET)
+KINDS = TABLE_FILES
 MAGIC = b"PAR1"  # how a Parquet file begins and ends
+# How others begin; of those that are not named the first bytes do not tell.
+BEGINS = {"excel": (b"PK\x03\x04",), ".sav": (b"$FL2",), ".zsav": (b"$FL3",)}
 SAMPLE = 1 << 20
 
 
@@ -69,16 +70,16 @@ def safe_name(name: str) -> str:
     ('Patients_2024_final.csv', 'x.parquet', 'hidden.csv')
     >>> safe_name("table.exe")
     Traceback (most recent call last):
-    tacit.errors.InputError: 'table.exe' is not a kind of file that can be read here. Choose a CSV (.csv, .tsv, .txt) or Parquet (.parquet, .pq) file.
+    tacit.errors.InputError: 'table.exe' is not a kind of file that can be read here. Choose a file as CSV (.csv, .tsv, .txt, also with .gz or .zst), Parquet (.parquet, .pq), Excel (.xlsx), JSON lines (.jsonl, .ndjson), Arrow or Feather (.arrow, .feather), SPSS (.sav, .zsav), Stata (.dta) or SAS (.sas7bdat, .xpt).
     """  # noqa: E501
     last = re.split(r"[/\\]", name)[-1]
-    stem, dot, ending = last.rpartition(".")
-    ending = f".{ending.lower()}"
-    if not dot or ending not in KINDS:
-        kinds = f"Choose a CSV ({', '.join(TEXT_FILES)}) or Parquet ({', '.join(PARQUET)}) file."
+    ending = ending_of(Path(last))
+    if not ending:
         raise InputError(
-            f"{shortened(last)!r} is not a kind of file that can be read here.", hint=kinds
+            f"{shortened(last)!r} is not a kind of file that can be read here.",
+            hint=f"Choose a file as {IN_WORDS}.",
         )
+    stem = last[: -len(ending)]
     plain = re.sub(r"[^\w-]+", "_", stem).strip("_-")[:LONGEST_NAME]
     return (plain or "table") + ending
 
@@ -89,19 +90,24 @@ def shortened(name: str) -> str:
 
 
 async def store(
-    pieces: AsyncIterator[bytes], name: str, folder: Path, *, limit: int = MOST_BYTES
+    pieces: AsyncIterator[bytes],
+    name: str,
+    folder: Path,
+    *,
+    limit: int = MOST_BYTES,
+    check: Callable[[Path, str], None] | None = None,
 ) -> Stored:
     """Write what comes to a file in the folder;
     an InputError, and no file, where it is too much or no table.
 
-    A file of that name that is there stays:
+    `check` looks at it instead of `look_over`. A file of that name that is there stays:
     if it is the same it is taken, else the new one gets a number.
     """
     final = safe_name(name)
-    part = folder / f".upload-{secrets.token_hex(8)}{Path(final).suffix}"
+    part = folder / f".upload-{secrets.token_hex(8)}{ending_of(Path(final))}"
     try:
         await receive(pieces, part, final, limit)
-        await asyncio.to_thread(look_over, part, final)
+        await asyncio.to_thread(check or look_over, part, final)
         return await asyncio.to_thread(placed, part, folder / final)
     except TacitError as error:
         raise in_page_words(error) from None
@@ -137,17 +143,26 @@ def look_over(part: Path, final: str) -> None:
         tail = file.read()
     if not head:
         raise DataError(f"{final} is empty.", hint="It needs a first line with the column names.")
-    if part.suffix in PARQUET:
+    kind, ending = format_of(part), ending_of(part)
+    if kind == "parquet":
         if not head.startswith(MAGIC) or tail != MAGIC:
             raise DataError(
                 f"{final} is no whole Parquet file.",
                 hint="It may have been cut off on its way: save it again.",
             )
         return
-    if head.startswith((MAGIC, b"PK\x03\x04", b"\x1f\x8b")) or b"\0" in head:
+    begins = BEGINS.get(kind, BEGINS.get(ending, ()))
+    if begins and not head.startswith(begins):
+        raise DataError(
+            f"{final} is not what its name says.",
+            hint="Open it in the program that wrote it, and save it again.",
+        )
+    if kind != "csv":
+        return  # its reader says what is wrong
+    if ending in TEXT and (head.startswith((MAGIC, b"PK\x03\x04", b"\x1f\x8b")) or b"\0" in head):
         raise DataError(
             f"{final} is not text.",
-            hint="Save the table as CSV (UTF-8), not as a spreadsheet or an archive.",
+            hint="Save the table as CSV (UTF-8), or give it the ending of what it is.",
         )
     csv_shape(part, final)
 
@@ -155,7 +170,9 @@ def look_over(part: Path, final: str) -> None:
 def placed(part: Path, final: Path) -> Stored:
     """Give a finished file its name, or the next one that is free."""
     for number in count(1):
-        place = final if number == 1 else final.with_stem(f"{final.stem}-{number}")
+        ending = ending_of(final)
+        stem = final.name.removesuffix(ending)
+        place = final if number == 1 else final.with_name(f"{stem}-{number}{ending}")
         try:
             os.link(part, place)  # fails where the name is taken
         except FileExistsError:

@@ -436,9 +436,10 @@ def person_assumptions(table: Table, people: int, rows: int) -> tuple[Assumption
 def as_told(base: Counts, table: Table) -> Counts:
     """Sensitive values that the owner says are unknown, or the same, are so from here on."""
     for name in table.sensitive:
-        if name in table.unknown or name in table.merge_spelling:
+        unknown = (*table.unknown.get("*", ()), *table.unknown.get(name, ()))
+        if unknown or name in table.merge_spelling:
             merge = name in table.merge_spelling
-            base = cleaned(base, name, unknown=table.unknown.get(name, ()), merge_spelling=merge)
+            base = cleaned(base, name, unknown=unknown, merge_spelling=merge)
     return base
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.engines.attach import PARQUET
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.duckdb.words import csv_as_text, csv_error
 from tacit.engines.files import cannot_read, csv_shape
+from tacit.engines.formats import PARQUET
 from tacit.engines.sql import shapes, shapes_files
 from tacit.errors import DataError, EngineError, Mark, did_you_mean
 from tacit.families.synthetic.held import Integers

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.engines.attach import PARQUET
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.files import csv_shape
+from tacit.engines.formats import PARQUET
 from tacit.engines.sql import shapes
 from tacit.errors import DataError, did_you_mean
 from tacit.families.microdata.hierarchy import value_text

@@ -3,149 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
 from tacit.errors import InputError, TacitError
 from tacit.model.numbers import exact
-from tacit.plan.edit.wishes.checks import AddCheck, RemoveCheck, SetCheck
+from tacit.plan.edit.wishes.checks import RemoveCheck, SetCheck
 from tacit.plan.edit.wishes.releases import AddRelease
 from tacit.plan.read.policies import INCLUDE
 from tacit.plan.read.values import is_short_number
 from tacit.workbench.pages.start.fields import choice, entry, html, ticks, word
+from tacit.workbench.pages.start.offers import OFFERED, by_worry, offer_of
 from tacit.workbench.parts.notices import show_error
+from tacit.workbench.parts.terms import headed, tell
 
 if TYPE_CHECKING:
     from tacit.workbench.drafts import Draft
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A check that can be added here:
-    its parameters with values to begin with, and the words for it.
-
-    It is asked `of` a copy of the table, of views or of synthetic data (of `several` together), and
-    some are about a secret.
-    """
-
-    kind: str
-    parameters: Mapping[str, Any]
-    words: str
-    of: Literal["copies", "views", "synthetic"] = "copies"
-    several: bool = False
-    about_secret: bool = False
-
-    @property
-    def fewest(self) -> int:
-        """Of how many releases it can be asked at least.
-        One set of synthetic data is asked about for itself.
-        """
-        return 2 if self.several and self.of == "synthetic" else 1
-
-    def wish(self, releases: Sequence[str], secret: str) -> AddCheck:
-        """The wish for such a check.
-
-        >>> OFFERED["gamma"].wish(["men", "older"], "").parameters
-        {'releases': ['men', 'older'], 'gamma': Fraction(1, 2)}
-        """
-        if not releases or (self.about_secret and not secret):
-            raise InputError(
-                "it is not said what the check is about.",
-                hint="Choose a release." if secret or not self.about_secret else "Choose a secret.",
-            )
-        what: dict[str, Any] = {"secret": secret} if self.about_secret else {}
-        asked = {"releases": list(releases)} if self.several else {"release": releases[0]}
-        return AddCheck(self.kind, {**what, **asked, **self.parameters})
-
-
-OFFERED = {
-    "k": Offer("k-anonymity", {"k": 5}, "k-anonymity: nobody is one of fewer than k people"),
-    "distinct": Offer(
-        "l-diversity",
-        {"kind": "distinct", "l": 3},
-        "distinct l-diversity: l different values in every group",
-    ),
-    "entropy": Offer(
-        "l-diversity",
-        {"kind": "entropy", "l": 2},
-        "entropy l-diversity: and none of them too frequent",
-    ),
-    "recursive": Offer(
-        "l-diversity",
-        {"kind": "recursive", "c": 3, "l": 2},
-        "recursive (c, l)-diversity: the most frequent value is not too frequent",
-    ),
-    "closeness": Offer(
-        "t-closeness", {"t": Fraction(1, 5)}, "t-closeness: no group differs much from all rows"
-    ),
-    "perfect": Offer(
-        "perfect-privacy",
-        {},
-        "perfect privacy: a view tells nothing at all about a secret",
-        of="views",
-        about_secret=True,
-    ),
-    "gamma": Offer(
-        "gamma-privacy",
-        {"gamma": Fraction(1, 2)},
-        "gamma-privacy: views together make nobody's value likelier than gamma",
-        of="views",
-        several=True,
-    ),
-    "sind": Offer(
-        "k-sind",
-        {"k": 2},
-        "k-SIND: after views together everybody is like k - 1 others",
-        of="views",
-        several=True,
-    ),
-    "guess": Offer(
-        "g-safety",
-        {},
-        "g-safety: a view rules out no answer to a secret and proves none",
-        of="views",
-        about_secret=True,
-    ),
-    "evidence": Offer(
-        "e-safety",
-        {},
-        "e-safety: a view makes no answer to a secret likelier",
-        of="views",
-        about_secret=True,
-    ),
-    "dp": Offer(
-        "differential-privacy",
-        {},
-        "differential privacy: one person's value changes synthetic data by little",
-        of="synthetic",
-    ),
-    "pdp": Offer(
-        "probabilistic-dp",
-        {},
-        "probabilistic differential privacy: the same, but for rare outputs",
-        of="synthetic",
-    ),
-    "dp-all": Offer(
-        "differential-privacy",
-        {"epsilon": 2, "delta": Fraction(1, 100_000)},
-        "differential privacy of several together: what they spend in all",
-        of="synthetic",
-        several=True,
-    ),
-    "pdp-all": Offer(
-        "probabilistic-dp",
-        {"epsilon": 2, "delta": Fraction(1, 100_000)},
-        "probabilistic differential privacy of several together",
-        of="synthetic",
-        several=True,
-    ),
-}
 LOGARITHM = re.compile(r"ln\([0-9./]{1,40}\)")
 THRESHOLDS = (
     "k",
@@ -198,7 +78,7 @@ class Checks:
     async def show(self) -> None:
         """The whole section."""
         with ui.element("section").classes("card").props('aria-labelledby="checks-title"'):
-            html("h2", "What is to be checked", id="checks-title")
+            headed("What to protect against", "checks-title", "check", "release")
             ui.label(
                 "A check asks whether a release tells too much. Begin with these, and add others "
                 "on the way."
@@ -251,6 +131,9 @@ class Checks:
                 html("span", f" of {of}" + (f", {keys['kind']}" if "kind" in keys else "")).classes(
                     "muted"
                 )
+                if found := offer_of(str(kind), keys):
+                    text = f"{found.worry}: if it holds, {found.sentence}."
+                    tell(str(kind), text, str(kind), f"definitions/{kind}.md")
             for name in THRESHOLDS:
                 if isinstance(keys.get(name), int | Decimal | str) and not isinstance(
                     keys.get(name), bool
@@ -289,15 +172,17 @@ class Checks:
                 on_click=lambda: self.wish(AddRelease(self._free_name(), {"table": self.table})),
             ).props("outline no-caps")
         offered = {
-            key: one.words
+            key
             for key, one in OFFERED.items()
             if len(known[one.of]) >= one.fewest and (secrets or not one.about_secret)
         }
         if not offered:
             return
-        self._kind = self._kind if self._kind in offered else next(iter(offered))
+        self._kind = (
+            self._kind if self._kind in offered else next(one for one in OFFERED if one in offered)
+        )
         offer = OFFERED[self._kind]
-        choice(offered, self._kind, "Check to add", self._chose_kind, testid="add-kind")
+        choice(by_worry(offered), self._kind, "Check to add", self._chose_kind, testid="add-kind")
         self._ask_of(known[offer.of], several=offer.several)
         if offer.about_secret:
             self._secret = self._secret if self._secret in secrets else secrets[0]

@@ -25,6 +25,7 @@ from tacit.workbench.pages.start.fields import choice, html
 from tacit.workbench.parts.grids import csv_bytes
 from tacit.workbench.parts.pictures import picture
 from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.terms import headed
 
 ROLES = {
     "identifiers": "identifier",
@@ -76,7 +77,13 @@ class Columns:
         look = self.profile.look
         with ui.element("section").classes("card").props('aria-labelledby="columns-title"'):
             with ui.element("div").classes("row between"):
-                html("h2", "What is in the table", id="columns-title")
+                headed(
+                    "What is in the table",
+                    "columns-title",
+                    "identifier",
+                    "quasi-identifier",
+                    "sensitive",
+                )
                 ui.label(
                     f"{counted(look.rows, 'row')}, {counted(len(look.columns), 'column')}"
                 ).classes("fine")
@@ -131,6 +138,7 @@ class Columns:
                 for role, meaning in MEANINGS.items():
                     html("dt", role)
                     html("dd", meaning)
+            ui.link("More: what columns mean", "/help/guide.md#what-columns-mean")
 
     def _rows(self) -> None:
         self._body.clear()

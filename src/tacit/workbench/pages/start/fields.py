@@ -22,17 +22,25 @@ def html(tag: str, text: str, **attributes: str) -> ui.html:
 
 
 def choice(
-    options: Mapping[str, str],
+    options: Mapping[str, str] | Mapping[str, Mapping[str, str]],
     value: str,
     label: str,
     chosen: Callable[[str], Any],
     *,
     testid: str = "",
 ) -> ui.element:
-    """A list to choose from: what each option stands for, and what it is called."""
+    """A list to choose from: what each option stands for, and what it is called; or several such
+    lists by the heading above them.
+    """
     with ui.element("select").classes("field") as made:
         for key, words in options.items():
-            html("option", words, value=key)
+            if isinstance(words, str):
+                html("option", words, value=key)
+                continue
+            with ui.element("optgroup") as group:
+                group.props["label"] = key
+                for one, said in words.items():
+                    html("option", said, value=one)
     made.props["aria-label"] = label
     made.props["value"] = value
     if testid:

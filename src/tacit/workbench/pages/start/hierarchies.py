@@ -5,7 +5,8 @@ tree to look at before.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import os
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from functools import partial
@@ -14,8 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
+from nicegui.events import MultiUploadEventArguments
 
+from tacit.engines.files import read_rows
+from tacit.engines.formats import TEXT
 from tacit.errors import DataError, InputError, TacitError
+from tacit.families.microdata.hierarchy import value_text
 from tacit.model.schema import (
     CsvHierarchy,
     DateHierarchy,
@@ -31,11 +36,17 @@ from tacit.plan.edit.wishes.tables import SetHierarchy
 from tacit.plan.read.hierarchies import UNITS, height
 from tacit.plan.read.values import is_short_number
 from tacit.starter.coarsening import widths
-from tacit.starter.previews import Branch, Preview, file_height, preview
+from tacit.starter.grouping import groups_of
+from tacit.starter.hierarchy_files import is_called, matches, oddities
+from tacit.starter.previews import Branch, Preview, file_height, order, preview
+from tacit.workbench.app import uploads
 from tacit.workbench.app.uploads import in_page_words
 from tacit.workbench.drafts import data_files
+from tacit.workbench.pages.start.dropping import drop_zone
 from tacit.workbench.pages.start.fields import choice, entry, html
-from tacit.workbench.parts.notices import show_error
+from tacit.workbench.pages.start.grouping import Grouping
+from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.terms import headed
 
 if TYPE_CHECKING:
     from tacit.starter.guessing import Guess
@@ -43,6 +54,7 @@ if TYPE_CHECKING:
     from tacit.workbench.bench import Visit
     from tacit.workbench.drafts import Draft
 
+GROUPS = "groups"  # a way that becomes a file
 WAYS = {
     "": "none: released as it is",
     "*": "suppress: one step to *",
@@ -50,6 +62,7 @@ WAYS = {
     "dates": "months and years",
     "mask": "hide characters",
     "file": "a file with levels",
+    GROUPS: "groups of values, made here",
 }
 SIDES = {"right": "from the right (prefixes stay)", "left": "from the left"}
 MOST_LEVELS = 20
@@ -113,6 +126,15 @@ def read_units(text: str) -> DateHierarchy:
     return DateHierarchy(tuple(found))  # type: ignore[arg-type]
 
 
+def look_over(part: Path, name: str) -> None:
+    """Whether a file that came can be a hierarchy."""
+    rows = read_rows(part, name)
+    if not rows or len(rows[0][1]) < 2:
+        raise DataError(
+            f"{name} has no levels.", hint="Each line of it says: value;level 1;level 2;*"
+        )
+
+
 class Hierarchies:
     """The hierarchies of a table's quasi-identifiers."""
 
@@ -131,11 +153,35 @@ class Hierarchies:
     async def show(self) -> None:
         """The whole section."""
         with ui.element("section").classes("card").props('aria-labelledby="hierarchies-title"'):
-            html("h2", "How values become coarser", id="hierarchies-title")
+            headed("How values become coarser", "hierarchies-title", "hierarchy", "level")
             ui.label(
                 "Quasi-identifiers are released level by level coarser. Open one to see its "
                 "levels, and to choose another way."
             ).classes("muted")
+            with ui.element("div").classes("row hierarchy-files"):
+                self._upload = drop_zone(
+                    "Drop files of hierarchies here",
+                    coming=lambda: None,
+                    uploaded=self._uploaded,
+                    rejected=lambda: self._fail(
+                        InputError("this file was not taken.", hint="It must be a CSV file.")
+                    ),
+                    endings=TEXT,
+                    testid="drop-hierarchies",
+                    several=True,
+                )
+                ui.label(
+                    "Each line of a file says: value;level 1;level 2;*. A file goes to the column "
+                    "whose values it has."
+                ).classes("fine")
+                self._undo = ui.button("Undo the last change", on_click=self._undone).props(
+                    'outline no-caps data-testid="undo"'
+                )
+            self._said = (
+                ui.element("div")
+                .classes("said stack")
+                .props('aria-live="polite" data-testid="hierarchies-said"')
+            )
             self._none = ui.label(
                 "No column is a quasi-identifier yet. Give what others may know about a person "
                 "that role, above."
@@ -148,10 +194,71 @@ class Hierarchies:
         roles = self.draft.roles(self.table)
         quasi = [column for column, role in roles.items() if role == "quasi-identifiers"]
         self._none.set_visibility(not quasi)
+        self._undo.set_enabled(bool(self.draft.before))
         if list(self._panels) != quasi:
             self._rebuild(quasi)
         for panel in self._panels.values():
             await panel.sync()
+
+    async def _uploaded(self, event: MultiUploadEventArguments) -> None:
+        """Files that came: for which columns are they?"""
+        self._said.clear()
+        found: dict[str, str] = {}
+        for one in event.files:
+            try:
+                found |= dict.fromkeys(*await self._stored(one))
+            except TacitError as error:
+                self._fail(error)
+        self._upload.reset()
+        if not found:
+            return
+        await self.wish(
+            *(
+                SetHierarchy(self.table, column, CsvHierarchy(file))
+                for column, file in found.items()
+            )
+        )
+        with self._said:
+            names = ", ".join(f"{column}: {file}" for column, file in found.items())
+            notice(f"Matched by their values: {names}.", "good")
+
+    async def _stored(self, one: Any) -> tuple[list[str], str]:
+        """The columns that a file is for, and its name; it goes where there are none."""
+        folder = self.visit.book.folder
+        stored = await uploads.store(one.iterate(), one.name, folder, check=look_over)
+        file = os.path.relpath(stored.path, folder)
+        columns = await asyncio.to_thread(self._columns_of, file, stored.path)
+        if not columns:
+            if stored.is_new:
+                stored.path.unlink(missing_ok=True)
+            raise InputError(
+                f"{uploads.shortened(one.name)} fits no column: no quasi-identifier has all its "
+                "values in the first column of this file.",
+                hint="Every value of the data needs a line.",
+            )
+        return columns, file
+
+    def _columns_of(self, file: str, path: Path) -> list[str]:
+        """The columns that a file has levels for; those it is called after, if there are such."""
+        found = list(matches({file: path}, self._values()))
+        return [one for one in found if is_called(one, file)] or found
+
+    def _values(self) -> dict[str, list[Any]]:
+        """The values of the quasi-identifiers, as far as they were kept."""
+        roles = self.draft.roles(self.table)
+        return {
+            column: [value for value, _ in self.profile.values.get(column, ())]
+            for column, role in roles.items()
+            if role == "quasi-identifiers" and self.profile.has_all_values(column)
+        }
+
+    async def _undone(self) -> None:
+        self.draft.undo()
+        await self.wish()
+
+    def _fail(self, error: TacitError) -> None:
+        with self._said:
+            show_error(error)
 
     def _rebuild(self, quasi: list[str]) -> None:
         for name in [name for name in self._panels if name not in quasi]:
@@ -274,10 +381,54 @@ class Panel:
             "mask": lambda: MaskHierarchy("right"),
             "file": self._likely_file,
         }
+        if way == GROUPS:
+            return self._group()
         try:
             return self._set(specs[way]())
         except TacitError as error:
             self._fail(error)
+
+    def _group(self) -> None:
+        """Put values together by hand, from where the hierarchy is now."""
+        counted = self.section.profile.values.get(self.column, ())
+        if not counted or not self.section.profile.has_all_values(self.column):
+            self._fail(
+                InputError(
+                    f"{self.column} has too many different values to group them by hand.",
+                    hint="Choose bands, months and years, hidden characters, or a file.",
+                )
+            )
+            return
+        values = [(value_text(value), rows) for value, rows in sorted(counted, key=order)]
+        Grouping(self.column, groups_of(values, self._lines()), self._made).show(self._body)
+
+    def _lines(self) -> list[list[str]]:
+        """The lines of the file that is the hierarchy now."""
+        if not isinstance(self.spec, CsvHierarchy):
+            return []
+        visit = self.section.visit
+        try:
+            place = visit.bench.inside(visit.book.folder / self.spec.file)
+            return [row for _, row in read_rows(place, self.spec.file)]
+        except (TacitError, OSError):
+            return []
+
+    async def _made(self, text: str) -> None:
+        """A hierarchy that was made by hand becomes a file."""
+        folder = self.section.visit.book.folder
+
+        async def pieces() -> AsyncIterator[bytes]:
+            yield text.encode()
+
+        try:
+            stored = await uploads.store(
+                pieces(), f"hierarchy_{self.column}.csv", folder, check=look_over
+            )
+        except TacitError as error:
+            self._fail(error)
+            return
+        self._shown = None
+        await self._set(CsvHierarchy(os.path.relpath(stored.path, folder)))
 
     def _likely_file(self) -> CsvHierarchy:
         files = self._files()
@@ -394,6 +545,10 @@ class Panel:
                 )
             )
             return None
+        if isinstance(spec, CsvHierarchy) and profile.has_all_values(self.column):
+            rows = await asyncio.to_thread(read_rows, visit.book.folder / spec.file, spec.file)
+            for odd in oddities([value for value, _ in counted], rows):
+                notice(odd, "warn")
         show_tree(found, self.column, is_whole=profile.has_all_values(self.column))
         return found
 
@@ -418,7 +573,7 @@ def show_tree(found: Preview, column: str, *, is_whole: bool) -> None:
     name = escape(column, quote=True)
     heads = "".join(
         f'<th scope="col">{head}</th>'
-        for head in ("Level", "Labels", "Fewest rows of one", "For example")
+        for head in ("Level", "Labels", "Smallest group at this level", "For example")
     )
     rows = "".join(
         f"<tr><td>{step.height}</td><td>{step.labels:,}</td><td>{step.fewest:,}</td>"

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from nicegui import ui
-from nicegui.events import UploadEventArguments
+from nicegui.events import MultiUploadEventArguments
 
+from tacit.engines.formats import IN_WORDS, LAST_ENDINGS
 from tacit.engines.open import DATABASE_FILES
 from tacit.errors import InputError, TacitError
 from tacit.plan.edit.editing import Wish
@@ -23,10 +24,12 @@ from tacit.workbench.bench import Visit
 from tacit.workbench.drafts import Draft
 from tacit.workbench.pages.start.checks import Checks
 from tacit.workbench.pages.start.columns import Columns
+from tacit.workbench.pages.start.dropping import drop_zone
 from tacit.workbench.pages.start.fields import choice, entry, html
 from tacit.workbench.pages.start.hierarchies import Hierarchies
 from tacit.workbench.pages.start.latest import Latest
 from tacit.workbench.pages.start.packs import Packs
+from tacit.workbench.pages.start.steps import Steps
 from tacit.workbench.pages.start.synthetic import SyntheticReleases
 from tacit.workbench.pages.start.text import Text
 from tacit.workbench.pages.start.views import Views
@@ -133,10 +136,17 @@ class Opening:
         with ui.element("div").classes("stack"):
             html("h2", "A file")
             ui.label(
-                f"CSV or Parquet, up to {uploads.in_words(uploads.MOST_BYTES)}. It is stored "
-                "beside the plan."
+                "CSV, Excel, Parquet, JSON lines, Arrow, SPSS, Stata or SAS, up to "
+                f"{uploads.in_words(uploads.MOST_BYTES)}. It is stored beside the plan."
             ).classes("fine")
-            self._dropping()
+            self._upload = drop_zone(
+                "Drop a file here",
+                coming=self._coming,
+                uploaded=self._uploaded,
+                rejected=self._rejected,
+                endings=LAST_ENDINGS,
+                testid="drop",
+            )
             if files:
                 with ui.element("div").classes("row"):
                     html("span", "Or one that is there:").classes("fine")
@@ -148,55 +158,17 @@ class Opening:
                         testid="file",
                     )
 
-    def _dropping(self) -> None:
-        """A place to drop a file on, which is a button too.
-        NiceGUI's own has no names for screen readers: it works unseen.
-        """
-        self._upload = ui.upload(
-            auto_upload=True,
-            max_file_size=uploads.MOST_BYTES,
-            on_begin_upload=self._coming,
-            on_upload=self._uploaded,
-            on_rejected=self._rejected,
-        )
-        self._upload.props(
-            f'accept="{",".join(uploads.KINDS)}" data-testid="upload" aria-hidden="true"'
-        ).classes("unseen")
-        uploader = f"getElement({self._upload.id}).$refs.qRef"
-        with (
-            ui.element("button")
-            .classes("dropping")
-            .props('type="button" data-testid="drop"') as zone
-        ):
-            html("strong", "Drop a file here")
-            html("span", "or press to choose one").classes("fine")
-        zone.on("click", js_handler=f"() => {uploader}.pickFiles()")
-        zone.on(
-            "dragover",
-            js_handler=(
-                "(event) => { event.preventDefault(); event.currentTarget.classList.add('over'); }"
-            ),
-        )
-        zone.on("dragleave", js_handler="(event) => event.currentTarget.classList.remove('over')")
-        zone.on(
-            "drop",
-            js_handler=(
-                f"(event) => {{ event.preventDefault(); "
-                "event.currentTarget.classList.remove('over'); "
-                f"{uploader}.addFiles(event.dataTransfer.files); }}"
-            ),
-        )
-
     def _coming(self) -> None:
         self._said.clear()
         with self._said:
             notice("The file is on its way.")
 
-    async def _uploaded(self, event: UploadEventArguments) -> None:
+    async def _uploaded(self, event: MultiUploadEventArguments) -> None:
+        file = event.files[0]
         try:
             if self._into == ADD:
                 self._refuse_apart(".")
-            stored = await uploads.store(event.file.iterate(), event.file.name, self._folder())
+            stored = await uploads.store(file.iterate(), file.name, self._folder())
         except TacitError as error:
             self._fail(error)
             return
@@ -215,8 +187,7 @@ class Opening:
 
     def _rejected(self) -> None:
         kinds = (
-            f"It must be a CSV or Parquet file ({', '.join(uploads.KINDS)}) of at most "
-            f"{uploads.in_words(uploads.MOST_BYTES)}."
+            f"It must be a file as {IN_WORDS}, of at most {uploads.in_words(uploads.MOST_BYTES)}."
         )
         self._fail(InputError("this file was not taken.", hint=kinds))
 
@@ -464,8 +435,8 @@ class Desk:
     async def show(self) -> None:
         """Everything; columns come when they have been looked at."""
         self._unsaved = notice(
-            "This plan is not saved yet. Correct the roles, look at the hierarchies, then save it "
-            "at the end of the page."
+            "This plan is not saved yet. Correct the roles, look at the hierarchies, say what to "
+            "protect against, then save it under First look."
         )
         self._unsaved.set_visibility(self.draft.was is None)
         self._said = ui.element("div").classes("said").props('aria-live="polite"')
@@ -481,9 +452,12 @@ class Desk:
                     self._chose_table,
                     testid="which-table",
                 )
-        self._about = ui.element("div").classes("stack").style("gap: 1.25rem")
+        self._waiting = ui.element("div").classes("stack").style("gap: 1.25rem")
+        self._steps = Steps(self.visit.session, self.visit.session.step)
+        self._steps.show()
         self._text = Text(self.visit, self.draft, self._typed, self._saved)
-        await self._text.show()
+        with self._steps.places["plan"]:
+            await self._text.show()
         await self._fill()
         self._seen = self._now()
         await self._follow()
@@ -522,11 +496,13 @@ class Desk:
 
     async def _fill(self, *, again: bool = False) -> None:
         """The sections about a table, or the work that they wait for."""
-        self._about.clear()
+        self._waiting.clear()
+        for step in ("columns", "hierarchies", "checks"):
+            self._steps.places[step].clear()
         self._parts = []
         if not self.table:
             return
-        with self._about:
+        with self._waiting:
             profile = self.draft.profiles.get(self.table)
             if profile is None and await self._is_broken():
                 notice(
@@ -540,15 +516,23 @@ class Desk:
                 return
             for note in profile.look.notes:
                 notice(note[:1].upper() + note[1:], "warn")
-            self._parts = [
+        parts: list[tuple[str, Any]] = [
+            (
+                "columns",
                 Columns(self.visit, self.draft, profile, self.table, self._wish, self._look_again),
+            ),
+            (
+                "hierarchies",
                 Hierarchies(self.visit, self.draft, profile, self.table, self._wish),
-                Views(self.visit, self.draft, self._wish),
-                SyntheticReleases(self.visit, self.draft, self.table, self._wish),
-                Checks(self.draft, self.table, self._wish),
-                Packs(self.draft, self.table, self._wish),
-            ]
-            for part in self._parts:
+            ),
+            ("checks", Checks(self.draft, self.table, self._wish)),
+            ("checks", Packs(self.draft, self.table, self._wish)),
+            ("checks", Views(self.visit, self.draft, self._wish)),
+            ("checks", SyntheticReleases(self.visit, self.draft, self.table, self._wish)),
+        ]
+        self._parts = [part for _, part in parts]
+        for step, part in parts:
+            with self._steps.places[step]:
                 await part.show()
 
     async def _is_broken(self) -> bool:

@@ -34,6 +34,7 @@ from tacit.workbench.pages.start.synthetic_fields import (
     wishes_of,
 )
 from tacit.workbench.parts.notices import notice, show_error
+from tacit.workbench.parts.terms import headed
 
 MECHANISMS = {
     "dirichlet": "Dirichlet: people are drawn",
@@ -95,7 +96,9 @@ class SyntheticReleases:
     async def show(self) -> None:
         """The whole section."""
         with ui.element("section").classes("card").props('aria-labelledby="synthetic-title"'):
-            html("h2", "Synthetic data", id="synthetic-title")
+            headed(
+                "Synthetic data", "synthetic-title", "synthetic data", "epsilon and delta", "domain"
+            )
             ui.label(
                 "Made-up people instead of true ones, with a proof of how little one true person "
                 "changes them. They are drawn on the page Repair."

@@ -66,10 +66,10 @@ class Text:
         """The whole section."""
         with ui.element("section").classes("card").props('aria-labelledby="text-title"'):
             with ui.element("div").classes("row between"):
-                html("h2", "The plan", id="text-title")
+                html("h2", "First look: the plan", id="text-title")
                 ui.label(self.visit.book.name).classes("fine")
             ui.label(
-                "This is what was chosen above, as a file that the command line reads too. Edit it "
+                "This is what was chosen, as a file that the command line reads too. Edit it "
                 "if you like: the page follows. A text with errors is not saved."
             ).classes("muted")
             self._said = ui.element("div").classes("said editor-said").props('aria-live="polite"')

@@ -16,6 +16,7 @@ from tacit.plan.edit.wishes.releases import AddRelease, RemoveRelease
 from tacit.workbench import drafts
 from tacit.workbench.pages.start.fields import choice, entry, html, ticks, writing
 from tacit.workbench.parts.notices import show_error
+from tacit.workbench.parts.terms import headed
 
 if TYPE_CHECKING:
     from tacit.workbench.bench import Visit
@@ -82,7 +83,7 @@ class Views:
     async def show(self) -> None:
         """The whole section."""
         with ui.element("section").classes("card").props('aria-labelledby="views-title"'):
-            html("h2", "Views, secrets and roles", id="views-title")
+            headed("Views, secrets and roles", "views-title", "view", "secret", "role")
             ui.label(
                 "For answers to queries instead of whole tables. Leave it if you release only "
                 "copies of the table."

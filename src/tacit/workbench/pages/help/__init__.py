@@ -1,0 +1,1 @@
+"""Help: the documentation, on this machine."""
