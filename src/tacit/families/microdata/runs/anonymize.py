@@ -162,7 +162,7 @@ def by_lattice(task: Task, job: Job) -> Repaired | NotRepaired:
         choices=choices(task, judge, cost, found, best),
         all_choices=found.all_minimal
         and judge.is_thorough
-        and (task.beside is None or judge.is_monotone)
+        and not (task.beside is not None and task.beside.counts_worlds)
         and len(found.minimal) <= CHART,
         aware=minimality_stories(task, made.recoded),
         nodes=nodes,
@@ -232,7 +232,7 @@ def why_unproved(task: Task, judge: Judge, found: Found) -> str:
             f"at {plural('choice', task.beside.open_)} of levels it was not found out what they "
             "tell together with what is out"
         )
-    if task.beside is not None and not task.beside.is_monotone:
+    if task.beside is not None and task.beside.counts_worlds:
         return (
             "levels that fail by themselves were not asked about together with what is out, "
             "which may make beliefs smaller"

@@ -54,7 +54,12 @@ class Published:
     @property
     def is_monotone(self) -> bool:
         """Do levels above some that hold hold too?"""
-        return not any(one.definition.asks_together & COUNTED for _, one, _ in self.asked)
+        return all(one.definition.monotone_together for _, one, _ in self.asked)
+
+    @property
+    def counts_worlds(self) -> bool:
+        """Is it asked how likely something is? Levels that fail by themselves may hold then."""
+        return any(one.definition.asks_together & COUNTED for _, one, _ in self.asked)
 
     def stops(self, levels: Mapping[str, int]) -> Required | None:
         """The first check that is not shown to hold at some levels for who has the others too."""
@@ -91,7 +96,7 @@ def at_levels(joint: JointQuestion, levels: Mapping[str, int]) -> JointQuestion:
         joint.copies[-1],
         levels={name: trees[name].level(levels.get(name, 0)) for name in joint.asked.quasi},
     )
-    return replace(joint, copies=[*joint.copies[:-1], last], seconds=SECONDS)
+    return joint.with_last(last, SECONDS)
 
 
 @contextmanager

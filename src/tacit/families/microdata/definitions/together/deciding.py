@@ -11,7 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
-from tacit.families.microdata.definitions.together.judging import known_of, worst_by_name
+from tacit.families.microdata.definitions.together.judging import (
+    known_of,
+    values_before,
+    worst_by_name,
+)
 from tacit.families.microdata.definitions.together.question import JointQuestion
 from tacit.families.microdata.definitions.together.releases import (
     ABSENT,
@@ -20,7 +24,7 @@ from tacit.families.microdata.definitions.together.releases import (
     Releases,
     TooLarge,
 )
-from tacit.families.microdata.definitions.together.seen import COUNTED, About, Seen
+from tacit.families.microdata.definitions.together.seen import COUNTED, SHOWN, About, Seen
 from tacit.families.microdata.definitions.together.worlds import (
     Worlds,
     explored,
@@ -40,6 +44,10 @@ def holds_together(
     readings = (asked, *asked.readings) if definition.needs_sensitive else (asked,)
     if definition.asks_together & COUNTED:
         return _counted(definition, joint, readings, column)
+    if definition.asks_together <= SHOWN:
+        return bool(Asking(definition, joint, readings, column).passing(_has(joint)).all())
+    if "lost" in definition.asks_together and not _is_known_before(joint):
+        return None
     asking = Asking(definition, joint, readings, column)
     try:
         if not asking.passing(at_most(joint.releases)).all():
@@ -89,20 +97,28 @@ class Asking:
             rows = int(fewest_rows(releases, one)[class_])
         for reading in self.readings:
             codes: set[int] = set()
+            lost: int | None = None
             if self.column is not None:
-                codes = set(self.joint.values(reading, self.column)[tuples].tolist()) - {-1}
-            seen = Seen(About(reading, self.column or ""), tuple(sorted(codes)), rows=rows)
+                value_of = self.joint.values(reading, self.column)
+                codes = set(value_of[tuples].tolist()) - {-1}
+                if "lost" in self.definition.asks_together:
+                    lost = self._lost(class_, codes, value_of)
+            about = About(reading, self.column or "")
+            seen = Seen(about, tuple(sorted(codes)), rows=rows, lost=lost)
             if any(score.fails for score in self.definition.scores(seen)):
                 return False
         return True
+
+    def _lost(self, class_: int, codes: set[int], value_of: Integers) -> int | None:
+        before = values_before(self.joint, value_of, class_)
+        return None if before is None or before[0] is None else len(before[0] - codes)
 
 
 def _shown(asking: Asking) -> bool | None:
     """Look for worlds that show enough for everybody, and end with the first who has no more."""
     joint, releases = asking.joint, asking.joint.releases
     deadline, is_known = Deadline(joint.seconds), True
-    has = Worlds(releases.has.classes, releases.has.tuples, np.ones(1, dtype=bool))
-    passing = asking.passing(has)
+    passing = asking.passing(_has(joint))
     if not passing[releases.settled].all():
         return False
     for part in releases.connected():
@@ -117,6 +133,17 @@ def _shown(asking: Asking) -> bool | None:
         except (OutOfTime, TooLarge):
             is_known = False
     return True if is_known else None
+
+
+def _has(joint: JointQuestion) -> Worlds:
+    """What the data show of everybody: one world."""
+    has = joint.releases.has
+    return Worlds(has.classes, has.tuples, np.ones(len(joint.releases.sizes), dtype=bool))
+
+
+def _is_known_before(joint: JointQuestion) -> bool:
+    """Is it known what everybody could have before?"""
+    return joint.before is None or bool(joint.before.possible.known.all())
 
 
 def at_most(releases: Releases) -> Worlds:
