@@ -20,7 +20,9 @@ from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.recoded import Recoded
 from tacit.families.microdata.repair.boxes import Axis, axes_of, places_of
 from tacit.families.microdata.repair.hilbert import hilbert_order
+from tacit.families.microdata.repair.judging import Beside
 from tacit.families.microdata.repair.required import Required, all_hold, failing_groups
+from tacit.families.words import listed
 from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
@@ -195,7 +197,7 @@ class Ground:
     its axes, where its rows stand, and who judges the groups.
 
     Only combinations of one `zone` may be grouped: where some columns are left as they are, there
-    are several. `spare` rows may be suppressed.
+    are several. `spare` rows may be suppressed. `beside` is what is out already.
     """
 
     raw: MicrodataQuestion
@@ -205,6 +207,25 @@ class Ground:
     zone: Integers
     spare: int
     job: Job
+    beside: Beside | None = None
+
+    def failing_beside(self, groups: Partition) -> Mask:
+        """The groups that have to change because of what is out already."""
+        found = np.zeros(len(groups), dtype=bool)
+        if self.beside is not None:
+            groups = compact(groups, len(self.raw.base))
+            failing = self.beside.failing(self.recoded(groups))
+            if failing is not None:
+                found[groups.owner[failing[1]]] = True
+        return found
+
+    def failed(self, groups: Partition) -> str:
+        """The first check that fails, also with what is out."""
+        if self.beside is not None and not self.judge.failing(groups).any():
+            failing = self.beside.failing(self.recoded(groups))
+            if failing is not None:
+                return f"{failing[0].label} together with {listed(self.beside.names)}"
+        return self.judge.failed(groups)
 
     def everybody(self) -> Partition:
         """The coarsest groups that are allowed."""
@@ -228,6 +249,7 @@ def ground(
     at_most: Mapping[str, int] | None = None,
     suppress: int = 0,
     job: Job | None = None,
+    beside: Beside | None = None,
 ) -> Ground:
     """Lay out a table. Columns that `at_most` gives 0 levels are left as they are."""
     hide = any(one.definition.missing != "own-group" for one in required)
@@ -239,7 +261,8 @@ def ground(
         [axes[number].last + 1 for number in kept],
         len(raw.base),
     )
-    return Ground(raw, judge(raw, required), axes, places, zone, suppress, job or Job())
+    judging = judge(raw, required)
+    return Ground(raw, judging, axes, places, zone, suppress, job or Job(), beside)
 
 
 def refusal(laid: Ground) -> Grouping | None:
@@ -253,6 +276,15 @@ def refusal(laid: Ground) -> Grouping | None:
         )
     if not laid.axes or not len(laid.raw.base):
         return checked(laid, laid.everybody())
+    if laid.beside is not None and laid.beside.is_monotone and not laid.spare:
+        failing = laid.beside.failing(laid.recoded(laid.everybody()))
+        if failing is not None:
+            out = listed(laid.beside.names)
+            return Grouping(
+                None,
+                f"even the coarsest groups fail {failing[0].label} together with {out}",
+                proved=not laid.beside.open_,
+            )
     return None
 
 
@@ -260,7 +292,7 @@ def checked(laid: Ground, groups: Partition) -> Grouping:
     """Hand a partition back if its release, as a reader sees it, meets all checks."""
     recoded = laid.recoded(groups)
     question = recoded.question()
-    if all_hold(question, laid.judge.required):
+    if all_hold(question, laid.judge.required) and not laid.failing_beside(groups).any():
         return Grouping(recoded, f"{len(groups):,} groups of their own")
     failed = next(
         (one.label for one in laid.judge.required if one.ask(question).status != "holds"),
@@ -288,6 +320,8 @@ def settled(laid: Ground, groups: Partition) -> Grouping:
         groups = groups.joined(alike(laid, groups))
         failing = laid.judge.failing(groups)
         if not failing.any():
+            failing = laid.failing_beside(groups)
+        if not failing.any():
             return checked(laid, groups)
         groups, failing = neighbours_joined(laid, groups, failing)
         if failing.any() and not failing.all():
@@ -304,7 +338,7 @@ def settled(laid: Ground, groups: Partition) -> Grouping:
         groups, reach = coarser, 2 * reach
     if not len(groups):
         return Grouping(None, "no row would be left")
-    return Grouping(None, f"no groups were found for which {laid.judge.failed(groups)} holds")
+    return Grouping(None, f"no groups were found for which {laid.failed(groups)} holds")
 
 
 def alike(laid: Ground, groups: Partition) -> Integers:

@@ -303,7 +303,12 @@ def greatest_belief(question: MicrodataQuestion) -> Fraction | None:
 def by_groups(task: Task, job: Job) -> Repaired | NotRepaired:
     """The groups that Mondrian or the window finds."""
     refuse_for_groups(task)
-    common: dict[str, Any] = {"at_most": task.repair.at_most, "suppress": task.suppress, "job": job}
+    common: dict[str, Any] = {
+        "at_most": task.repair.at_most,
+        "suppress": task.suppress,
+        "job": job,
+        "beside": task.beside,
+    }
     if task.repair.method == "mondrian":
         from tacit.families.microdata.repair.mondrian import mondrian
 

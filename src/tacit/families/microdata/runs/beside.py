@@ -11,7 +11,7 @@ from tacit.checking.concerning import all_out
 from tacit.checking.holdings.holdings import holdings_of
 from tacit.checking.judging import judged, with_left_out
 from tacit.families.catalog import define, kinds_of
-from tacit.families.microdata.reading.together import NOWHERE
+from tacit.families.microdata.reading.together import NOWHERE, joint_questions_of
 from tacit.model.release import Microdata
 from tacit.model.verdict import Reason, Verdict
 from tacit.plan.opened import OpenPlan
@@ -36,6 +36,7 @@ def beside_what_is_out(found: Repaired, plan: Plan) -> Repaired:
     with OpenPlan(
         replace(plan, releases={**plan.releases, new: as_release(found, plan, new)})
     ) as opened:
+        joint_questions_of(opened).found[new] = found.recoded
         verdicts = [
             beside(replace(check, releases=(new,)), one, opened)
             for check, one in zip(checks, found.verdicts, strict=True)

@@ -15,7 +15,8 @@ from tacit.checking.concerning import all_out
 from tacit.checking.holdings.holdings import holdings_of
 from tacit.errors import TacitError
 from tacit.families.catalog import kinds_of
-from tacit.families.microdata.definitions.together.deciding import holds_together
+from tacit.families.microdata.definitions.together.deciding import failing_rows, holds_together
+from tacit.families.microdata.definitions.together.grouped import grouped
 from tacit.families.microdata.definitions.together.judging import answer_together, refuse
 from tacit.families.microdata.definitions.together.question import JointQuestion
 from tacit.families.microdata.definitions.together.seen import COUNTED
@@ -28,7 +29,9 @@ from tacit.model.verdict import Verdict
 from tacit.plan.opened import OpenPlan
 
 if TYPE_CHECKING:
+    from tacit.families.microdata.groups import Mask
     from tacit.families.microdata.microdata import MicrodataQuestion
+    from tacit.families.microdata.recoded import Recoded
     from tacit.families.microdata.runs.task import Task
     from tacit.plan.plan import Plan
 
@@ -71,6 +74,19 @@ class Published:
                     return one
         return None
 
+    def failing(self, recoded: Recoded) -> tuple[Required, Mask] | None:
+        """The first check that is not shown to hold for what was found, and the cells of the
+        groups that have to change; None where all hold.
+        """
+        for _, one, some in self.asked:
+            for joint in some:
+                found = grouped(replace(joint, seconds=SECONDS), recoded)
+                people, is_known = failing_rows(one.definition, found.joint, one.sensitive)
+                self.open_ += not is_known
+                if people.any():
+                    return one, found.cells_with(people)
+        return None
+
     def verdicts(
         self,
         alone: Sequence[Verdict],
@@ -101,8 +117,8 @@ def at_levels(joint: JointQuestion, levels: Mapping[str, int]) -> JointQuestion:
 
 @contextmanager
 def published(plan: Plan, task: Task, job: Job) -> Iterator[Published | None]:
-    """What is out beside a release that is searched; None where nothing is, where something of it
-    cannot be judged together, or where rows may be dropped: then who is in it depends on them.
+    """What is out beside a release that is searched; None where nothing is, or where something of
+    it cannot be judged together.
     """
     own = plan.releases[task.release]
     assert isinstance(own, Microdata)
@@ -111,7 +127,7 @@ def published(plan: Plan, task: Task, job: Job) -> Iterator[Published | None]:
         for one in plan.checks
         if task.release in one.releases and one.kind in kinds_of("microdata")
     ]
-    if task.suppress or (not all_out(plan) and not any(one.given for one in checks)):
+    if not all_out(plan) and not any(one.given for one in checks):
         yield None
         return
     new = f"{task.release} as found"

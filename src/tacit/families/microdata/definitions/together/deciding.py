@@ -57,6 +57,29 @@ def holds_together(
     return _shown(asking)
 
 
+def failing_rows(
+    definition: MicrodataDefinition, joint: JointQuestion, sensitive: str | None
+) -> tuple[Flags, bool]:
+    """Which combinations have people for whom it is not shown to hold, under every reading; and
+    whether somebody is known to fail, or nobody.
+    """
+    releases = joint.releases
+    holds = holds_together(definition, joint, sensitive)
+    if holds:
+        return np.zeros(len(releases.class_of), dtype=bool), True
+    fails: Flags = np.full(len(releases.sizes) + 1, definition.averages)
+    column = sensitive or (joint.asked.sensitive[0] if joint.asked.sensitive else None)
+    readings = (
+        (joint.asked, *joint.asked.readings) if definition.needs_sensitive else (joint.asked,)
+    )
+    worlds = joint.counted if definition.asks_together & COUNTED else joint.possible
+    for one in () if definition.averages else readings:
+        for class_, seen in enumerate(known_of(definition, joint, one, column, worlds)):
+            fails[class_] |= seen is None or any(one.fails for one in definition.scores(seen))
+    fails[-1] = False  # who is in no release
+    return fails[releases.class_of], holds is not None
+
+
 def _counted(
     definition: MicrodataDefinition,
     joint: JointQuestion,
