@@ -39,45 +39,45 @@ def holds_together(
     definition: MicrodataDefinition, joint: JointQuestion, sensitive: str | None
 ) -> bool | None:
     """Does it hold under every reading of the values? None where that was not found out."""
-    asked = joint.asked
-    column = sensitive or (asked.sensitive[0] if asked.sensitive else None)
-    readings = (asked, *asked.readings) if definition.needs_sensitive else (asked,)
-    if definition.asks_together & COUNTED:
-        return _counted(definition, joint, readings, column)
-    if definition.asks_together <= SHOWN:
-        return bool(Asking(definition, joint, readings, column).passing(_has(joint)).all())
-    if "lost" in definition.asks_together and not _is_known_before(joint):
-        return None
-    asking = Asking(definition, joint, readings, column)
-    try:
-        if not asking.passing(at_most(joint.releases)).all():
-            return False
-    except TooLarge:
-        pass  # no quick refutation
-    return _shown(asking)
+    failing, open_ = _failing(definition, joint, sensitive, first=True)
+    return False if failing.any() else None if open_.any() else True
 
 
 def failing_rows(
     definition: MicrodataDefinition, joint: JointQuestion, sensitive: str | None
 ) -> tuple[Flags, bool]:
-    """Which combinations have people for whom it is not shown to hold, under every reading; and
-    whether somebody is known to fail, or nobody.
+    """Which combinations have people for whom it is not shown to hold, under every reading; not
+    all of them where some are found quickly. And whether it is known that somebody fails, or none.
     """
-    releases = joint.releases
-    holds = holds_together(definition, joint, sensitive)
-    if holds:
-        return np.zeros(len(releases.class_of), dtype=bool), True
-    fails: Flags = np.full(len(releases.sizes) + 1, definition.averages)
-    column = sensitive or (joint.asked.sensitive[0] if joint.asked.sensitive else None)
-    readings = (
-        (joint.asked, *joint.asked.readings) if definition.needs_sensitive else (joint.asked,)
-    )
-    worlds = joint.counted if definition.asks_together & COUNTED else joint.possible
-    for one in () if definition.averages else readings:
-        for class_, seen in enumerate(known_of(definition, joint, one, column, worlds)):
-            fails[class_] |= seen is None or any(one.fails for one in definition.scores(seen))
-    fails[-1] = False  # who is in no release
-    return fails[releases.class_of], holds is not None
+    failing, open_ = _failing(definition, joint, sensitive, first=False)
+    fails = np.append(failing | open_, False)  # who is in no release does not
+    return fails[joint.releases.class_of], bool(failing.any() or not open_.any())
+
+
+def _failing(
+    definition: MicrodataDefinition, joint: JointQuestion, sensitive: str | None, *, first: bool
+) -> tuple[Flags, Flags]:
+    """Classes that fail, and those of which it was not found out. Where the `first` that fails is
+    enough, not all.
+    """
+    asked = joint.asked
+    column = sensitive or (asked.sensitive[0] if asked.sensitive else None)
+    readings = (asked, *asked.readings) if definition.needs_sensitive else (asked,)
+    if definition.asks_together & COUNTED:
+        return _counted(definition, joint, readings, column)
+    asking = Asking(definition, joint, readings, column)
+    nobody: Flags = np.zeros(len(joint.releases.sizes), dtype=bool)
+    if definition.asks_together <= SHOWN:
+        return ~asking.passing(_has(joint)), nobody
+    if "lost" in definition.asks_together and not _is_known_before(joint):
+        return nobody, ~nobody
+    try:
+        failing = ~asking.passing(at_most(joint.releases))
+        if failing.any():
+            return failing, nobody
+    except TooLarge:
+        pass  # no quick refutation
+    return _shown(asking, first=first)
 
 
 def _counted(
@@ -85,11 +85,22 @@ def _counted(
     joint: JointQuestion,
     readings: tuple[MicrodataQuestion, ...],
     column: str | None,
-) -> bool | None:
-    found = [worst_by_name(definition, joint, one, column, joint.counted) for one in readings]
-    if any(worst.score.fails for tally in found for worst in tally.found.values()):
-        return False
-    return None if any(tally.unknown for tally in found) else True
+) -> tuple[Flags, Flags]:
+    """The same by how likely everything is; a mean is everybody's."""
+    failing: Flags = np.zeros(len(joint.releases.sizes), dtype=bool)
+    open_ = failing.copy()
+    for one in readings:
+        if definition.averages:
+            tally = worst_by_name(definition, joint, one, column, joint.counted)
+            failing |= any(worst.score.fails for worst in tally.found.values())
+            open_ |= bool(tally.unknown)
+            continue
+        for class_, seen in enumerate(known_of(definition, joint, one, column, joint.counted)):
+            if seen is None:
+                open_[class_] = True
+            elif any(score.fails for score in definition.scores(seen)):
+                failing[class_] = True
+    return failing, open_
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,13 +148,17 @@ class Asking:
         return None if before is None or before[0] is None else len(before[0] - codes)
 
 
-def _shown(asking: Asking) -> bool | None:
-    """Look for worlds that show enough for everybody, and end with the first who has no more."""
+def _shown(asking: Asking, *, first: bool) -> tuple[Flags, Flags]:
+    """Look for worlds that show enough for everybody; if one is enough, end with the first part of
+    the people in which somebody has no more.
+    """
     joint, releases = asking.joint, asking.joint.releases
-    deadline, is_known = Deadline(joint.seconds), True
+    deadline = Deadline(joint.seconds)
     passing = asking.passing(_has(joint))
-    if not passing[releases.settled].all():
-        return False
+    failing: Flags = ~passing & releases.settled
+    open_classes: Flags = np.zeros(len(passing), dtype=bool)
+    if failing.any() and first:
+        return failing, open_classes
     for part in releases.connected():
         open_ = ~passing[part.classes]
         try:
@@ -151,11 +166,12 @@ def _shown(asking: Asking) -> bool | None:
             for _ in explored(part, can, open_, deadline, joint.job):
                 for at in np.flatnonzero(open_).tolist():
                     open_[at] = not asking.passes(int(part.classes[at]), part.tuples[can[at]])
-            if open_.any():
-                return False
+            failing[part.classes[open_]] = True
+            if first and open_.any():
+                break
         except (OutOfTime, TooLarge):
-            is_known = False
-    return True if is_known else None
+            open_classes[part.classes[open_]] = True
+    return failing, open_classes
 
 
 def _has(joint: JointQuestion) -> Worlds:

@@ -12,6 +12,7 @@ from tacit.errors import DataError, Mark
 from tacit.families.definition import EQUALLY_LIKELY
 from tacit.families.microdata.definitions.asking import answer_with
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.definitions.together.leftover import leftover
 from tacit.families.microdata.definitions.together.question import JointQuestion
 from tacit.families.microdata.definitions.together.seen import (
     COUNTED,
@@ -130,11 +131,19 @@ def judge(
     worst = worst_by_name(definition, joint, question, column, worlds)
     failing = [one for one in worst.found.values() if one.score.fails]
     measured = {name: one.score.value for name, one in worst.found.items()}
-    if failing:
-        return _breached(definition, joint, base, failing[0], worst, measured)
-    if worst.unknown:
+    if worst.unknown and not failing:
         return _undecided(base, joint, worlds, worst)
-    return _holds(joint, base, column, worst, measured or dict(alone.measured))
+    verdict = (
+        _breached(definition, joint, base, failing[0], worst, measured)
+        if failing
+        else _holds(joint, base, column, worst, measured or dict(alone.measured))
+    )
+    if column is None or not definition.needs_sensitive:
+        return verdict
+    assert not isinstance(verdict.evidence, Reason)
+    left = {"left": leftover(joint, question, column, worlds)}
+    evidence = replace(verdict.evidence, personal={**verdict.evidence.personal, **left})
+    return replace(verdict, evidence=evidence)
 
 
 @dataclass(slots=True)
