@@ -35,6 +35,20 @@ class Outcome:
     sizes: Integers
 
 
+@dataclass(frozen=True, slots=True)
+class FailsBeside:
+    """The check that fails together with what is out, and the groups that have to change.
+
+    `cells` marks the cells of their people. `near` has pairs of a group that is out and a cell, for
+    groups that are out with somebody who fails: where all their people are in one group of what was
+    found, these can have each other's values.
+    """
+
+    required: Required
+    cells: Mask
+    near: Integers
+
+
 class Beside(Protocol):
     """What is out already: it is judged together with a release that holds by itself."""
 
@@ -53,9 +67,9 @@ class Beside(Protocol):
     def stops(self, levels: Mapping[str, int]) -> Required | None:
         """The check that does not hold at some levels together with what is out."""
 
-    def failing(self, recoded: Recoded) -> tuple[Required, Mask] | None:
-        """The check that does not hold for groups of their own, or without some rows, together
-        with what is out, and the cells of the groups that have to change; None where all hold.
+    def failing(self, recoded: Recoded) -> FailsBeside | None:
+        """What does not hold for groups of their own, or without some rows, together with what is
+        out; None where all hold.
         """
 
 
@@ -147,12 +161,11 @@ class Judge:
             recoded = generalized(self.raw, self.lattice.named(node), keep=rows)
             if (found := beside.failing(recoded)) is None:
                 break
-            stopped, cells = found
-            kept &= ~np.isin(groups.keys, groups.key_of_row[recoded.rows[cells]])
+            kept &= ~np.isin(groups.keys, groups.key_of_row[recoded.rows[found.cells]])
             kept = self._kept(question, kept)
             gone = question.base.rows - rows_in(question, kept)
             if gone > self.suppress or not kept.any():
-                return replace(outcome, holds=False, suppressed=gone, stopped_by=stopped)
+                return replace(outcome, holds=False, suppressed=gone, stopped_by=found.required)
         self._kept_beside[node] = kept
         stopped_by = next(
             (one for one in self.required if not one.holds(only(question, kept))), None

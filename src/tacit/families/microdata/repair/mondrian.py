@@ -120,7 +120,7 @@ def all_together(splitter: Splitter, found: NotOneByOne) -> Grouping:
             None, f"{laid.judge.failed(whole)} fails with {together(laid)}", proved=proved
         )
     groups = split_all(splitter, whole, Together(laid))
-    if laid.failing_beside(groups).any():
+    if laid.fails_beside(groups) is not None:
         return Grouping(None, f"no groups were found for which {laid.failed(groups)} holds")
     return checked(laid, groups)
 

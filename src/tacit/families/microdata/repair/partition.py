@@ -20,7 +20,7 @@ from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.recoded import Recoded
 from tacit.families.microdata.repair.boxes import Axis, axes_of, places_of
 from tacit.families.microdata.repair.hilbert import hilbert_order
-from tacit.families.microdata.repair.judging import Beside
+from tacit.families.microdata.repair.judging import Beside, FailsBeside
 from tacit.families.microdata.repair.required import Required, all_hold, failing_groups
 from tacit.families.words import listed
 from tacit.model.deadline import look
@@ -209,22 +209,18 @@ class Ground:
     job: Job
     beside: Beside | None = None
 
-    def failing_beside(self, groups: Partition) -> Mask:
-        """The groups that have to change because of what is out already."""
-        found = np.zeros(len(groups), dtype=bool)
-        if self.beside is not None:
-            groups = compact(groups, len(self.raw.base))
-            failing = self.beside.failing(self.recoded(groups))
-            if failing is not None:
-                found[groups.owner[failing[1]]] = True
-        return found
+    def fails_beside(self, groups: Partition) -> FailsBeside | None:
+        """What does not hold together with what is out already; its cells are those of the compact
+        groups.
+        """
+        return None if self.beside is None else self.beside.failing(self.recoded(groups))
 
     def failed(self, groups: Partition) -> str:
         """The first check that fails, also with what is out."""
         if self.beside is not None and not self.judge.failing(groups).any():
-            failing = self.beside.failing(self.recoded(groups))
+            failing = self.fails_beside(groups)
             if failing is not None:
-                return f"{failing[0].label} together with {listed(self.beside.names)}"
+                return f"{failing.required.label} together with {listed(self.beside.names)}"
         return self.judge.failed(groups)
 
     def everybody(self) -> Partition:
@@ -274,25 +270,26 @@ def refusal(laid: Ground) -> Grouping | None:
             f"{looking[0]} looks up the values behind the labels of whole columns, which groups of "
             "their own do not have",
         )
-    if not laid.axes or not len(laid.raw.base):
-        return checked(laid, laid.everybody())
-    if laid.beside is not None and laid.beside.is_monotone and not laid.spare:
-        failing = laid.beside.failing(laid.recoded(laid.everybody()))
+    nothing_to_choose = not laid.axes or not len(laid.raw.base)
+    if laid.beside is not None and (
+        nothing_to_choose or (laid.beside.is_monotone and not laid.spare)
+    ):
+        failing = laid.fails_beside(laid.everybody())
         if failing is not None:
             out = listed(laid.beside.names)
             return Grouping(
                 None,
-                f"even the coarsest groups fail {failing[0].label} together with {out}",
-                proved=not laid.beside.open_,
+                f"even the coarsest groups fail {failing.required.label} together with {out}",
+                proved=laid.beside.is_monotone and not laid.spare and not laid.beside.open_,
             )
-    return None
+    return checked(laid, laid.everybody()) if nothing_to_choose else None
 
 
 def checked(laid: Ground, groups: Partition) -> Grouping:
     """Hand a partition back if its release, as a reader sees it, meets all checks."""
     recoded = laid.recoded(groups)
     question = recoded.question()
-    if all_hold(question, laid.judge.required) and not laid.failing_beside(groups).any():
+    if all_hold(question, laid.judge.required):
         return Grouping(recoded, f"{len(groups):,} groups of their own")
     failed = next(
         (one.label for one in laid.judge.required if one.ask(question).status != "holds"),
@@ -310,24 +307,33 @@ def settled(laid: Ground, groups: Partition) -> Grouping:
     To a reader groups with the same labels are one group. A group that fails joins the first
     neighbour along the Hilbert curve with which it passes; else its rows are spread over groups
     nearby that take them; else it is suppressed if so many rows may be; else it joins its
-    neighbours, twice as many each time. Each step leaves fewer groups, or fewer rows in groups that
-    fail.
+    neighbours, twice as many each time. A group of people who fail together with what is out joins
+    groups that share one that is out, twice as many each time, if it may not be suppressed. Each
+    step leaves fewer groups, or fewer rows in groups that fail.
     """
     spare = laid.spare
-    reach = 1
+    reach = wide = 1
     while len(groups):
         laid.job.step("settling groups", 0.9)
         groups = groups.joined(alike(laid, groups))
         failing = laid.judge.failing(groups)
-        if not failing.any():
-            failing = laid.failing_beside(groups)
-        if not failing.any():
-            return checked(laid, groups)
-        groups, failing = neighbours_joined(laid, groups, failing)
-        if failing.any() and not failing.all():
-            groups, failing = scattered(laid, groups, failing)
-        if not failing.any():
-            continue
+        if failing.any():
+            groups, failing = neighbours_joined(laid, groups, failing)
+            if failing.any() and not failing.all():
+                groups, failing = scattered(laid, groups, failing)
+            if not failing.any():
+                continue
+        else:
+            groups = compact(groups, len(laid.raw.base))
+            found = laid.fails_beside(groups)
+            if found is None:
+                return checked(laid, groups)
+            failing = np.zeros(len(groups), dtype=bool)
+            failing[groups.owner[found.cells]] = True
+            coarser = beside_joined(laid, groups, failing, found.near, wide)
+            if int(groups.sizes[failing].sum()) > spare and len(coarser) < len(groups):
+                groups, wide = coarser, 2 * wide
+                continue
         lost = int(groups.sizes[failing].sum())
         if lost <= spare:
             groups, spare = groups.only(~failing), spare - lost
@@ -461,6 +467,36 @@ def near_hosts(
         inside = (at >= 0) & (at < len(passing))
         host = passing[np.clip(at, 0, len(passing) - 1)]
         yield np.where(inside & (zone[host] == zone[place[home]]), order[host], -1)
+
+
+def beside_joined(
+    laid: Ground, groups: Partition, failing: Mask, near: Integers, reach: int
+) -> Partition:
+    """Join each failing group with those up to `reach` places before and behind it along the curve,
+    among those that share a group that is out with it.
+    """
+    order, _ = along_curve(laid, groups)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    owner, cell = groups.owner[near[1]], near[1]
+    run = near[0] * (int(laid.zone.max(initial=0)) + 1) + laid.zone[groups.rows[cell]]
+    run, at = np.unique(np.stack((run, place[owner])), axis=1)
+    number = np.arange(len(run))
+    first = np.searchsorted(run, run)
+    last = np.searchsorted(run, run, side="right") - 1
+    bad = np.append(0, np.cumsum(failing[order[at]]))
+    low, high = np.maximum(number - reach, first), np.minimum(number + reach - 1, last)
+    glued = np.flatnonzero((number > first) & (bad[high + 1] > bad[low]))
+    into = np.arange(len(groups))
+    while True:  # the least number of each part that hangs together
+        before = into.copy()
+        one, other = order[at[glued - 1]], order[at[glued]]
+        least = np.minimum(into[one], into[other])
+        np.minimum.at(into, one, least)
+        np.minimum.at(into, other, least)
+        into = into[into]
+        if (into == before).all():
+            return groups.joined(into)
 
 
 def forced(laid: Ground, groups: Partition, failing: Mask, reach: int) -> Partition:

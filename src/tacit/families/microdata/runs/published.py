@@ -21,6 +21,7 @@ from tacit.families.microdata.definitions.together.judging import answer_togethe
 from tacit.families.microdata.definitions.together.question import JointQuestion
 from tacit.families.microdata.definitions.together.seen import COUNTED
 from tacit.families.microdata.reading.together import joint_questions_of
+from tacit.families.microdata.repair.judging import FailsBeside
 from tacit.families.microdata.repair.required import Required
 from tacit.families.microdata.runs.beside import called
 from tacit.model.jobs import Job
@@ -29,7 +30,6 @@ from tacit.model.verdict import Verdict
 from tacit.plan.opened import OpenPlan
 
 if TYPE_CHECKING:
-    from tacit.families.microdata.groups import Mask
     from tacit.families.microdata.microdata import MicrodataQuestion
     from tacit.families.microdata.recoded import Recoded
     from tacit.families.microdata.runs.task import Task
@@ -74,9 +74,9 @@ class Published:
                     return one
         return None
 
-    def failing(self, recoded: Recoded) -> tuple[Required, Mask] | None:
-        """The first check that is not shown to hold for what was found, and the cells of the
-        groups that have to change; None where all hold.
+    def failing(self, recoded: Recoded) -> FailsBeside | None:
+        """The first check that is not shown to hold for what was found, and the groups that have
+        to change; None where all hold.
         """
         for _, one, some in self.asked:
             for joint in some:
@@ -84,7 +84,7 @@ class Published:
                 people, is_known = failing_rows(one.definition, found.joint, one.sensitive)
                 self.open_ += not is_known
                 if people.any():
-                    return one, found.cells_with(people)
+                    return FailsBeside(one, found.cells_with(people), found.near(people))
         return None
 
     def verdicts(

@@ -12,6 +12,7 @@ import numpy as np
 from tacit.errors import DataError
 from tacit.families.microdata.counts import pack_codes, tally
 from tacit.families.microdata.definitions.together.question import Copy, JointQuestion
+from tacit.families.microdata.definitions.together.releases import ABSENT
 from tacit.families.microdata.groups import Mask
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.recoded import Recoded, as_it_is
@@ -36,6 +37,22 @@ class Grouped:
         if not (found != NOWHERE).any():
             return np.ones(len(self.cells), dtype=bool)
         return np.isin(self.cells, found)
+
+    def near(self, people: Mask) -> Integers:
+        """Pairs of a group that is out and a cell whose group has people of it, for groups that are
+        out in which some combinations are.
+        """
+        cell_of = np.full(int(self.groups.max(initial=0)) + 1, NOWHERE)
+        cell_of[self.cells] = np.arange(len(self.cells))
+        releases, pairs, first = self.joint.releases, [], 0
+        inside = (self.groups != NOWHERE) & (releases.class_of != ABSENT)
+        for out in releases.groups[:-1]:
+            own = np.where(releases.class_of != ABSENT, out[releases.class_of], ABSENT)
+            some = inside & np.isin(own, own[people & (own != ABSENT)]) & (own != ABSENT)
+            pairs.append(np.stack((first + own[some], cell_of[self.groups[some]])))
+            first += int(out.max(initial=0)) + 1
+        found: Integers = np.unique(np.concatenate(pairs, axis=1), axis=1)
+        return found
 
 
 def grouped(joint: JointQuestion, recoded: Recoded) -> Grouped:
