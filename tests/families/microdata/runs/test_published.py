@@ -116,6 +116,9 @@ def test_where_what_is_out_tells_too_much_by_itself_no_level_helps() -> None:
     assert isinstance(found, NotRepaired) and found.proved
     assert "together with april, so that no level helps" in found.because
     assert [one.status for one in found.verdicts] == ["breached"]
+    witness = found.verdicts[0].witness
+    assert witness is not None and set(witness.personal["groups"]) == {"april", "may"}
+    assert set(witness.personal["left"]["kinds"][0]["alone"]) == {"april", "may"}
 
 
 def test_levels_that_are_picked_are_asked_together_with_what_is_out() -> None:
@@ -182,6 +185,7 @@ def test_where_no_groups_hold_with_what_is_out_that_is_proved(tmp_path: Path) ->
     found = anonymize(plan, "may", options={"method": "mondrian", "utility": "loss"})
     assert isinstance(found, NotRepaired) and found.proved
     assert "even the coarsest groups fail 2-diversity together with april" in found.because
+    assert [one.status for one in found.verdicts] == ["breached"]
 
 
 def test_groups_of_their_own_are_written_beside_what_is_out(tmp_path: Path) -> None:

@@ -322,12 +322,11 @@ def by_groups(task: Task, job: Job) -> Repaired | NotRepaired:
         outcome = window(task.raw, task.required, **common)
     if outcome.recoded is None:
         judge = Judge(task.raw, task.required, task.lattice(), suppress=task.suppress)
-        top = judge.recoded_whole(judge.lattice.top) if outcome.proved else None
         return NotRepaired(
             task.release,
             outcome.because,
             outcome.proved,
-            task.verdicts(top.question()) if top else (),
+            task.verdicts_at(judge, judge.lattice.top) if outcome.proved else (),
             tuple(advice(task, judge, job)),
             task.repair,
         )
