@@ -13,8 +13,9 @@ from __future__ import annotations
 import itertools
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -156,7 +157,25 @@ def million() -> tuple[float, Any]:
         return time.perf_counter() - begun, found
 
 
-def pairs(folder: Path) -> Iterator[tuple[int, int, int, int, int]]:
+def plan_of_heart(folder: Path, more: Mapping[str, Any]) -> Plan:
+    """The patients of Cleveland: how narrow their vessels are is sensitive."""
+    table = {
+        "file": str(folder.parent / "heart" / "heart_cleveland.csv"),
+        "quasi-identifiers": ["age", "sex", "cp", "thalach"],
+        "sensitive": ["num"],
+        "hierarchies": {
+            "age": {"ranges": [5, 10, 20]},
+            "thalach": {"ranges": [10, 20, 40]},
+            "sex": "*",
+            "cp": "*",
+        },
+    }
+    return plan_of("heart", table, more)
+
+
+def pairs(
+    table: str, plan: Callable[[Mapping[str, Any]], Plan], least: tuple[int, ...]
+) -> Iterator[tuple[int, int, int, int, int]]:
     """For some l: how many minimal solutions and pairs of them, how many pairs fail together, and
     the most people who fall below.
     """
@@ -164,18 +183,17 @@ def pairs(folder: Path) -> Iterator[tuple[int, int, int, int, int]]:
     from tacit.families.microdata.runs.anonymize import anonymize
     from tacit.plan.opened import OpenPlan
 
-    for l in (4, 6, 8, 10):  # noqa: E741
+    for l in least:  # noqa: E741
         check = {"l-diversity": {"release": "april", "kind": "distinct", "l": l}}
-        more = {"releases": {"april": {"table": "adult"}}, "checks": [check]}
-        plan = plan_of_adult(folder, QUASI[:5], more)
-        nodes = [one.generalization for one in anonymize(plan, "april").choices]  # type: ignore[union-attr]
-        with OpenPlan(plan) as opened:
+        asked = plan({"releases": {"april": {"table": table}}, "checks": [check]})
+        nodes = [one.generalization for one in anonymize(asked, "april").choices]  # type: ignore[union-attr]
+        with OpenPlan(asked) as opened:
             joint = joint_questions_of(opened).question(("april",))
             below = [
                 people_below(joint, [dict(one), dict(other)], l)
                 for one, other in itertools.combinations(nodes, 2)
             ]
-        yield l, len(nodes), len(below), sum(1 for one in below if one), max(below)
+        yield l, len(nodes), len(below), sum(1 for one in below if one), max(below, default=0)
 
 
 def people_below(joint: JointQuestion, nodes: list[dict[str, int]], l: int) -> int:  # noqa: E741
@@ -233,8 +251,12 @@ def main() -> None:
         f"{[one.status for one in judged]}"
     )
     if "--pairs" in sys.argv:
-        for one in pairs(path.parent):
-            print("l {}: {} minimal solutions, {} pairs, {} fail, {} people".format(*one))
+        adults = partial(plan_of_adult, path.parent, QUASI[:5])
+        hearts = partial(plan_of_heart, path.parent)
+        for table, plan, least in (("adult", adults, (4, 6, 8, 10)), ("heart", hearts, (3, 4))):
+            for one in pairs(table, plan, least):
+                told = "l {}: {} minimal solutions, {} pairs, {} fail, {} people".format(*one)
+                print(table, told)
 
 
 if __name__ == "__main__":

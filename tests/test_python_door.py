@@ -75,6 +75,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "k-e": {"k": 2, "e": 3},
     "eps-m": {"epsilon": 3, "m": 2},
     "variance": {"v": 1},
+    "m-invariance": {"m": 2, "kind": "values"},
     "c-k-safety": {"c": 0.5, "k": 1},
     "skyline": {"l": 1, "k": 1, "m": 0, "c": 0.5},
     "rho1-rho2": {"rho1": 0.1, "rho2": 0.5},

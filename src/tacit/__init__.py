@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from tacit.families.microdata.definitions.k_anonymity import KAnonymity as KAnonymity
     from tacit.families.microdata.definitions.k_e import KE as KE
     from tacit.families.microdata.definitions.l_diversity import LDiversity as LDiversity
+    from tacit.families.microdata.definitions.m_invariance import MInvariance as MInvariance
     from tacit.families.microdata.definitions.replay.replay import replay as replay
     from tacit.families.microdata.definitions.rho1_rho2 import Rho1Rho2 as Rho1Rho2
     from tacit.families.microdata.definitions.risk import Risk as Risk
@@ -98,6 +99,7 @@ HOMES = {
     "CKSafety": "tacit.families.microdata.definitions.c_k_safety",
     "Dissimilarity": "tacit.families.microdata.definitions.dissimilarity",
     "EpsM": "tacit.families.microdata.definitions.eps_m",
+    "MInvariance": "tacit.families.microdata.definitions.m_invariance",
     "PerfectPrivacy": "tacit.families.queries.definitions.perfect_privacy",
     "KE": "tacit.families.microdata.definitions.k_e",
     "Skyline": "tacit.families.microdata.definitions.skyline",

@@ -236,3 +236,53 @@ def test_a_release_is_corrected_from_its_entry(
     expect(page.get_by_test_id("details")).to_contain_text(
         "A condition was entered wrongly.", timeout=LONG
     )
+
+
+SECOND = """
+version: 1
+tables:
+  patients:
+    columns: [name, age, zone, condition]
+    rows:
+      - [Ann, 21, A1, flu]
+      - [Bob, 24, A2, asthma]
+      - [Cat, 22, B1, asthma]
+      - [Dan, 27, B2, asthma]
+      - [Eve, 33, A1, gout]
+      - [Fay, 38, A2, flu]
+      - [Gus, 31, B1, gout]
+      - [Hal, 36, B2, asthma]
+    key: [name]
+    identifiers: [name]
+    quasi-identifiers: [age, zone]
+    sensitive: [condition]
+    hierarchies: {age: {ranges: [10]}, zone: {mask: right}}
+releases:
+  april: {table: patients, generalization: {age: 1, zone: 2}, to: [insurer]}
+  may: {table: patients, generalization: {age: 2, zone: 1}, to: [insurer]}
+published: [ledger]
+checks:
+  - l-diversity: {release: april, kind: distinct, l: 2}
+  - l-diversity: {release: may, kind: distinct, l: 2}
+"""
+
+
+@pytest.mark.slow
+def test_a_refusal_shows_which_values_the_copies_leave_together(
+    serve: Callable[..., Served], visit: Callable[..., Visitor], tmp_path: Path
+) -> None:
+    from tacit.checking.holdings.ledgers import begin
+    from tacit.checking.recording.record import record
+    from tacit.plan.read.load import load_plan
+
+    (tmp_path / "tacit.yaml").write_text(SECOND, "utf-8")
+    begin(load_plan(tmp_path / "tacit.yaml"))
+    record(load_plan(tmp_path / "tacit.yaml"), "april", by="M. Weber")
+    served = serve(tmp_path / "tacit.yaml")
+    page = visit().page(served.link())
+    page.goto(served.url("ledger"))
+    choose(page, "may")
+    page.get_by_test_id("record").click()
+    left = page.get_by_test_id("was-refused").get_by_test_id("left")
+    left.get_by_text("Values that are left").click(timeout=LONG)
+    expect(left.get_by_role("table")).to_contain_text("1: asthma", timeout=LONG)

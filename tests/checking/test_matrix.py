@@ -122,6 +122,7 @@ PARAMETERS: Mapping[str, Document] = {
     "k-e": {"k": 4, "e": 1},
     "eps-m": {"epsilon": 1, "m": 1.2},
     "variance": {"v": 1},
+    "m-invariance": {"m": 2, "kind": "values"},
     "c-k-safety": {"c": 0.9, "k": 1},
     "skyline": {"l": 0, "k": 0, "m": 0, "c": 0.9},
     "rho1-rho2": {"rho1": 0.4, "rho2": 0.6},

@@ -70,6 +70,8 @@ SAMPLES = [
     Sample("t-closeness", {"t": "0.2", "distance": "ordered"}, names=False, column=True),
     Sample("alpha-k", {"alpha": "1/2", "k": 3}, column=True),
     Sample("k-e", {"k": 2, "e": 2}, names=False, column=True),
+    Sample("m-invariance", {"m": 2, "kind": "unique"}, column=True),
+    Sample("m-invariance", {"m": 2, "kind": "values"}, column=True),
     Sample("variance", {"v": "2/3"}, names=False, column=True),
     Sample("eps-m", {"epsilon": 1, "m": "6/5"}, names=False, column=True),
     Sample("dissimilarity", {"epsilon": 1, "delta": "1/10", "k": 2}, names=False, column=True),

@@ -72,11 +72,13 @@ class Known:
     worlds: int
     rows: int
     chance: Fraction
+    signature: int = 0
+    lost: int = 0
 
 
 def known(people: Sequence[Tuple], releases: Sequence[Release]) -> list[Known]:
     """The same for everybody; the sensitive value comes first in a tuple."""
-    found = worlds(people, releases)
+    found, before = worlds(people, releases), worlds(people, releases[:-1])
     out = []
     for person in range(len(people)):
         tuples = Counter(world[person] for world in found)
@@ -105,8 +107,25 @@ def known(people: Sequence[Tuple], releases: Sequence[Release]) -> list[Known]:
                 / theirs.count(row)
                 for row in can
             ]
-        out.append(Known(tuples, values, len(found), min(rows), max(chances)))
+        lost = set[Any]()
+        if any(release.groups[person] is not None for release in releases[:-1]):
+            lost = {world[person][0] for world in before} - {None, *values}
+        signature = size_of_signature(people, releases, person)
+        out.append(Known(tuples, values, len(found), min(rows), max(chances), signature, len(lost)))
     return out
+
+
+def size_of_signature(people: Sequence[Tuple], releases: Sequence[Release], person: int) -> int:
+    """How many values the groups of a person have, if each has them once and all have the same
+    rows; else 0 (Xiao and Tao 2007, of whole rows)."""
+    found = [
+        sorted((one for one, g in zip(people, r.groups, strict=True) if g == group), key=repr)
+        for r in releases
+        if (group := r.groups[person]) is not None
+    ]
+    values = [row[0] for row in found[0]]
+    once = None not in values and len(set(values)) == len(values)
+    return len(values) if once and all(rows == found[0] for rows in found) else 0
 
 
 # -- definitions, by what is known of one person ---------------------------------------------------
@@ -196,4 +215,9 @@ def fails(kind: str, p: Mapping[str, Any], table: Mapping[Any, int]) -> Callable
         "rho1-rho2": lambda one: upward(one, table, f["rho1"], f["rho2"]),
         "semantic": lambda one: bool(one.values) and closeness.share(small(one.values)) >= f["c"],
         "risk": lambda one: one.chance > f["at_most"],
+        "m-invariance": lambda one: (
+            one.signature < p["m"]
+            if mode(one) == "unique"
+            else len(one.values) < p["m"] or one.lost > 0
+        ),
     }[kind]

@@ -227,7 +227,7 @@ def test_every_check_of_the_catalog_can_be_written_as_its_example_says(load):
 def test_the_catalog_has_the_checks_of_the_contract():
     names = """
         k-anonymity, l-diversity, t-closeness, alpha-k, k-e, eps-m, variance, c-k-safety, skyline, rho1-rho2,
-        dissimilarity, semantic, risk, perfect-privacy, g-safety, e-safety, gamma-privacy, k-sind, k-rsind,
+        dissimilarity, semantic, risk, m-invariance, perfect-privacy, g-safety, e-safety, gamma-privacy, k-sind, k-rsind,
         differential-privacy, probabilistic-dp, hipaa-identifiers"""  # noqa: E501
     assert list(CHECKS) == [name.strip() for name in names.split(",")]
 

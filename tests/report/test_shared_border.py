@@ -68,6 +68,10 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     ],
     "alpha-k": [{"alpha": "1/2", "k": 3, "sensitive": "ill"}],
     "k-e": [{"k": 2, "e": 2000, "sensitive": "pay"}],
+    "m-invariance": [
+        {"m": 2, "sensitive": "ill"},
+        {"m": 2, "kind": "values", "sensitive": "ill"},
+    ],
     "variance": [{"v": 1000000, "sensitive": "pay"}],
     "eps-m": [{"epsilon": 1000, "m": "6/5", "sensitive": "pay"}],
     "dissimilarity": [

@@ -99,5 +99,11 @@ CHECKS = (
         ),
         sensitive="any",
     ),
+    check(
+        "m-invariance",
+        "m_invariance.MInvariance",
+        integer("m", "2"),
+        *optional(choice("kind", "unique", "values")),
+    ),
 )
 REGISTRATION = Registration("microdata", CHECKS)

@@ -73,7 +73,7 @@ def grids(witness: Witness) -> list[Grid]:
         rows = [
             (noun(name), shown(value))
             for name, value in {**witness.facts, **witness.personal}.items()
-            if value != {} and not name.endswith("_decimal")
+            if value != {} and name != "left" and not name.endswith("_decimal")
         ]
         return [Grid(f"Witness: {witness.kind}", ("fact", "value"), rows)]
     return [group_grid(witness), *counts_grid(witness)]

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tacit.families.family import Answered, Question
 from tacit.families.microdata.portrait import Portrait
 from tacit.model.numbers import percent
-from tacit.model.verdict import Audience
+from tacit.model.verdict import Audience, Verdict
 from tacit.report.charts.portrait import Chart, charts, noun
-from tacit.report.tellers.teller import VERDICT_WORDS, Teller
+from tacit.report.html.cards import Grid, shown
+from tacit.report.queries import Rows
+from tacit.report.tellers.teller import VERDICT_WORDS, Part, Teller
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PRINTED = 4  # kinds of people in the terminal
+LISTED = 4  # values in a cell
 
 MICRODATA_WORDS = {
     "release": (
@@ -37,6 +46,24 @@ class MicrodataTeller(Teller):
 
     words = MICRODATA_WORDS
 
+    def show(
+        self, answered: Answered[Question], console: Console, owner: bool, before: Verdict | None
+    ) -> None:
+        """Print the story, and of several releases what they leave the people with fewest."""
+        from tacit.report.terminal.parts import below, small_table
+
+        super().show(answered, console, owner, before)
+        found = left_grid(answered.verdict, PRINTED) if owner else None
+        if found is not None and answered.verdict.status == "breached":
+            rows = tuple(map(tuple, found.rows))
+            table = Rows(found.caption, tuple(found.head), rows, ("",) * len(rows))
+            below(small_table(table), console, space=1)
+
+    def evidence(self, verdict: Verdict, owner: bool) -> list[Part]:
+        """What several releases leave people, each alone and together."""
+        found = left_grid(verdict) if owner else None
+        return [Part("all_grids", [found])] if found is not None else []
+
     def figures(self, answered: Sequence[Answered[Question]]) -> list[tuple[str, str]]:
         """People, groups, and beliefs."""
         portrait = portrait_of(answered)
@@ -47,6 +74,42 @@ class MicrodataTeller(Teller):
         portrait = portrait_of(answered)
         verdicts = [one.verdict for one in answered]
         return charts(portrait, verdicts, audience) if portrait else []
+
+
+def left_grid(verdict: Verdict, most: int | None = None) -> Grid | None:
+    """The values that are left for people: before, by each release alone, and by all together."""
+    evidence = verdict.witness or verdict.certificate
+    if evidence is None or "left" not in evidence.personal:
+        return None
+    left, every = evidence.personal["left"], evidence.facts["kinds"]
+    kinds = left["kinds"][:most]
+    names = evidence.facts["releases"]
+    rows = [
+        (
+            shown(one["known"]),
+            f"{one['people']:,}",
+            f"{left['before']:,} values",
+            *(some_values(one["alone"].get(name)) for name in names),
+            some_values(one["together"]),
+        )
+        for one in kinds
+    ]
+    few = f": {len(kinds):,} of {every:,} kinds of people, with the fewest"
+    caption = f"Values that are left{few if len(kinds) < every else ''}"
+    return Grid(caption, ("people who", "people", "before", *names, "together"), rows)
+
+
+def some_values(found: Mapping[str, Any] | None) -> str:
+    """Values in a cell.
+
+    >>> some_values({"number": 2, "values": ["flu", "gout"]}), some_values(None)
+    ('2: flu, gout', '(not in it)')
+    """
+    if found is None:
+        return "(not in it)"
+    more = ["..."] if found["number"] > LISTED else []
+    told = ", ".join([*map(shown, found["values"][:LISTED]), *more])
+    return f"{found['number']:,}: {told}" if told else "0"
 
 
 def portrait_of(answered: Sequence[Answered[Question]]) -> Portrait | None:

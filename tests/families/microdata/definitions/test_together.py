@@ -175,6 +175,7 @@ def parameters(kind: str, rng: random.Random) -> dict[str, Any]:
         return found
     return {
         "k-anonymity": {"k": rng.randint(2, 4)},
+        "m-invariance": {"m": rng.randint(1, 3), "kind": "values"},
         "alpha-k": {"alpha": Fraction(third), "k": rng.randint(1, 3)},
         "k-e": {"k": rng.randint(1, 3), "e": rng.randint(0, 3)},
         "eps-m": {"epsilon": rng.randint(0, 2), "m": rng.choice([1, 1.5, 2])},
@@ -254,6 +255,57 @@ def test_evidence_about_several_releases_is_replayed_from_their_rows(kind: str) 
             ) or "sensitive" not in facts(verdict)
         seen[verdict.status] += 1
     assert min(seen["breached"], seen["holds"]), seen
+
+
+def invariant(seed: int, many: int) -> Iterator[Drawn]:
+    """Tables whose releases often keep the rows of everybody's groups."""
+    rng = random.Random(seed)
+    for one in drawn(seed, many):
+        size = rng.randint(2, 4)
+        values = [*range(1, size), rng.choice([size, size, size, None, 1])]
+        one.people = [(value, rng.choice("xxxy")) for value in values] * 2
+        swapped = [at if rng.random() < 0.5 else at + size for at in range(size)]
+        april = [0] * size + [1] * size
+        may = [int(at not in swapped) for at in range(size)]
+        may += [1 - group for group in may]
+        if rng.random() < 0.3:
+            rng.shuffle(may)
+        one.releases = [oracle.Release(april, [0, 1]), oracle.Release(may, [0, 1])]
+        if rng.random() < 0.2:
+            one.releases[0].groups = [None, *april[1:]]
+        one.known = oracle.known(one.people, one.releases)
+        yield one
+
+
+def test_m_invariance_is_what_the_groups_show_and_leaves_m_values_equally_likely() -> None:
+    seen = Counter[str]()
+    for one in invariant(17, TABLES * 2):
+        m, joint = 2, one.joint()
+        definition = define("m-invariance", {"m": m, "kind": "unique"})
+        verdict = answer_together(definition, joint, "value")  # type: ignore[arg-type]
+        holds = all(person.signature >= m for person in one.known)
+        assert verdict.status == ("holds" if holds else "breached"), (one.people, one.releases)
+        assert verdict.measured["m"] == min(person.signature for person in one.known)
+        assert holds_together(definition, joint, "value") == holds  # type: ignore[arg-type]
+        *others, rows = one.rows()
+        published = {f"release {at}": some for at, some in enumerate(others)}
+        quasi = [f"r{at}" for at in range(len(one.releases))]
+        assert replay(verdict, rows, quasi, published=published)
+        if holds:
+            for person in one.known:
+                assert len(set(person.values.values())) == 1 and len(person.values) >= m
+        seen[verdict.status] += 1
+    assert min(seen["breached"], seen["holds"]) > TABLES / 5, seen
+
+
+def test_m_invariance_compares_whole_rows() -> None:
+    one = next(
+        one
+        for one in drawn(19, 99)
+        if len({one.releases[0].shows(person) for person in one.people}) < len({*one.people})
+    )
+    with pytest.raises(DataError, match="whole rows"):
+        answer_together(define("m-invariance", {"m": 2}), one.joint(), "value")  # type: ignore[arg-type]
 
 
 def facts(verdict: Verdict) -> Mapping[str, Any]:

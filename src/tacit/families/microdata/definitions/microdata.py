@@ -18,7 +18,7 @@ from tacit.families.definition import (
     SEVERAL_VALUES,
     Definition,
 )
-from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen
+from tacit.families.microdata.definitions.together.seen import COUNTED, Needs, Score, Seen
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing, Person
 from tacit.families.words import (
@@ -100,6 +100,14 @@ class MicrodataDefinition(Definition):
     def asks_together(self) -> frozenset[Needs]:
         """What it asks about several releases of one table; nothing where it judges one alone."""
         return frozenset()
+
+    @property
+    def monotone_together(self) -> bool:
+        """Beside other releases, does it still hold when this one is generalized further?
+
+        There are more worlds then: more values and rows, but beliefs in them may grow.
+        """
+        return not self.asks_together & COUNTED
 
     @property
     def alone_because(self) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tacit.errors import DataError
 from tacit.families.microdata.counts import Counts, count
+from tacit.families.microdata.definitions.together.grouped import grouped
 from tacit.families.microdata.definitions.together.question import Copy, JointQuestion
 from tacit.families.microdata.fusing import fuse_all, unfused
 from tacit.families.microdata.reading.declared_distances import parts_of
@@ -22,6 +23,7 @@ from tacit.model.verdict import Assumption
 if TYPE_CHECKING:
     from tacit.families.microdata.microdata import MicrodataQuestion
     from tacit.families.microdata.reading.source import Source
+    from tacit.families.microdata.recoded import Recoded
     from tacit.model.schema import Table
     from tacit.plan.opened import OpenPlan
 
@@ -47,6 +49,7 @@ class JointQuestions:
     def __init__(self, source: Source, job: Job, given: Mapping[str, Given] | None = None) -> None:
         self.source = source
         self.job = job
+        self.found: dict[str, Recoded] = {}  # releases that a search has made, by name
         self._given = dict(given or {})
         self._bases: dict[str, Counts] = {}
         self._asked: dict[tuple[str, ...], JointQuestion] = {}
@@ -59,6 +62,13 @@ class JointQuestions:
         return self._asked[key]
 
     def _read(self, names: tuple[str, ...]) -> JointQuestion:
+        joint = self._read_at_levels(names)
+        recoded = self.found.get(names[-1])
+        if recoded is None or self._release(names[-1]).file != NOWHERE:
+            return joint
+        return grouped(joint, recoded).joint
+
+    def _read_at_levels(self, names: tuple[str, ...]) -> JointQuestion:
         plan = self.source.plan
         table = plan.tables[self._release(names[-1]).table]
         own = [plan.tables[self._release(name).table] for name in names]
@@ -109,11 +119,9 @@ class JointQuestions:
     def _question(self, name: str, table: Table) -> tuple[MicrodataQuestion, Collection[str]]:
         """The question about a release of the table alone, and the columns that it shows."""
         release = self._release(name)
-        if release.file == NOWHERE:
-            raise DataError(
-                "rows are left out of what was found, or its groups have labels of their own."
-            )
         columns = (*table.sensitive, *table.insensitive)
+        if release.file == NOWHERE:  # its groups are known, see `found`
+            return self.source.raw(name), (*table.quasi_identifiers, *columns)
         if release.file is None and name not in self._given:
             return self.source.question(name), (*table.quasi_identifiers, *columns)
         self.source.raw(name)  # counts the table

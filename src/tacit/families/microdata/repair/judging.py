@@ -35,6 +35,20 @@ class Outcome:
     sizes: Integers
 
 
+@dataclass(frozen=True, slots=True)
+class FailsBeside:
+    """The check that fails together with what is out, and the groups that have to change.
+
+    `cells` marks the cells of their people. `near` has pairs of a group that is out and a cell, for
+    groups that are out with somebody who fails: where all their people are in one group of what was
+    found, these can have each other's values.
+    """
+
+    required: Required
+    cells: Mask
+    near: Integers
+
+
 class Beside(Protocol):
     """What is out already: it is judged together with a release that holds by itself."""
 
@@ -42,8 +56,21 @@ class Beside(Protocol):
     def is_monotone(self) -> bool:
         """Do levels above some that hold hold too?"""
 
+    @property
+    def names(self) -> list[str]:
+        """What is out."""
+
+    @property
+    def open_(self) -> int:
+        """How often it was not found out whether a check holds."""
+
     def stops(self, levels: Mapping[str, int]) -> Required | None:
         """The check that does not hold at some levels together with what is out."""
+
+    def failing(self, recoded: Recoded) -> FailsBeside | None:
+        """What does not hold for groups of their own, or without some rows, together with what is
+        out; None where all hold.
+        """
 
 
 class Judge:
@@ -78,6 +105,7 @@ class Judge:
             default=1,
         )
         self._outcomes: dict[Node, Outcome] = {}
+        self._kept_beside: dict[Node, Mask] = {}  # the groups that hold with what is out
         self._levels: dict[tuple[str, int], Level] = {}
         self._sizes: Rollups | None = None
         self._values: list[Rollups] = []
@@ -85,7 +113,8 @@ class Judge:
     @property
     def is_monotone(self) -> bool:
         """Does a node above one that passes pass too?"""
-        return (self.beside is None or self.beside.is_monotone) and all(
+        beside_is = self.beside is None or (self.beside.is_monotone and not self.suppress)
+        return beside_is and all(
             one.definition.is_monotone_for(reading)
             and (not self.suppress or type(one.definition).monotone_with_suppression)
             for one in self.required
@@ -95,9 +124,10 @@ class Judge:
     @property
     def is_thorough(self) -> bool:
         """Does no other way of dropping rows do better than dropping the groups that fail?"""
-        return not self.suppress or all(
+        whole_groups_suffice = self.beside is None and all(
             one.definition.whole_groups_suffice for one in self.required
         )
+        return not self.suppress or whole_groups_suffice
 
     def holds(self, node: Node) -> bool:
         """Do all checks hold at a node?"""
@@ -107,15 +137,46 @@ class Judge:
         """What was found at a node."""
         if node not in self._outcomes:
             self.asked += 1
-            self._outcomes[node] = self._together(self._early(node) or self._full(node))
+            outcome = self._early(node) or self._full(node)
+            if self.beside is not None and outcome.holds:
+                way = self._without_some if self.suppress else self._together
+                outcome = way(outcome, self.beside)
+            self._outcomes[node] = outcome
         return self._outcomes[node]
 
-    def _together(self, outcome: Outcome) -> Outcome:
+    def _together(self, outcome: Outcome, beside: Beside) -> Outcome:
         """The same with what is out already: more is known then, so it is asked last."""
-        if self.beside is None or not outcome.holds:
-            return outcome
-        stopped = self.beside.stops(self.lattice.named(outcome.node))
+        stopped = beside.stops(self.lattice.named(outcome.node))
         return replace(outcome, holds=stopped is None, stopped_by=stopped)
+
+    def _without_some(self, outcome: Outcome, beside: Beside) -> Outcome:
+        """The same where rows may be dropped: the groups of people who fail together with what is
+        out go too, until nobody fails or too many rows went.
+        """
+        node = outcome.node
+        question = self._at_levels(node)
+        groups, kept = question.groups(), self._kept(question)
+        while True:
+            rows = np.isin(groups.key_of_row, groups.keys[kept])
+            recoded = generalized(self.raw, self.lattice.named(node), keep=rows)
+            if (found := beside.failing(recoded)) is None:
+                break
+            kept &= ~np.isin(groups.keys, groups.key_of_row[recoded.rows[found.cells]])
+            kept = self._kept(question, kept)
+            gone = question.base.rows - rows_in(question, kept)
+            if gone > self.suppress or not kept.any():
+                return replace(outcome, holds=False, suppressed=gone, stopped_by=found.required)
+        self._kept_beside[node] = kept
+        stopped_by = next(
+            (one for one in self.required if not one.holds(only(question, kept))), None
+        )
+        return Outcome(
+            node,
+            stopped_by is None,
+            question.base.rows - rows_in(question, kept),
+            stopped_by,
+            groups.sizes[kept],
+        )
 
     def enough_people(self, node: Node, columns: Sequence[int] | None = None) -> bool:
         """Are there few enough people in groups that are too small for any check?
@@ -141,8 +202,8 @@ class Judge:
         if not outcome.suppressed:
             return self.recoded_whole(node)
         question = self._at_levels(node)
-        kept = self._kept(question)
-        groups = question.groups()
+        groups, kept = question.groups(), self._kept_beside.get(node)
+        kept = self._kept(question) if kept is None else kept
         rows = np.isin(groups.key_of_row, groups.keys[kept])
         return generalized(self.raw, self.lattice.named(node), keep=rows)
 
@@ -150,6 +211,8 @@ class Judge:
         """The question about the release at a node that passes:
         counted anew only where it must be.
         """
+        if node in self._kept_beside:
+            return only(self._at_levels(node), self._kept_beside[node])
         question = self._question(node)
         return only(question, self._kept(question)) if self.outcome(node).suppressed else question
 
@@ -200,12 +263,13 @@ class Judge:
 
         return max(self.required, key=people, default=None)
 
-    def _kept(self, question: MicrodataQuestion) -> Mask:
-        """The groups that are left when those that fail go, until none fails or too many rows went.
+    def _kept(self, question: MicrodataQuestion, first: Mask | None = None) -> Mask:
+        """The groups that are left when those that fail go, until none fails or too many rows went;
+        where some went already, of the others.
 
         Where checks compare with the whole table, what is left must be asked again.
         """
-        kept = np.ones(len(question.groups()), dtype=bool)
+        kept = np.ones(len(question.groups()), dtype=bool) if first is None else first.copy()
         while kept.any():
             part = only(question, kept)
             failing = np.zeros(int(kept.sum()), dtype=bool)

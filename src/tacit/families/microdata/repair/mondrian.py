@@ -16,6 +16,7 @@ import numpy as np
 from tacit.families.microdata.counts import run_starts
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.repair.boxes import Axis, Tree
+from tacit.families.microdata.repair.judging import Beside
 from tacit.families.microdata.repair.partition import (
     Ground,
     Grouping,
@@ -49,6 +50,7 @@ def mondrian(
     at_most: Mapping[str, int] | None = None,
     suppress: int = 0,
     job: Job | None = None,
+    beside: Beside | None = None,
 ) -> Grouping:
     """The groups that Mondrian finds, or why there are none.
 
@@ -61,9 +63,16 @@ def mondrian(
 
     Where checks are not monotone a group that fails may have parts that pass (the proximity paper's
     splitting may not even start). Such groups are split too; what fails in the end joins a
-    neighbour, or is suppressed if that is at most `suppress` rows.
+    neighbour, or is suppressed if that is at most `suppress` rows. So does what fails only together
+    with what is out already (`beside`).
     """
-    laid = ground(raw, required, at_most=at_most, suppress=suppress, job=job)
+    common: dict[str, Any] = {
+        "at_most": at_most,
+        "suppress": suppress,
+        "job": job,
+        "beside": beside,
+    }
+    laid = ground(raw, required, **common)
     if refused := refusal(laid):
         return refused
     if reason := crowded(raw, required, rules(raw, required), suppress=suppress):
@@ -77,7 +86,7 @@ def mondrian(
         return all_together(splitter, found)
     if outcome.recoded is None and not outcome.proved and not strict:
         # Halves of equal values may look the same later, and be one group that fails.
-        return mondrian(raw, required, weights=weights, at_most=at_most, suppress=suppress, job=job)
+        return mondrian(raw, required, weights=weights, **common)
     return outcome
 
 
@@ -110,7 +119,10 @@ def all_together(splitter: Splitter, found: NotOneByOne) -> Grouping:
         return Grouping(
             None, f"{laid.judge.failed(whole)} fails with {together(laid)}", proved=proved
         )
-    return checked(laid, split_all(splitter, whole, Together(laid)))
+    groups = split_all(splitter, whole, Together(laid))
+    if laid.fails_beside(groups) is not None:
+        return Grouping(None, f"no groups were found for which {laid.failed(groups)} holds")
+    return checked(laid, groups)
 
 
 def together(laid: Ground) -> str:

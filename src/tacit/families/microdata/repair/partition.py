@@ -20,7 +20,9 @@ from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.recoded import Recoded
 from tacit.families.microdata.repair.boxes import Axis, axes_of, places_of
 from tacit.families.microdata.repair.hilbert import hilbert_order
+from tacit.families.microdata.repair.judging import Beside, FailsBeside
 from tacit.families.microdata.repair.required import Required, all_hold, failing_groups
+from tacit.families.words import listed
 from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
@@ -195,7 +197,7 @@ class Ground:
     its axes, where its rows stand, and who judges the groups.
 
     Only combinations of one `zone` may be grouped: where some columns are left as they are, there
-    are several. `spare` rows may be suppressed.
+    are several. `spare` rows may be suppressed. `beside` is what is out already.
     """
 
     raw: MicrodataQuestion
@@ -205,6 +207,21 @@ class Ground:
     zone: Integers
     spare: int
     job: Job
+    beside: Beside | None = None
+
+    def fails_beside(self, groups: Partition) -> FailsBeside | None:
+        """What does not hold together with what is out already; its cells are those of the compact
+        groups.
+        """
+        return None if self.beside is None else self.beside.failing(self.recoded(groups))
+
+    def failed(self, groups: Partition) -> str:
+        """The first check that fails, also with what is out."""
+        if self.beside is not None and not self.judge.failing(groups).any():
+            failing = self.fails_beside(groups)
+            if failing is not None:
+                return f"{failing.required.label} together with {listed(self.beside.names)}"
+        return self.judge.failed(groups)
 
     def everybody(self) -> Partition:
         """The coarsest groups that are allowed."""
@@ -228,6 +245,7 @@ def ground(
     at_most: Mapping[str, int] | None = None,
     suppress: int = 0,
     job: Job | None = None,
+    beside: Beside | None = None,
 ) -> Ground:
     """Lay out a table. Columns that `at_most` gives 0 levels are left as they are."""
     hide = any(one.definition.missing != "own-group" for one in required)
@@ -239,7 +257,8 @@ def ground(
         [axes[number].last + 1 for number in kept],
         len(raw.base),
     )
-    return Ground(raw, judge(raw, required), axes, places, zone, suppress, job or Job())
+    judging = judge(raw, required)
+    return Ground(raw, judging, axes, places, zone, suppress, job or Job(), beside)
 
 
 def refusal(laid: Ground) -> Grouping | None:
@@ -251,9 +270,19 @@ def refusal(laid: Ground) -> Grouping | None:
             f"{looking[0]} looks up the values behind the labels of whole columns, which groups of "
             "their own do not have",
         )
-    if not laid.axes or not len(laid.raw.base):
-        return checked(laid, laid.everybody())
-    return None
+    nothing_to_choose = not laid.axes or not len(laid.raw.base)
+    if laid.beside is not None and (
+        nothing_to_choose or (laid.beside.is_monotone and not laid.spare)
+    ):
+        failing = laid.fails_beside(laid.everybody())
+        if failing is not None:
+            out = listed(laid.beside.names)
+            return Grouping(
+                None,
+                f"even the coarsest groups fail {failing.required.label} together with {out}",
+                proved=laid.beside.is_monotone and not laid.spare and not laid.beside.open_,
+            )
+    return checked(laid, laid.everybody()) if nothing_to_choose else None
 
 
 def checked(laid: Ground, groups: Partition) -> Grouping:
@@ -278,22 +307,33 @@ def settled(laid: Ground, groups: Partition) -> Grouping:
     To a reader groups with the same labels are one group. A group that fails joins the first
     neighbour along the Hilbert curve with which it passes; else its rows are spread over groups
     nearby that take them; else it is suppressed if so many rows may be; else it joins its
-    neighbours, twice as many each time. Each step leaves fewer groups, or fewer rows in groups that
-    fail.
+    neighbours, twice as many each time. A group of people who fail together with what is out joins
+    groups that share one that is out, twice as many each time, if it may not be suppressed. Each
+    step leaves fewer groups, or fewer rows in groups that fail.
     """
     spare = laid.spare
-    reach = 1
+    reach = wide = 1
     while len(groups):
         laid.job.step("settling groups", 0.9)
         groups = groups.joined(alike(laid, groups))
         failing = laid.judge.failing(groups)
-        if not failing.any():
-            return checked(laid, groups)
-        groups, failing = neighbours_joined(laid, groups, failing)
-        if failing.any() and not failing.all():
-            groups, failing = scattered(laid, groups, failing)
-        if not failing.any():
-            continue
+        if failing.any():
+            groups, failing = neighbours_joined(laid, groups, failing)
+            if failing.any() and not failing.all():
+                groups, failing = scattered(laid, groups, failing)
+            if not failing.any():
+                continue
+        else:
+            groups = compact(groups, len(laid.raw.base))
+            found = laid.fails_beside(groups)
+            if found is None:
+                return checked(laid, groups)
+            failing = np.zeros(len(groups), dtype=bool)
+            failing[groups.owner[found.cells]] = True
+            coarser = beside_joined(laid, groups, failing, found.near, wide)
+            if int(groups.sizes[failing].sum()) > spare and len(coarser) < len(groups):
+                groups, wide = coarser, 2 * wide
+                continue
         lost = int(groups.sizes[failing].sum())
         if lost <= spare:
             groups, spare = groups.only(~failing), spare - lost
@@ -304,7 +344,7 @@ def settled(laid: Ground, groups: Partition) -> Grouping:
         groups, reach = coarser, 2 * reach
     if not len(groups):
         return Grouping(None, "no row would be left")
-    return Grouping(None, f"no groups were found for which {laid.judge.failed(groups)} holds")
+    return Grouping(None, f"no groups were found for which {laid.failed(groups)} holds")
 
 
 def alike(laid: Ground, groups: Partition) -> Integers:
@@ -427,6 +467,36 @@ def near_hosts(
         inside = (at >= 0) & (at < len(passing))
         host = passing[np.clip(at, 0, len(passing) - 1)]
         yield np.where(inside & (zone[host] == zone[place[home]]), order[host], -1)
+
+
+def beside_joined(
+    laid: Ground, groups: Partition, failing: Mask, near: Integers, reach: int
+) -> Partition:
+    """Join each failing group with those up to `reach` places before and behind it along the curve,
+    among those that share a group that is out with it.
+    """
+    order, _ = along_curve(laid, groups)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    owner, cell = groups.owner[near[1]], near[1]
+    run = near[0] * (int(laid.zone.max(initial=0)) + 1) + laid.zone[groups.rows[cell]]
+    run, at = np.unique(np.stack((run, place[owner])), axis=1)
+    number = np.arange(len(run))
+    first = np.searchsorted(run, run)
+    last = np.searchsorted(run, run, side="right") - 1
+    bad = np.append(0, np.cumsum(failing[order[at]]))
+    low, high = np.maximum(number - reach, first), np.minimum(number + reach - 1, last)
+    glued = np.flatnonzero((number > first) & (bad[high + 1] > bad[low]))
+    into = np.arange(len(groups))
+    while True:  # the least number of each part that hangs together
+        before = into.copy()
+        one, other = order[at[glued - 1]], order[at[glued]]
+        least = np.minimum(into[one], into[other])
+        np.minimum.at(into, one, least)
+        np.minimum.at(into, other, least)
+        into = into[into]
+        if (into == before).all():
+            return groups.joined(into)
 
 
 def forced(laid: Ground, groups: Partition, failing: Mask, reach: int) -> Partition:

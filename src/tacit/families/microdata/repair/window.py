@@ -17,6 +17,7 @@ from tacit.families.microdata.counts import run_starts
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.neighbours import Nearness, Windows
 from tacit.families.microdata.repair.hilbert import hilbert_order
+from tacit.families.microdata.repair.judging import Beside
 from tacit.families.microdata.repair.mondrian import order_by_splits, together
 from tacit.families.microdata.repair.partition import (
     Ground,
@@ -50,6 +51,7 @@ def window(
     at_most: Mapping[str, int] | None = None,
     suppress: int = 0,
     job: Job | None = None,
+    beside: Beside | None = None,
 ) -> Grouping:
     """The groups that the window finds, or why there are none (`proved` if nobody can find any).
 
@@ -62,7 +64,7 @@ def window(
     at least what the checks require. A row is a person; a person with several rows is at most once
     in a group. One pass over the rows, after sorting them.
     """
-    laid = ground(raw, required, at_most=at_most, suppress=suppress, job=job)
+    laid = ground(raw, required, at_most=at_most, suppress=suppress, job=job, beside=beside)
     if refused := refusal(laid):
         return refused
     found = rules(raw, required)

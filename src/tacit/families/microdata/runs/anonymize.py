@@ -161,7 +161,7 @@ def by_lattice(task: Task, job: Job) -> Repaired | NotRepaired:
         choices=choices(task, judge, cost, found, best),
         all_choices=found.all_minimal
         and judge.is_thorough
-        and (task.beside is None or judge.is_monotone)
+        and not (task.beside is not None and task.beside.counts_worlds)
         and len(found.minimal) <= CHART,
         aware=minimality_stories(task, made.recoded),
         nodes=nodes,
@@ -233,7 +233,7 @@ def why_unproved(task: Task, judge: Judge, found: Found) -> str:
             f"at {plural('choice', task.beside.open_)} of levels it was not found out what they "
             "tell together with what is out"
         )
-    if task.beside is not None and not task.beside.is_monotone:
+    if task.beside is not None and task.beside.counts_worlds:
         return (
             "levels that fail by themselves were not asked about together with what is out, "
             "which may make beliefs smaller"
@@ -271,7 +271,12 @@ def choices(task: Task, judge: Judge, cost: Any, found: Found, best: Node) -> tu
 def by_groups(task: Task, job: Job) -> Repaired | NotRepaired:
     """The groups that Mondrian or the window finds."""
     refuse_for_groups(task)
-    common: dict[str, Any] = {"at_most": task.repair.at_most, "suppress": task.suppress, "job": job}
+    common: dict[str, Any] = {
+        "at_most": task.repair.at_most,
+        "suppress": task.suppress,
+        "job": job,
+        "beside": task.beside,
+    }
     if task.repair.method == "mondrian":
         from tacit.families.microdata.repair.mondrian import mondrian
 
@@ -285,12 +290,11 @@ def by_groups(task: Task, job: Job) -> Repaired | NotRepaired:
         outcome = window(task.raw, task.required, **common)
     if outcome.recoded is None:
         judge = Judge(task.raw, task.required, task.lattice(), suppress=task.suppress)
-        top = judge.recoded_whole(judge.lattice.top) if outcome.proved else None
         return NotRepaired(
             task.release,
             outcome.because,
             outcome.proved,
-            task.verdicts(top.question()) if top else (),
+            task.verdicts_at(judge, judge.lattice.top) if outcome.proved else (),
             tuple(advice(task, judge, job)),
             task.repair,
         )

@@ -4,14 +4,15 @@ the same people.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.checking.concerning import all_out
 from tacit.checking.holdings.holdings import holdings_of
 from tacit.checking.judging import judged, with_left_out
 from tacit.families.catalog import define, kinds_of
-from tacit.families.microdata.reading.together import NOWHERE
+from tacit.families.microdata.reading.together import NOWHERE, joint_questions_of
 from tacit.model.release import Microdata
 from tacit.model.verdict import Reason, Verdict
 from tacit.plan.opened import OpenPlan
@@ -36,6 +37,7 @@ def beside_what_is_out(found: Repaired, plan: Plan) -> Repaired:
     with OpenPlan(
         replace(plan, releases={**plan.releases, new: as_release(found, plan, new)})
     ) as opened:
+        joint_questions_of(opened).found[new] = found.recoded
         verdicts = [
             beside(replace(check, releases=(new,)), one, opened)
             for check, one in zip(checks, found.verdicts, strict=True)
@@ -87,6 +89,17 @@ def as_release(found: Repaired, plan: Plan, name: str) -> Microdata:
     return replace(own, name=name, generalization=dict(levels), file=None)
 
 
+def with_key(value: Any, old: str, key: str) -> Any:
+    """The same with another key in all mappings.
+
+    >>> with_key({"groups": [{"may as found": 1}]}, "may as found", "may")
+    {'groups': [{'may': 1}]}
+    """
+    if isinstance(value, Mapping):
+        return {key if one == old else one: with_key(some, old, key) for one, some in value.items()}
+    return [with_key(one, old, key) for one in value] if isinstance(value, list) else value
+
+
 def called(verdict: Verdict, new: str, release: str) -> Verdict:
     """A verdict that calls the release by its name in the plan."""
     if new == release:
@@ -99,7 +112,10 @@ def called(verdict: Verdict, new: str, release: str) -> Verdict:
         return replace(verdict, subject=subject)  # at other levels that is out: both have a name
     elif new in evidence.facts.get("releases", ()):
         names = [release if one == new else one for one in evidence.facts["releases"]]
-        evidence = replace(evidence, facts={**evidence.facts, "releases": names})
+        facts = {**evidence.facts, "releases": names}
+        evidence = replace(
+            evidence, facts=facts, personal=with_key(evidence.personal, new, release)
+        )
     return replace(
         verdict,
         subject=subject,

@@ -35,7 +35,8 @@ def not_possible(task: Task, judge: Judge, found: Found, job: Job) -> NotRepaire
     )
     if not found.proved:
         because = "nothing was found in the time allowed"
-    proved = found.proved and judge.is_thorough and (task.beside is None or judge.is_monotone)
+    all_asked = task.beside is None or not (task.beside.counts_worlds or task.beside.open_)
+    proved = found.proved and judge.is_thorough and all_asked
     told = tuple(advice(task, judge, job)) if found.proved else ("allow more time (--seconds)",)
     return NotRepaired(
         task.release, because, proved, answers, told, task.repair, (judge.asked, len(judge.lattice))

@@ -15,11 +15,13 @@ from tacit.checking.concerning import all_out
 from tacit.checking.holdings.holdings import holdings_of
 from tacit.errors import TacitError
 from tacit.families.catalog import kinds_of
-from tacit.families.microdata.definitions.together.deciding import holds_together
+from tacit.families.microdata.definitions.together.deciding import failing_rows, holds_together
+from tacit.families.microdata.definitions.together.grouped import grouped
 from tacit.families.microdata.definitions.together.judging import answer_together, refuse
 from tacit.families.microdata.definitions.together.question import JointQuestion
 from tacit.families.microdata.definitions.together.seen import COUNTED
 from tacit.families.microdata.reading.together import joint_questions_of
+from tacit.families.microdata.repair.judging import FailsBeside
 from tacit.families.microdata.repair.required import Required
 from tacit.families.microdata.runs.beside import called
 from tacit.model.jobs import Job
@@ -29,6 +31,7 @@ from tacit.plan.opened import OpenPlan
 
 if TYPE_CHECKING:
     from tacit.families.microdata.microdata import MicrodataQuestion
+    from tacit.families.microdata.recoded import Recoded
     from tacit.families.microdata.runs.task import Task
     from tacit.plan.plan import Plan
 
@@ -54,7 +57,12 @@ class Published:
     @property
     def is_monotone(self) -> bool:
         """Do levels above some that hold hold too?"""
-        return not any(one.definition.asks_together & COUNTED for _, one, _ in self.asked)
+        return all(one.definition.monotone_together for _, one, _ in self.asked)
+
+    @property
+    def counts_worlds(self) -> bool:
+        """Is it asked how likely something is? Levels that fail by themselves may hold then."""
+        return any(one.definition.asks_together & COUNTED for _, one, _ in self.asked)
 
     def stops(self, levels: Mapping[str, int]) -> Required | None:
         """The first check that is not shown to hold at some levels for who has the others too."""
@@ -64,6 +72,19 @@ class Published:
                 self.open_ += found is None
                 if not found:
                     return one
+        return None
+
+    def failing(self, recoded: Recoded) -> FailsBeside | None:
+        """The first check that is not shown to hold for what was found, and the groups that have
+        to change; None where all hold.
+        """
+        for _, one, some in self.asked:
+            for joint in some:
+                found = grouped(replace(joint, seconds=SECONDS), recoded)
+                people, is_known = failing_rows(one.definition, found.joint, one.sensitive)
+                self.open_ += not is_known
+                if people.any():
+                    return FailsBeside(one, found.cells_with(people), found.near(people))
         return None
 
     def verdicts(
@@ -91,13 +112,13 @@ def at_levels(joint: JointQuestion, levels: Mapping[str, int]) -> JointQuestion:
         joint.copies[-1],
         levels={name: trees[name].level(levels.get(name, 0)) for name in joint.asked.quasi},
     )
-    return replace(joint, copies=[*joint.copies[:-1], last], seconds=SECONDS)
+    return joint.with_last(last, SECONDS)
 
 
 @contextmanager
 def published(plan: Plan, task: Task, job: Job) -> Iterator[Published | None]:
-    """What is out beside a release that is searched; None where nothing is, where something of it
-    cannot be judged together, or where rows may be dropped: then who is in it depends on them.
+    """What is out beside a release that is searched; None where nothing is, or where something of
+    it cannot be judged together.
     """
     own = plan.releases[task.release]
     assert isinstance(own, Microdata)
@@ -106,7 +127,7 @@ def published(plan: Plan, task: Task, job: Job) -> Iterator[Published | None]:
         for one in plan.checks
         if task.release in one.releases and one.kind in kinds_of("microdata")
     ]
-    if task.suppress or (not all_out(plan) and not any(one.given for one in checks)):
+    if not all_out(plan) and not any(one.given for one in checks):
         yield None
         return
     new = f"{task.release} as found"

@@ -20,6 +20,7 @@ from tacit.workbench.bench import Visit
 from tacit.workbench.pages.ledger.matrix import MOST_HOLDERS, MOST_RELEASES, matrix
 from tacit.workbench.parts.badges import badge
 from tacit.workbench.parts.grids import csv_bytes
+from tacit.workbench.parts.left import show_left
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.pictures import picture
 from tacit.workbench.parts.saving import save_button
@@ -248,6 +249,7 @@ class Holders:
                     ui.label(f"{one.because[:1].upper()}{one.because[1:]}.").classes("fine")
                     if one.status == "breached" and one.verdict is not None and one.verdict.story:
                         ui.label(one.verdict.story).classes("fine")
+                        show_left(one.verdict)
 
 
 def heading(one: Standing) -> str:

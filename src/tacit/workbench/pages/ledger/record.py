@@ -24,6 +24,7 @@ from tacit.workbench.pages.ledger.entries import later
 from tacit.workbench.pages.repair.work import TO_RECORD
 from tacit.workbench.parts.badges import badge
 from tacit.workbench.parts.fields import take_typed
+from tacit.workbench.parts.left import show_left
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.saving import save_button
 from tacit.workbench.parts.working import show_work
@@ -546,5 +547,6 @@ def verdicts(some: tuple[Verdict, ...]) -> None:
                     ui.label(one.reason.text).classes("muted")
                 if one.story and one.status != "holds":
                     ui.label(one.story).classes("muted")
+                    show_left(one)
                 if one.against and one.status != "holds":
                     ui.label(f"Against {one.against}.").classes("fine")

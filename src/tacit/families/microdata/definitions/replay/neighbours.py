@@ -181,6 +181,12 @@ def wide_enough(seen: Seen) -> bool:
     return bool(len(numbers) >= seen.required["k"] and width >= seen.required["e"])
 
 
+def many_enough(seen: Seen) -> bool:
+    """m-invariance of one release: how many values, for the kind `unique` each once."""
+    once = seen.required["kind"] == "values" or len(seen.here) == seen.size
+    return bool(once and len(seen.here) >= seen.required["m"])
+
+
 def varied_enough(seen: Seen) -> bool:
     """Variance: the mean of the squared differences from the mean."""
     numbers = [exact(value) for value, count in seen.here.items() for _ in range(count)]
@@ -245,4 +251,5 @@ RECOUNTS: dict[str, Callable[[Seen], bool]] = {
     "variance": varied_enough,
     "eps-m": scattered_enough,
     "dissimilarity": dissimilar_enough,
+    "m-invariance": many_enough,
 }

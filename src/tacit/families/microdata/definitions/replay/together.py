@@ -152,28 +152,27 @@ class Sheet:
         members = [at for at, places in enumerate(self.places) if place in places]
         return Counter(self.shows(place[0], self.tuples[at]) for at in members)
 
-    def beside(self, who: int) -> list[int]:
-        """Everybody who hangs together with somebody by groups, they themselves first."""
-        found, places = [who], set(self.places[who])
+    def beside(self, who: int, every: Sequence[tuple[Place, ...]]) -> list[int]:
+        """Everybody who hangs together with somebody by their groups, they themselves first."""
+        found, places = [who], set(every[who])
         while more := [
-            at
-            for at, some in enumerate(self.places)
-            if at not in found and not places.isdisjoint(some)
+            at for at, some in enumerate(every) if at not in found and not places.isdisjoint(some)
         ]:
             found += more
-            places |= {place for at in more for place in self.places[at]}
-        return [who, *sorted(found[1:], key=lambda at: repr(self.places[at]))]
+            places |= {place for at in more for place in every[at]}
+        return [who, *sorted(found[1:], key=lambda at: repr(every[at]))]
 
-    def worlds(self, who: int) -> dict[Tuple, int]:
-        """In how many worlds somebody has each tuple."""
-        people = self.beside(who)
-        groups = {place: self.shown(place) for at in people for place in self.places[at]}
+    def worlds(self, who: int, without: str = "") -> dict[Tuple, int]:
+        """In how many worlds somebody has each tuple, if need be without one of the releases."""
+        places = [tuple(one for one in some if one[0] != without) for some in self.places]
+        people = self.beside(who, places)
+        groups = {place: self.shown(place) for at in people for place in places[at]}
         left = {(place, look): n for place, some in groups.items() for look, n in some.items()}
         numbered = {key: at for at, key in enumerate(left)}
         every = list(dict.fromkeys(self.tuples))
 
         def uses(at: int, one: Tuple) -> list[int | None]:
-            return [numbered.get((place, self.shows(place[0], one))) for place in self.places[at]]
+            return [numbered.get((place, self.shows(place[0], one))) for place in places[at]]
 
         found = {}
         for has in every:
@@ -258,6 +257,10 @@ class Judge:
         if check == "k-anonymity":
             return bool(self.rows(who, worlds) >= required["k"])
         cells, every = self.cells(worlds)
+        if check == "m-invariance" and required["kind"] == "unique":
+            return bool(self.shared_values(who) >= required["m"])
+        if check == "m-invariance":
+            return bool(len(cells) >= required["m"]) and not self.lost(who, cells)
         if check == "l-diversity":
             return diverse(cells, every, required)
         known = sum(cells.values())
@@ -275,6 +278,29 @@ class Judge:
             for predicate in predicates(required.get("protect", {"equals": "all"}), list(prior))
             if (after := belief(cells, predicate, {})) is not None
         )
+
+    def shared_values(self, who: int) -> int:
+        """How many values all groups of somebody show, each once and in the same rows; else 0."""
+        at, found = self.sheet.columns.index(str(self.column)), []
+        for place in self.sheet.places[who]:
+            found.append(
+                Counter(
+                    self.sheet.tuples[one]
+                    for one, places in enumerate(self.sheet.places)
+                    if place in places
+                )
+            )
+        values = [row[at] for row in found[0].elements()]
+        once = len({*values}) == len(values) and None not in values
+        return len(values) if once and all(one == found[0] for one in found) else 0
+
+    def lost(self, who: int, cells: Cells) -> bool:
+        """Is there a value that somebody could have before the last release, and cannot now?"""
+        last = list(self.sheet.rows)[-1]
+        if all(name == last for name, _ in self.sheet.places[who]):
+            return False
+        before, _ = self.cells(self.sheet.worlds(who, without=last))
+        return not {*before} <= {*cells}
 
     def rows(self, who: int, worlds: Mapping[Tuple, int]) -> int:
         """The fewest rows of a release that can be somebody's."""

@@ -11,7 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
-from tacit.families.microdata.definitions.together.judging import known_of, worst_by_name
+from tacit.families.microdata.definitions.together.judging import (
+    known_of,
+    values_before,
+    worst_by_name,
+)
 from tacit.families.microdata.definitions.together.question import JointQuestion
 from tacit.families.microdata.definitions.together.releases import (
     ABSENT,
@@ -20,7 +24,7 @@ from tacit.families.microdata.definitions.together.releases import (
     Releases,
     TooLarge,
 )
-from tacit.families.microdata.definitions.together.seen import COUNTED, About, Seen
+from tacit.families.microdata.definitions.together.seen import COUNTED, SHOWN, About, Seen
 from tacit.families.microdata.definitions.together.worlds import (
     Worlds,
     explored,
@@ -35,18 +39,45 @@ def holds_together(
     definition: MicrodataDefinition, joint: JointQuestion, sensitive: str | None
 ) -> bool | None:
     """Does it hold under every reading of the values? None where that was not found out."""
+    failing, open_ = _failing(definition, joint, sensitive, first=True)
+    return False if failing.any() else None if open_.any() else True
+
+
+def failing_rows(
+    definition: MicrodataDefinition, joint: JointQuestion, sensitive: str | None
+) -> tuple[Flags, bool]:
+    """Which combinations have people for whom it is not shown to hold, under every reading; not
+    all of them where some are found quickly. And whether it is known that somebody fails, or none.
+    """
+    failing, open_ = _failing(definition, joint, sensitive, first=False)
+    fails = np.append(failing | open_, False)  # who is in no release does not
+    return fails[joint.releases.class_of], bool(failing.any() or not open_.any())
+
+
+def _failing(
+    definition: MicrodataDefinition, joint: JointQuestion, sensitive: str | None, *, first: bool
+) -> tuple[Flags, Flags]:
+    """Classes that fail, and those of which it was not found out. Where the `first` that fails is
+    enough, not all.
+    """
     asked = joint.asked
     column = sensitive or (asked.sensitive[0] if asked.sensitive else None)
     readings = (asked, *asked.readings) if definition.needs_sensitive else (asked,)
     if definition.asks_together & COUNTED:
         return _counted(definition, joint, readings, column)
     asking = Asking(definition, joint, readings, column)
+    nobody: Flags = np.zeros(len(joint.releases.sizes), dtype=bool)
+    if definition.asks_together <= SHOWN:
+        return ~asking.passing(_has(joint)), nobody
+    if "lost" in definition.asks_together and not _is_known_before(joint):
+        return nobody, ~nobody
     try:
-        if not asking.passing(at_most(joint.releases)).all():
-            return False
+        failing = ~asking.passing(at_most(joint.releases))
+        if failing.any():
+            return failing, nobody
     except TooLarge:
         pass  # no quick refutation
-    return _shown(asking)
+    return _shown(asking, first=first)
 
 
 def _counted(
@@ -54,11 +85,22 @@ def _counted(
     joint: JointQuestion,
     readings: tuple[MicrodataQuestion, ...],
     column: str | None,
-) -> bool | None:
-    found = [worst_by_name(definition, joint, one, column, joint.counted) for one in readings]
-    if any(worst.score.fails for tally in found for worst in tally.found.values()):
-        return False
-    return None if any(tally.unknown for tally in found) else True
+) -> tuple[Flags, Flags]:
+    """The same by how likely everything is; a mean is everybody's."""
+    failing: Flags = np.zeros(len(joint.releases.sizes), dtype=bool)
+    open_ = failing.copy()
+    for one in readings:
+        if definition.averages:
+            tally = worst_by_name(definition, joint, one, column, joint.counted)
+            failing |= any(worst.score.fails for worst in tally.found.values())
+            open_ |= bool(tally.unknown)
+            continue
+        for class_, seen in enumerate(known_of(definition, joint, one, column, joint.counted)):
+            if seen is None:
+                open_[class_] = True
+            elif any(score.fails for score in definition.scores(seen)):
+                failing[class_] = True
+    return failing, open_
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,22 +131,34 @@ class Asking:
             rows = int(fewest_rows(releases, one)[class_])
         for reading in self.readings:
             codes: set[int] = set()
+            lost: int | None = None
             if self.column is not None:
-                codes = set(self.joint.values(reading, self.column)[tuples].tolist()) - {-1}
-            seen = Seen(About(reading, self.column or ""), tuple(sorted(codes)), rows=rows)
+                value_of = self.joint.values(reading, self.column)
+                codes = set(value_of[tuples].tolist()) - {-1}
+                if "lost" in self.definition.asks_together:
+                    lost = self._lost(class_, codes, value_of)
+            about = About(reading, self.column or "")
+            seen = Seen(about, tuple(sorted(codes)), rows=rows, lost=lost)
             if any(score.fails for score in self.definition.scores(seen)):
                 return False
         return True
 
+    def _lost(self, class_: int, codes: set[int], value_of: Integers) -> int | None:
+        before = values_before(self.joint, value_of, class_)
+        return None if before is None or before[0] is None else len(before[0] - codes)
 
-def _shown(asking: Asking) -> bool | None:
-    """Look for worlds that show enough for everybody, and end with the first who has no more."""
+
+def _shown(asking: Asking, *, first: bool) -> tuple[Flags, Flags]:
+    """Look for worlds that show enough for everybody; if one is enough, end with the first part of
+    the people in which somebody has no more.
+    """
     joint, releases = asking.joint, asking.joint.releases
-    deadline, is_known = Deadline(joint.seconds), True
-    has = Worlds(releases.has.classes, releases.has.tuples, np.ones(1, dtype=bool))
-    passing = asking.passing(has)
-    if not passing[releases.settled].all():
-        return False
+    deadline = Deadline(joint.seconds)
+    passing = asking.passing(_has(joint))
+    failing: Flags = ~passing & releases.settled
+    open_classes: Flags = np.zeros(len(passing), dtype=bool)
+    if failing.any() and first:
+        return failing, open_classes
     for part in releases.connected():
         open_ = ~passing[part.classes]
         try:
@@ -112,11 +166,23 @@ def _shown(asking: Asking) -> bool | None:
             for _ in explored(part, can, open_, deadline, joint.job):
                 for at in np.flatnonzero(open_).tolist():
                     open_[at] = not asking.passes(int(part.classes[at]), part.tuples[can[at]])
-            if open_.any():
-                return False
+            failing[part.classes[open_]] = True
+            if first and open_.any():
+                break
         except (OutOfTime, TooLarge):
-            is_known = False
-    return True if is_known else None
+            open_classes[part.classes[open_]] = True
+    return failing, open_classes
+
+
+def _has(joint: JointQuestion) -> Worlds:
+    """What the data show of everybody: one world."""
+    has = joint.releases.has
+    return Worlds(has.classes, has.tuples, np.ones(len(joint.releases.sizes), dtype=bool))
+
+
+def _is_known_before(joint: JointQuestion) -> bool:
+    """Is it known what everybody could have before?"""
+    return joint.before is None or bool(joint.before.possible.known.all())
 
 
 def at_most(releases: Releases) -> Worlds:

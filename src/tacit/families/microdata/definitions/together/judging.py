@@ -12,9 +12,11 @@ from tacit.errors import DataError, Mark
 from tacit.families.definition import EQUALLY_LIKELY
 from tacit.families.microdata.definitions.asking import answer_with
 from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.definitions.together.leftover import leftover
 from tacit.families.microdata.definitions.together.question import JointQuestion
 from tacit.families.microdata.definitions.together.seen import (
     COUNTED,
+    SHOWN,
     About,
     Needs,
     Score,
@@ -55,6 +57,8 @@ def refuse(definition: MicrodataDefinition, joint: JointQuestion, sensitive: str
         raise DataError("groups overlap where missing values match any other.")
     if question.base.persons is not None:
         raise DataError("people have several rows, and a world gives everybody one.")
+    if "signature" in definition.asks_together and not joint.releases.are_whole:
+        raise DataError("it compares whole rows, and some release does not show them.")
     if definition.knows_the_rest and sensitive is None and len(question.sensitive) > 1:
         raise DataError(
             "several sensitive columns, each given the others (Definition 3.11), are judged for "
@@ -127,11 +131,19 @@ def judge(
     worst = worst_by_name(definition, joint, question, column, worlds)
     failing = [one for one in worst.found.values() if one.score.fails]
     measured = {name: one.score.value for name, one in worst.found.items()}
-    if failing:
-        return _breached(definition, joint, base, failing[0], worst, measured)
-    if worst.unknown:
+    if worst.unknown and not failing:
         return _undecided(base, joint, worlds, worst)
-    return _holds(joint, base, column, worst, measured or dict(alone.measured))
+    verdict = (
+        _breached(definition, joint, base, failing[0], worst, measured)
+        if failing
+        else _holds(joint, base, column, worst, measured or dict(alone.measured))
+    )
+    if column is None or not definition.needs_sensitive:
+        return verdict
+    assert not isinstance(verdict.evidence, Reason)
+    left = {"left": leftover(joint, question, column, worlds)}
+    evidence = replace(verdict.evidence, personal={**verdict.evidence.personal, **left})
+    return replace(verdict, evidence=evidence)
 
 
 @dataclass(slots=True)
@@ -164,11 +176,14 @@ def worst_by_name(
         if definition.averages:
             sum_ += seen.chance * sizes[class_]
             continue
-        key = seen.values, tuple(seen.weights.items()), seen.total, seen.rows, seen.chance
+        key = (
+            *(seen.values, tuple(seen.weights.items()), seen.total, seen.rows, seen.chance),
+            *(seen.signature, seen.lost),
+        )
         if key not in scored:
             scored[key] = tuple(definition.scores(seen))
         fails = any(score.fails for score in scored[key])
-        if fails and not worlds.known[class_] and not definition.asks_together & COUNTED:
+        if fails and not worlds.known[class_] and not definition.asks_together & (COUNTED | SHOWN):
             tally.unknown += sizes[class_]
             continue
         tally.below += sizes[class_] if fails else 0
@@ -196,6 +211,10 @@ def known_of(
     value_of = joint.values(question, column) if column is not None else None
     rows = fewest_rows(releases, worlds).tolist() if "rows" in needs else None
     chances = greatest_chances(releases, worlds) if "chances" in needs else None
+    signatures = None
+    if "signature" in needs and value_of is not None:
+        signatures = releases.signatures(value_of).tolist()
+    before = values_before(joint, value_of) if "lost" in needs and value_of is not None else None
     for class_ in range(len(releases.sizes)):
         if needs & COUNTED and not worlds.known[class_]:
             yield None if value_of is None else only_value(joint, about, needs, class_, value_of)
@@ -208,14 +227,34 @@ def known_of(
             for code, share in zip(codes, worlds.shares[span], strict=True):
                 shares[code] = shares.get(code, Fraction(0)) + share
             weights = weighed(shares)
+        values = {code for code in codes if code >= 0}
+        kept = None if before is None else before[class_]
+        if before is not None and kept is None:
+            yield None
+            continue
         yield Seen(
             about,
-            tuple(sorted({code for code in codes if code >= 0})),
+            tuple(sorted(values)),
             {code: weights[code] for code in sorted(weights) if code >= 0},
             sum(weights.values()),
             0 if rows is None else rows[class_],
             Fraction(0) if chances is None else chances[class_],
+            0 if signatures is None else signatures[class_],
+            None if kept is None else len(kept - values),
         )
+
+
+def values_before(
+    joint: JointQuestion, value_of: Integers, class_: int | None = None
+) -> list[frozenset[int] | None] | None:
+    """For each class, or one, the values that the earlier releases leave its people, None where
+    that is not known; None where nothing is out.
+    """
+    if (earlier := joint.before) is None:
+        return None
+    rows = joint.releases.examples
+    some = rows if class_ is None else rows[class_ : class_ + 1]
+    return [earlier.values(row, value_of) for row in some.tolist()]
 
 
 def only_value(

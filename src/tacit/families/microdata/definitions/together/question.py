@@ -52,6 +52,24 @@ class Copy:
         }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Earlier:
+    """The releases that are out already, and what they leave everybody."""
+
+    releases: Releases
+    possible: Worlds
+
+    def values(self, row: int, value_of: Integers) -> frozenset[int] | None:
+        """The values that somebody of a combination could have; None where that is not known."""
+        class_ = int(self.releases.class_of[row])
+        if class_ == ABSENT:
+            return frozenset()
+        if not self.possible.known[class_]:
+            return None
+        tuples = self.possible.tuples[self.possible.of(class_)]
+        return frozenset(value_of[tuples].tolist()) - {-1}
+
+
 @dataclass(frozen=True, eq=False)
 class JointQuestion:
     """What is asked about a release and those that are out beside it.
@@ -59,7 +77,8 @@ class JointQuestion:
     `asked` is the question about the release alone, the last of `copies`. `base` counts the
     combinations of all quasi-identifiers and all `columns` that a release shows as they are, with
     the values as they are written. `who` names the person of a combination, where each is one
-    person; else somebody with its values is looked up in the table.
+    person; else somebody with its values is looked up in the table. `earlier` is what was left
+    before, where it was looked at already.
     """
 
     asked: MicrodataQuestion
@@ -70,6 +89,7 @@ class JointQuestion:
     seconds: float = SECONDS
     job: Job = field(default_factory=Job)
     who: Callable[[int], Mapping[str, Any]] | None = None
+    earlier: Earlier | None = None
     _values: dict[tuple[int, str], tuple[MicrodataQuestion, Integers]] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -110,6 +130,19 @@ class JointQuestion:
     def counted(self) -> Worlds:
         """How likely each tuple is."""
         return counted_worlds(self.releases, Deadline(self.seconds), self.job)
+
+    @cached_property
+    def before(self) -> Earlier | None:
+        """What was left before the release that is asked about; None where nothing is out."""
+        if self.earlier is None and len(self.copies) > 1:
+            out = replace(self, copies=self.copies[:-1])
+            return Earlier(out.releases, out.possible)
+        return self.earlier
+
+    def with_last(self, copy: Copy, seconds: float) -> Self:
+        """The same with another release to ask about, beside those that are out."""
+        copies = [*self.copies[:-1], copy]
+        return replace(self, copies=copies, seconds=seconds, earlier=self.before)
 
     @property
     def tuple_of(self) -> Integers:

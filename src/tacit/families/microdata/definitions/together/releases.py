@@ -67,6 +67,13 @@ class Releases:
         return total(self.has.people, self.has.classes, self.groups.shape[1])
 
     @cached_property
+    def examples(self) -> Integers:
+        """A row of each class."""
+        classes, rows = np.unique(self.class_of, return_index=True)
+        found: Integers = rows[classes != ABSENT]
+        return found
+
+    @cached_property
     def settled(self) -> Flags:
         """Classes whose tuples every world has as the data have them: all that is left of a group.
 
@@ -74,7 +81,7 @@ class Releases:
         a release that shows the whole tuple settles anything.
         """
         found: Flags = np.zeros(self.groups.shape[1], dtype=bool)
-        whole = [number for number, one in enumerate(self.shown) if len(np.unique(one)) == len(one)]
+        whole = [number for number, one in enumerate(self.shown) if is_whole(one)]
         while True:
             before = int(found.sum())
             for number in whole:
@@ -99,6 +106,51 @@ class Releases:
         key = group[inside] * wide + self.shown[release][self.has.tuples[inside]]
         keys, which = np.unique(key, return_inverse=True)
         return keys, total(self.has.people[inside], which.reshape(-1), len(keys)), wide
+
+    def signatures(self, value_of: Integers) -> Integers:
+        """For each class how many values its groups show, where all of them show the same rows and
+        none a value twice, nor a missing one; else 0. `value_of` is the value of each tuple, -1 for
+        none. Every release must show the whole tuple.
+
+        Then everybody who hangs together has the same rows to choose from, each group all of them,
+        and exchanging two rows everywhere makes of each world another one: all are equally likely.
+        """
+        numbers: dict[bytes, int] = {}
+        found: Integers = np.full(len(self.sizes), np.iinfo(np.int64).max, dtype=np.int64)
+        rows: Integers = np.full(len(self.sizes), -1, dtype=np.int64)
+        for groups in self.groups:
+            number, many = self._rows_of_groups(groups, value_of, numbers)
+            inside = groups != ABSENT
+            own = number[groups[inside]]
+            differ = (rows[inside] >= 0) & (rows[inside] != own)
+            found[inside] = np.where(differ, 0, np.minimum(found[inside], many[groups[inside]]))
+            rows[inside] = own
+        return found
+
+    def _rows_of_groups(
+        self, groups: Integers, value_of: Integers, numbers: dict[bytes, int]
+    ) -> tuple[Integers, Integers]:
+        """For each group of a release a number for its rows, and how many values these have."""
+        at = groups[self.has.classes]
+        key = at[at != ABSENT] * self.tuples + self.has.tuples[at != ABSENT]
+        keys, which = np.unique(key, return_inverse=True)
+        people = total(self.has.people[at != ABSENT], which.reshape(-1), len(keys))
+        owner, starts = np.unique(keys // self.tuples, return_index=True)
+        number = np.zeros(int(groups.max(initial=0)) + 1, dtype=np.int64)
+        many = np.zeros(len(number), dtype=np.int64)
+        ends = [*starts[1:].tolist(), len(keys)]
+        for group, start, end in zip(owner.tolist(), starts.tolist(), ends, strict=True):
+            rows = keys[start:end] % self.tuples
+            values = np.unique(value_of[rows])
+            once = len(values) == end - start and bool((people[start:end] == 1).all())
+            many[group] = end - start if once and values[0] >= 0 else 0
+            number[group] = numbers.setdefault(rows.tobytes(), len(numbers))
+        return number, many
+
+    @cached_property
+    def are_whole(self) -> bool:
+        """Does every release show whole tuples?"""
+        return all(map(is_whole, self.shown))
 
     def connected(self) -> Iterator[Component]:
         """The classes that are not settled, taken apart where no group joins them."""
@@ -187,7 +239,9 @@ def releases_of(
     inside = (stacked != ABSENT).any(axis=0)
     class_of = np.full(len(tuple_of), ABSENT, dtype=np.int64)
     stacked, tuple_of, weight = stacked[:, inside], tuple_of[inside], weight[inside]
-    key, _ = pack_codes(list(stacked + 1), (stacked.max(axis=1) + 2).tolist(), stacked.shape[1])
+    key, _ = pack_codes(
+        list(stacked + 1), (stacked.max(axis=1, initial=ABSENT) + 2).tolist(), stacked.shape[1]
+    )
     _, first, own = np.unique(key, return_index=True, return_inverse=True)
     class_of[inside] = own.reshape(-1)
     cell, which = np.unique(class_of[inside] * number + tuple_of, return_inverse=True)
@@ -212,6 +266,11 @@ def components(groups: Integers) -> Integers:
         found = found[found]
         if (found == before).all():
             return found
+
+
+def is_whole(shown: Integers) -> bool:
+    """Does a release that shows this of each tuple tell all tuples apart?"""
+    return len(np.unique(shown)) == len(shown)
 
 
 def total(people: Integers, which: Integers, many: int) -> Integers:

@@ -17,9 +17,11 @@ from tacit.families.microdata.distances import scaled
 from tacit.families.microdata.microdata import MicrodataQuestion
 
 # What a definition asks about several releases: which values a person can have, which rows can be
-# theirs, how likely each value is, how likely it is that a row is theirs.
-Needs = Literal["values", "rows", "beliefs", "chances"]
+# theirs, how likely each value is, how likely it is that a row is theirs; whether all of a person's
+# groups show the same rows, how many values they lose by the release that is asked about.
+Needs = Literal["values", "rows", "beliefs", "chances", "signature", "lost"]
 COUNTED: frozenset[Needs] = frozenset({"beliefs", "chances"})  # for these worlds are counted
+SHOWN: frozenset[Needs] = frozenset({"signature"})  # for these the releases are enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,9 @@ class Seen:
     `values` are the codes of the values that they can have, `weights` how likely each is, as whole
     numbers of a common part; `total` is the sum of these for all worlds, also those in which the
     person has no value. `rows` is the least number of rows that can be theirs in a release,
-    `chance` the greatest chance that one is.
+    `chance` the greatest chance that one is. `signature` is how many values all of their groups
+    show, each once in the same rows, 0 where they do not; `lost` how many values they could have by
+    the earlier releases alone and cannot any more, None where there are no earlier ones.
     """
 
     about: About
@@ -66,6 +70,8 @@ class Seen:
     total: int = 0
     rows: int = 0
     chance: Fraction = Fraction(0)
+    signature: int = 0
+    lost: int | None = None
 
     @property
     def known(self) -> int:
