@@ -6,6 +6,7 @@ import click
 
 from tacit.cli.attacking import attack
 from tacit.cli.checking import check, demo, init
+from tacit.cli.dbt import dbt
 from tacit.cli.dossiers import dossier
 from tacit.cli.explaining import explain
 from tacit.cli.ledgers import ledger
@@ -40,6 +41,7 @@ COMMANDS = (
     grants,
     ledger,
     dossier,
+    dbt,
     policies,
 )
 
