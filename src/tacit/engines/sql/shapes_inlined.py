@@ -48,7 +48,7 @@ def stand_in(table: exp.Table, meant: Place | exp.Query) -> None:
         table.replace(exp.alias_(table_at(meant), name, table=True))
 
 
-def in_catalog(query: exp.Query, catalog: str | None) -> exp.Query:
+def in_catalog(query: exp.Select, catalog: str | None) -> exp.Select:
     """The same query in another database."""
     for table in query.find_all(exp.Table):
         table.set("catalog", exp.to_identifier(catalog))

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from tacit.checking.assess import Assessment, assess
 from tacit.engines.base import Engine
-from tacit.engines.duckdb.engine import SOURCE
+from tacit.engines.duckdb.catalog import SOURCE
 from tacit.engines.open import open_engine
 from tacit.engines.output import beside, check_file, refusing
 from tacit.engines.sql import shapes_inlined
