@@ -28,7 +28,7 @@ SELECTED = ("view", "table", "ephemeral", "materialized_view")
 @dataclass(frozen=True, slots=True)
 class DbtNode:
     """A model, seed, snapshot, source or analysis; `sql` is what dbt compiled, where that is a
-    SELECT over other nodes.
+    SELECT over other nodes, and empty before it did.
     """
 
     id: str
@@ -159,7 +159,7 @@ def node_of(
         columns_of(written, folder, catalog),
         roles_of(written),
         keys,
-        written.get("compiled_code") if selects else None,
+        (written.get("compiled_code") or "") if selects else None,
         tuple((written.get("depends_on") or {}).get("nodes") or ()),
         marks_of(written),
     )

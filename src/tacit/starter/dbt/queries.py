@@ -7,6 +7,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from tacit.engines.sql import shapes_inlined
+from tacit.errors import InputError
 from tacit.starter.dbt.manifest import DbtNode, DbtProject
 
 
@@ -23,6 +24,8 @@ def tree_of(project: DbtProject, node: DbtNode) -> exp.Query:
     """The same as a tree."""
     if node.sql is None:
         return shapes_inlined.all_of(node.place)
+    if not node.sql:
+        raise InputError(f"{node.name} is not compiled.", hint="Run: dbt compile")
     try:
         (tree,) = sqlglot.parse(node.sql, read=project.adapter)
     except (SqlglotError, ValueError) as error:
