@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import pwd
 import re
 import shutil
 import socket
@@ -124,6 +123,8 @@ def run_program(
 ) -> None:
     """Run one of PostgreSQL's programs on the cluster in a folder."""
     if user is not None:
+        import pwd
+
         os.chown(folder, pwd.getpwnam(user).pw_uid, -1)
     done = subprocess.run(
         [str(programs / program), "-D", str(folder / "data"), *arguments],
@@ -143,6 +144,8 @@ def harmless_user() -> str | None:
     """PostgreSQL refuses to run as root: the user to run it as, None for ourselves."""
     if os.geteuid() != 0:
         return None
+    import pwd
+
     known = {entry.pw_name for entry in pwd.getpwall()}
     return "postgres" if "postgres" in known else "nobody"
 

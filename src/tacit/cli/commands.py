@@ -7,6 +7,7 @@ import click
 from tacit.cli.attacking import attack
 from tacit.cli.audits import audit
 from tacit.cli.checking import check, demo, init
+from tacit.cli.dbt import dbt
 from tacit.cli.dossiers import dossier
 from tacit.cli.explaining import explain
 from tacit.cli.ledgers import ledger
@@ -42,6 +43,7 @@ COMMANDS = (
     grants,
     ledger,
     dossier,
+    dbt,
     policies,
     policy,
 )

@@ -538,8 +538,8 @@ def user() -> str:
     """Who runs this."""
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # an account without a name
-        return f"user {os.getuid()}"
+    except (KeyError, OSError, ImportError):  # an account without a name
+        return f"user {os.getuid()}" if hasattr(os, "getuid") else "a user without a name"
 
 
 @contextmanager

@@ -8,12 +8,12 @@ is made from the parts alone.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -128,6 +128,21 @@ class Digest:
         return found.hexdigest()
 
 
+def lock(handle: int) -> None:
+    """Lock a file until it is closed; BlockingIOError where another process has done so."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            raise BlockingIOError(*error.args) from None
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 class Folder:
     """The folder of the parts of one output.
     Open it with `with`: it is locked meanwhile, and stays behind unless it is removed.
@@ -164,11 +179,11 @@ class Folder:
         """The lock's handle; None where the folder was removed meanwhile by the run that had it."""
         place = self.path / LOCK
         try:
-            handle = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o600)
         except FileNotFoundError:
             return None
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(handle)
             if os.fstat(handle).st_ino == place.stat().st_ino:
                 return handle
         except FileNotFoundError:
@@ -315,7 +330,7 @@ class Folder:
         beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}.tmp")
         try:
             with keeping(self.output):
-                handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+                handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
                 with os.fdopen(handle, "wb") as file:
                     sign = hashlib.sha256()
                     for piece in pieces:

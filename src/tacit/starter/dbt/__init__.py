@@ -1,0 +1,1 @@
+"""A dbt project as a plan: what its manifest says, its checks, and the verdicts for its tests."""

@@ -1,0 +1,1 @@
+select distinct name, condition from {{ ref('stg_customers') }}

@@ -1,0 +1,1 @@
+{% macro in_units(column) %}{{ column }} / {{ var('cents') }}{% endmacro %}

@@ -1,0 +1,1 @@
+select zip, born, condition from {{ ref('stg_customers') }}
