@@ -25,7 +25,7 @@ def refreshed(page: Path, folder: Path, reader: Reader | None = None) -> str:
     """
 
     def again(found: re.Match[str]) -> str:
-        changes = found["what"] == "change"
+        changes = bool(found["change"])
         block = Block(page, 0, found["language"], found["text"], found["file"], changes=changes)
         prepare(block, folder)
         if block.language != "console":

@@ -23,12 +23,12 @@ from tacit.plan.read.keys import PlanKeys, ReleaseKeys, RoleKeys, SyntheticKeys,
 
 DOCS = ROOT / "docs"
 HEADINGS = (
+    "Example",
     "In words",
     "Formally",
     "Parameters",
     "Protects against",
     "Does not protect against",
-    "Example",
     "Evidence",
     "Properties",
     "Exactness",
@@ -158,7 +158,7 @@ def test_what_a_definition_says_about_itself_is_in_the_index(name: str) -> None:
     definition = DEFINITIONS[name]
     rows = [
         line
-        for line in page("definitions/README.md").splitlines()
+        for line in page("definitions/overview.md").splitlines()
         if line.startswith(f"| `{name}` |")
     ]
     said = [cell.strip().partition(",")[0] for cell in rows[-1].strip("|").split("|")[1:]]
