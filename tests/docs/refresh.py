@@ -12,7 +12,18 @@ from pathlib import Path
 from unittest.mock import patch
 
 from served import Reader, reading
-from snippets import FENCE, RUN, SERVED, Block, is_run, plain_environment, prepare, run, steps
+from snippets import (
+    FENCE,
+    RUN,
+    SERVED,
+    Block,
+    agrees,
+    is_run,
+    plain_environment,
+    prepare,
+    run,
+    steps,
+)
 
 SECONDS = '"seconds": 0.007'  # what tidy() leaves of a time is no time
 
@@ -43,9 +54,24 @@ def refreshed_steps(block: Block, reader: Reader | None = None) -> list[str]:
         output = step.output
         if reader is not None or is_run(step.command):
             printed = reader.does(step.command) if reader is not None else run(step.command)
-            output = printed.replace('"seconds": 0.0', SECONDS) if output is not None else None
+            if output is not None and not agrees(printed, output):
+                output = left_out(printed, output).replace('"seconds": 0.0', SECONDS)
         parts.append(line + (f"{output}\n" if output is not None else ""))
     return parts
+
+
+def left_out(printed: str, before: str) -> str:
+    """What is printed now, without its first and last paragraph where the page left these out.
+
+    >>> left_out("head\\n\\nholds\\n\\ntail", "...\\nbreached\\n...")
+    '...\\nholds\\n...'
+    """
+    paragraphs = printed.split("\n\n")
+    if len(paragraphs) > 1 and before.endswith("\n..."):
+        paragraphs[-2:] = [f"{paragraphs[-2]}\n..."]
+    if len(paragraphs) > 1 and before.startswith("...\n"):
+        paragraphs[:2] = [f"...\n{paragraphs[1]}"]
+    return "\n\n".join(paragraphs)
 
 
 def main() -> None:

@@ -137,6 +137,16 @@ def same_hashes(printed: str) -> str:
     )
 
 
+def agrees(printed: str, expected: str) -> bool:
+    """Whether a page shows what was printed; a line `...` stands for any lines that it leaves out.
+
+    >>> agrees("head\\nholds\\ntail", "...\\nholds\\n..."), agrees("breached", "...\\nholds")
+    (True, False)
+    """
+    lines = ("(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in expected.split("\n"))
+    return re.fullmatch("".join(lines), f"{printed}\n") is not None
+
+
 def run(command: str) -> str:
     """What a `tacit` command prints in the current folder, messages first, tidy."""
     return tidy(printed_by(command))

@@ -12,7 +12,19 @@ from pathlib import Path
 
 import click
 import pytest
-from snippets import PAGES, ROOT, RUN, Block, blocks, is_run, plain_environment, prepare, run, steps
+from snippets import (
+    PAGES,
+    ROOT,
+    RUN,
+    Block,
+    agrees,
+    blocks,
+    is_run,
+    plain_environment,
+    prepare,
+    run,
+    steps,
+)
 
 from tacit.cli import cli
 from tacit.errors import TacitError
@@ -57,7 +69,7 @@ def check_step(command: str, expected: str | None, block: Block) -> None:
         return
     printed = run(command)
     if expected is not None:
-        assert printed == expected, f"{block.name}: {command}"
+        assert agrees(printed, expected), f"{block.name}: {command}\n{printed}"
 
 
 def check_python(block: Block, names: dict[str, object]) -> None:
