@@ -38,8 +38,8 @@ shapes: .venv/test
 	PYTHONPATH=tests $(BIN)/python -m sql_shapes --statements $(STATEMENTS) --seed $(SEED) --postgres
 
 lint: .venv/test
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples docs/site.py
+	$(BIN)/ruff format --check src tests benchmarks examples docs/site.py
 	$(BIN)/mypy
 
 bench: .venv/bench

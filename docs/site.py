@@ -13,11 +13,14 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
 
 import tacit
+from tacit.families.definition import Definition
 
 ROOT = Path(__file__).parents[1]
 NAMES = "reference/python-names.md"
+SHIM = "https://unpkg.com/iframe-worker/shim"
 LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<file>\.\./[^)#]+)[^)]*\)")
 
 
@@ -39,6 +42,16 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
     return LINK.sub(kept, markdown)
 
 
+def on_post_page(output: str, *, page: Page, **_: Any) -> str:
+    """The theme's help for search in files comes from another host; ours lies beside the pages."""
+    return output.replace(SHIM, get_relative_url("search-from-files.js", page.url))
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """The same for the page of what is not found."""
+    return output_content.replace(SHIM, "search-from-files.js")
+
+
 def python_names() -> str:
     """A page with the signature and the docstring of each public name."""
     parts = ["# Python, every name\n\nFrom the docstrings. [By example](python.md) is the guide.\n"]
@@ -52,8 +65,10 @@ def python_names() -> str:
 
 
 def methods(thing: Any) -> list[tuple[str, Any]]:
-    """The public methods and properties that a class of ours defines itself."""
-    if not inspect.isclass(thing):
+    """The public methods and properties that a class defines itself; those of definitions are for
+    the checking of plans.
+    """
+    if not inspect.isclass(thing) or issubclass(thing, Definition):
         return []
     return [
         (name, member)
@@ -79,10 +94,10 @@ def signature(thing: Any, name: str) -> str:
         found = inspect.signature(thing)
     except ValueError:
         return name
-    line = f"{name}{found}"
+    line = f"{name}{found}".replace("'", "").removesuffix(" -> None")
     if len(line) <= 88:
         return line
-    arguments = ",\n".join(str(one) for one in found.parameters.values())
+    arguments = ",\n".join(str(one).replace("'", "") for one in found.parameters.values())
     return f"{name}(\n{indent(arguments, '    ')},\n)"
 
 

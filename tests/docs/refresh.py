@@ -61,17 +61,26 @@ def refreshed_steps(block: Block, reader: Reader | None = None) -> list[str]:
 
 
 def left_out(printed: str, before: str) -> str:
-    """What is printed now, without its first and last paragraph where the page left these out.
+    """What is printed now, without the lines that the page left out: each part that it shows still
+    begins and ends with the same line. Else all of it.
 
-    >>> left_out("head\\n\\nholds\\n\\ntail", "...\\nbreached\\n...")
-    '...\\nholds\\n...'
+    >>> left_out("head\\nholds\\nnow 3\\nas ever\\ntail", "...\\nholds\\nnow 2\\nas ever\\n...")
+    '...\\nholds\\nnow 3\\nas ever\\n...'
     """
-    paragraphs = printed.split("\n\n")
-    if len(paragraphs) > 1 and before.endswith("\n..."):
-        paragraphs[-2:] = [f"{paragraphs[-2]}\n..."]
-    if len(paragraphs) > 1 and before.startswith("...\n"):
-        paragraphs[:2] = [f"...\n{paragraphs[1]}"]
-    return "\n\n".join(paragraphs)
+    lines, shown, at = printed.split("\n"), [], 0
+    parts = [part.split("\n") for part in re.split(r"^\.\.\.$", before, flags=re.MULTILINE)]
+    for part in (list(filter(None, part)) for part in parts):
+        if part:
+            if part[0] not in lines[at:]:
+                return printed
+            first = lines.index(part[0], at)
+            if part[-1] not in lines[first:]:
+                return printed
+            at = lines.index(part[-1], first) + 1
+            shown.append("\n".join(lines[first:at]))
+        else:
+            shown.append("")
+    return "\n...\n".join(shown).strip("\n")
 
 
 def main() -> None:

@@ -143,8 +143,9 @@ def agrees(printed: str, expected: str) -> bool:
     >>> agrees("head\\nholds\\ntail", "...\\nholds\\n..."), agrees("breached", "...\\nholds")
     (True, False)
     """
-    lines = ("(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in expected.split("\n"))
-    return re.fullmatch("".join(lines), f"{printed}\n") is not None
+    lines = expected.split("\n")
+    pattern = ("(?:.*\n)*?" if line == "..." else f"{re.escape(line)}\n" for line in lines)
+    return re.fullmatch("".join(pattern), f"{printed}\n") is not None
 
 
 def run(command: str) -> str:
