@@ -144,6 +144,7 @@ def test_every_definition_has_a_page_with_all_its_parts(name: str) -> None:
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert headings == list(HEADINGS)
     assert all(section(heading, text).strip() for heading in HEADINGS)
+    assert f"](../images/definitions/{name}.svg)" in section("Example", text)
     parameters = section("Parameters", text)
     keys = ["release", *(one.name for one in CHECKS[name].parameters)]
     assert not [key for key in keys if not is_named(key, parameters)]
