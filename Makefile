@@ -45,7 +45,7 @@ lint: .venv/test
 bench: .venv/bench
 	$(BIN)/python -m benchmarks
 
-# The tables of the dissertation's chapter 4, and what is left of the commutes (examples/commuters).
+# The tables of Machanavajjhala's thesis (Cornell, 2008), chapter 4, and what is left of the commutes (examples/commuters).
 table-4.1: .venv/study
 	$(BIN)/python -m examples.commuters.study table-4.1
 
