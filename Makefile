@@ -6,7 +6,7 @@ INSTALL := $(BIN)/python -m uv pip install --system-certs --quiet --compile-byte
 # A machine whose packages come from a mirror that only pip knows is served by pip.
 FALLBACK := $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: demo test test-thorough coverage shapes lint bench table-4.1 commuters commuters-attack lock clean
+.PHONY: demo test test-thorough coverage docs shapes lint bench table-4.1 commuters commuters-attack lock clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo tacit-demo
@@ -26,6 +26,11 @@ coverage: .venv/test .venv/node/axe
 	$(PYTEST) -m "not slow" --cov --cov-report=term --cov-report=html:.venv/coverage
 	@echo 'Line by line: .venv/coverage/index.html'
 
+# The documentation as a site, which needs no network: open site/index.html.
+docs: .venv/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo 'The documentation: site/index.html'
+
 # SQL of every shape against what DuckDB and PostgreSQL answer on all small databases (tests/sql_shapes).
 STATEMENTS ?= 20000
 SEED ?= 1
@@ -33,14 +38,14 @@ shapes: .venv/test
 	PYTHONPATH=tests $(BIN)/python -m sql_shapes --statements $(STATEMENTS) --seed $(SEED) --postgres
 
 lint: .venv/test
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples docs/site.py
+	$(BIN)/ruff format --check src tests benchmarks examples docs/site.py
 	$(BIN)/mypy
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks
 
-# The tables of the dissertation's chapter 4, and what is left of the commutes (examples/commuters).
+# The tables of Machanavajjhala's thesis (Cornell, 2008), chapter 4, and what is left of the commutes (examples/commuters).
 table-4.1: .venv/study
 	$(BIN)/python -m examples.commuters.study table-4.1
 
@@ -74,6 +79,10 @@ lock: .venv/uv
 	@cd .venv/node && npm ci --silent --ignore-scripts --no-audit --no-fund --fetch-retries 1 --fetch-timeout 20000 \
 	  && touch axe || echo "axe-core is not installed (it needs npm): pages are not searched for faults of accessibility."
 
+.venv/docs: .venv/uv pyproject.toml constraints.txt
+	$(INSTALL) -e '.[client,notebook,docs]' || $(FALLBACK) -e '.[client,notebook,docs]'
+	@touch $@
+
 .venv/bench: .venv/uv pyproject.toml constraints.txt
 	$(INSTALL) -e '.[report,pdf,solve,synthesis,gateway,client,web,bench]' || $(FALLBACK) -e '.[report,pdf,solve,synthesis,gateway,client,web,bench]'
 	@touch $@
@@ -93,4 +102,4 @@ lock: .venv/uv
 	.venv/smartnoise/bin/python -m pip install --quiet 'smartnoise-sql>=1.0,<2'
 
 clean:
-	rm -rf .venv tacit-demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv site tacit-demo .pytest_cache .mypy_cache .ruff_cache

@@ -73,9 +73,8 @@ def write_documented(kind: str, folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
     seen: set[str] = set()
     for block in blocks(ROOT / "docs" / "how-to" / f"{PAGES[kind]}.md"):
-        name = block.file or ("tacit.yaml" if block.is_plan else "")
-        if name and name not in seen and not block.changes:
-            seen.add(name)
+        if block.file and block.file not in seen and not block.changes:
+            seen.add(block.file)
             prepare(block, folder)
     return folder / "tacit.yaml"
 

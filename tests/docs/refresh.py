@@ -12,7 +12,18 @@ from pathlib import Path
 from unittest.mock import patch
 
 from served import Reader, reading
-from snippets import FENCE, RUN, SERVED, Block, is_run, plain_environment, prepare, run, steps
+from snippets import (
+    FENCE,
+    RUN,
+    SERVED,
+    Block,
+    agrees,
+    is_run,
+    plain_environment,
+    prepare,
+    run,
+    steps,
+)
 
 SECONDS = '"seconds": 0.007'  # what tidy() leaves of a time is no time
 
@@ -25,7 +36,7 @@ def refreshed(page: Path, folder: Path, reader: Reader | None = None) -> str:
     """
 
     def again(found: re.Match[str]) -> str:
-        changes = found["what"] == "change"
+        changes = bool(found["change"])
         block = Block(page, 0, found["language"], found["text"], found["file"], changes=changes)
         prepare(block, folder)
         if block.language != "console":
@@ -43,9 +54,33 @@ def refreshed_steps(block: Block, reader: Reader | None = None) -> list[str]:
         output = step.output
         if reader is not None or is_run(step.command):
             printed = reader.does(step.command) if reader is not None else run(step.command)
-            output = printed.replace('"seconds": 0.0', SECONDS) if output is not None else None
+            if output is not None and not agrees(printed, output):
+                output = left_out(printed, output).replace('"seconds": 0.0', SECONDS)
         parts.append(line + (f"{output}\n" if output is not None else ""))
     return parts
+
+
+def left_out(printed: str, before: str) -> str:
+    """What is printed now, without the lines that the page left out: each part that it shows still
+    begins and ends with the same line. Else all of it.
+
+    >>> left_out("head\\nholds\\nnow 3\\nas ever\\ntail", "...\\nholds\\nnow 2\\nas ever\\n...")
+    '...\\nholds\\nnow 3\\nas ever\\n...'
+    """
+    lines, shown, at = printed.split("\n"), [], 0
+    parts = [part.split("\n") for part in re.split(r"^\.\.\.$", before, flags=re.MULTILINE)]
+    for part in (list(filter(None, part)) for part in parts):
+        if part:
+            if part[0] not in lines[at:]:
+                return printed
+            first = lines.index(part[0], at)
+            if part[-1] not in lines[first:]:
+                return printed
+            at = lines.index(part[-1], first) + 1
+            shown.append("\n".join(lines[first:at]))
+        else:
+            shown.append("")
+    return "\n...\n".join(shown).strip("\n")
 
 
 def main() -> None:

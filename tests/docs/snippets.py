@@ -26,9 +26,10 @@ NEED_A_SERVER = ("postgresql.md", "spark.md")
 # Only who reads of the workbench has installed it.
 SERVED = [page for page in PAGES if page.name in ("gateway.md", "http.md", "workbench.md")]
 RUN = [page for page in PAGES if page.name not in NEED_A_SERVER and page not in SERVED]
+# The line above a block names its file: "`people.csv`:", or "In `tacit.yaml`, change:".
 FENCE = re.compile(
-    r"(?:<!-- (?P<what>file|change): (?P<file>\S+) "
-    r"-->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    r"(?:^(?P<change>In )?`(?P<file>[^`\n]+)`(?(change), change):\n\n)?"
+    r"^```(?P<language>\w*)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 # Two runs differ in these only, and each has something that stands for it.
@@ -54,9 +55,8 @@ HASH = re.compile(r"\b[0-9a-f]{64}\b")
 class Block:
     """A fenced block of a page.
 
-    `file` is the name that a comment above the fence gives it: `<!-- file: people.csv -->`. With
-    `<!-- change: tacit.yaml -->` it has lines that stand for others in a file: those with the same
-    key.
+    `file` is the name that the line above the fence gives it. With "change" the block has lines
+    that replace others of that file: those with the same key.
     """
 
     page: Path
@@ -87,7 +87,7 @@ def blocks(page: Path) -> list[Block]:
             found["language"],
             found["text"],
             found["file"],
-            changes=found["what"] == "change",
+            changes=bool(found["change"]),
         )
         for found in FENCE.finditer(text)
     ]
@@ -137,6 +137,17 @@ def same_hashes(printed: str) -> str:
     )
 
 
+def agrees(printed: str, expected: str) -> bool:
+    """Whether a page shows what was printed; a line `...` stands for any lines that it leaves out.
+
+    >>> agrees("head\\nholds\\ntail", "...\\nholds\\n..."), agrees("breached", "...\\nholds")
+    (True, False)
+    """
+    lines = expected.split("\n")
+    pattern = ("(?:.*\n)*?" if line == "..." else f"{re.escape(line)}\n" for line in lines)
+    return re.fullmatch("".join(pattern), f"{printed}\n") is not None
+
+
 def run(command: str) -> str:
     """What a `tacit` command prints in the current folder, messages first, tidy."""
     return tidy(printed_by(command))
@@ -164,11 +175,10 @@ def is_run(command: str) -> bool:
 
 
 def prepare(block: Block, folder: Path) -> None:
-    """Put a block's file where its page says it is; a plan without a name is tacit.yaml."""
-    name = block.file or ("tacit.yaml" if block.is_plan else None)
-    if name is None:
+    """Put a block's file where its page says it is."""
+    if block.file is None:
         return
-    path = folder / name
+    path = folder / block.file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(
         changed(path.read_text("utf-8"), block.text) if block.changes else block.text, "utf-8"

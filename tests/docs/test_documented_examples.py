@@ -12,7 +12,19 @@ from pathlib import Path
 
 import click
 import pytest
-from snippets import PAGES, ROOT, RUN, Block, blocks, is_run, plain_environment, prepare, run, steps
+from snippets import (
+    PAGES,
+    ROOT,
+    RUN,
+    Block,
+    agrees,
+    blocks,
+    is_run,
+    plain_environment,
+    prepare,
+    run,
+    steps,
+)
 
 from tacit.cli import cli
 from tacit.errors import TacitError
@@ -57,7 +69,7 @@ def check_step(command: str, expected: str | None, block: Block) -> None:
         return
     printed = run(command)
     if expected is not None:
-        assert printed == expected, f"{block.name}: {command}"
+        assert agrees(printed, expected), f"{block.name}: {command}\n{printed}"
 
 
 def check_python(block: Block, names: dict[str, object]) -> None:
@@ -73,12 +85,13 @@ def check_python(block: Block, names: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("block", [block for block in ALL if block.is_plan], ids=named)
 def test_a_whole_plan_loads_unless_the_page_says_it_is_wrong(block: Block, tmp_path: Path) -> None:
+    assert block.file, f"{block.name}: the line above a plan names its file, such as `tacit.yaml`:"
     for other in blocks(block.page):
         if other.language in ("csv", "sql") and other.file:
             prepare(other, tmp_path)
     path = tmp_path / "tacit.yaml"
     path.write_text(block.text, "utf-8")
-    if (block.file or "").startswith("wrong"):
+    if block.file.startswith("wrong"):
         with pytest.raises(TacitError):
             load_plan(path)
     else:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from served import read
-from snippets import ROOT, SERVED, blocks, plain_environment
+from snippets import ROOT, SERVED, agrees, blocks, plain_environment
 
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
@@ -29,4 +29,4 @@ def test_what_a_page_about_the_gateway_shows_is_what_a_reader_gets(
         monkeypatch.delenv(name)
     for block, command, expected, printed in read(blocks(page), tmp_path):
         if expected or command == "python":
-            assert printed == expected, f"{block.name}: {command}"
+            assert agrees(printed, expected), f"{block.name}: {command}\n{printed}"
