@@ -51,11 +51,11 @@ def searched(raw: Any, kinds: Sequence[str], utility: str, *, every: bool = Fals
     """One search, from nothing but the counts of the table."""
     from tacit.families.catalog import define
     from tacit.families.microdata.repair.costs import cost_by
-    from tacit.families.microdata.repair.judging import Judge
-    from tacit.families.microdata.repair.required import Required
+    from tacit.families.microdata.repair.node_judge import NodeJudge
+    from tacit.families.microdata.repair.requirements import Required
     from tacit.families.microdata.repair.search import search
 
-    judge = Judge(raw, [Required(define(*KINDS[kind])) for kind in kinds], lattice_of(raw))
+    judge = NodeJudge(raw, [Required(define(*KINDS[kind])) for kind in kinds], lattice_of(raw))
     return search(judge, cost_by(judge, utility), every=every)
 
 

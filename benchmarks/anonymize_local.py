@@ -21,7 +21,7 @@ def mondrian_way() -> Callable[[Any], Any]:
     """5-anonymity by Mondrian."""
     from tacit.families.catalog import define
     from tacit.families.microdata.repair.mondrian import mondrian
-    from tacit.families.microdata.repair.required import Required
+    from tacit.families.microdata.repair.requirements import Required
 
     return lambda raw: mondrian(raw, [Required(define("k-anonymity", {"k": 5}))])
 
@@ -29,7 +29,7 @@ def mondrian_way() -> Callable[[Any], Any]:
 def window_way() -> Callable[[Any], Any]:
     """(epsilon, delta)-dissimilarity of salaries by the window: what it was made for."""
     from tacit.families.catalog import define
-    from tacit.families.microdata.repair.required import Required
+    from tacit.families.microdata.repair.requirements import Required
     from tacit.families.microdata.repair.window import window
 
     return lambda raw: window(

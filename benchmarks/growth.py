@@ -45,7 +45,7 @@ def chart(
     told: str,
 ) -> str:
     """An SVG file; `colours` has the kinds in order, `told` is the picture in words."""
-    from tacit.report.charts.portrait import FAINT, FONT, INK, MUTED, SIZE, picture
+    from tacit.report.charts.portrait_chart import FAINT, FONT, INK, MUTED, SIZE, picture
 
     names = list(colours)
     legend = {

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tacit.ledger.entries import Draft, Judged, canonical, content
+from tacit.ledger.entries import EntryDraft, LedgerVerdict, canonical, content
 from tacit.ledger.key import Key
 from tacit.ledger.ledger import Ledger, append, open_ledger
 
@@ -29,20 +29,20 @@ ENTRIES = 1_000_000
 BATCH = 10_000
 KEY = Key(bytes(32))
 JUDGED = (
-    Judged("perfect-privacy", "cancer", "holds", "exact"),
-    Judged("gamma-privacy", "income", "holds", "exact"),
+    LedgerVerdict("perfect-privacy", "cancer", "holds", "exact"),
+    LedgerVerdict("gamma-privacy", "income", "holds", "exact"),
 )
 RECORDED = 1_000
 
 
-def draft(number: int) -> Draft:
+def draft(number: int) -> EntryDraft:
     """The draft of an entry: every second one is about the table that everybody asks for."""
     if number % 2:
         release, table = f"patients-{number // 2 % 20}", "patients"
     else:
         release, table = f"t{number // 2 % 1_000}-{number // 2_000 % 50}", f"t{number // 2 % 1_000}"
     own = KEY.mac("definition", release.encode())
-    return Draft(
+    return EntryDraft(
         "release", release, "view", (table,), ("clinic", "press"), "owner", own, own, own, JUDGED
     )
 

@@ -28,8 +28,8 @@ import numpy as np
 
 from benchmarks.growth import Axis, chart, exponents
 from benchmarks.meter import measured, require
-from tacit.families.overlaps.counting.beliefs import Beliefs, beliefs
-from tacit.families.overlaps.setting import Overlap, merged, overlap_of
+from tacit.families.overlaps.counting.average_beliefs import Beliefs, beliefs
+from tacit.families.overlaps.overlap import Overlap, merged, overlap_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def sampled() -> list[dict[str, Any]]:
 
 
 def sample(values: int, seed: int) -> dict[str, Any]:
-    from tacit.families.overlaps.sampling.certified import statistical
+    from tacit.families.overlaps.sampling.certificates import statistical
 
     views = irregular(200, values, 8, seed)
     begun = time.process_time()
@@ -209,7 +209,7 @@ def possible() -> list[dict[str, Any]]:
 
 
 def cells(seed: int) -> dict[str, Any]:
-    from tacit.families.overlaps.counting.possible import possible as which
+    from tacit.families.overlaps.counting.possible_cells import possible as which
 
     views = irregular(5000, 10, 20, seed)
     begun = time.process_time()
@@ -264,7 +264,7 @@ def crowd(kind: str, people: int, views: int, goal: float) -> dict[str, Any]:
 
 def drawn(rows: Sequence[dict[str, Any]]) -> str:
     """The growth as an SVG file, a line per chain."""
-    from tacit.report.charts.portrait import EXPOSED
+    from tacit.report.charts.portrait_chart import EXPOSED
 
     largest = [
         max((row for row in rows if row["name"] == name), key=lambda row: row["people"])

@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.growth import Axis, chart
 from benchmarks.meter import cpu, require
-from tacit.families.queries.logic.critical import Judge, judge
+from tacit.families.queries.logic.critical import SecretJudge, judge
 from tacit.families.queries.query import (
     Atom,
     Conjunctive,
@@ -76,7 +76,7 @@ def pair() -> list[dict[str, Any]]:
     rows = []
     for expected, texts in PAIRS.items():
         secret, view = (enclosed(text) for text in texts)
-        judging = Judge(WARDS)
+        judging = SecretJudge(WARDS)
         seconds, verdict = cpu(
             lambda secret=secret, view=view, judging=judging: hundred(
                 lambda: judging.judge(secret, [view])
@@ -301,7 +301,7 @@ def bind(atom: Atom, fact: Atom, binding: dict[Term, Term], bound: list[Term]) -
 
 def drawn(rows: Sequence[dict[str, Any]]) -> str:
     """The growth as an SVG file, a line per kind of query."""
-    from tacit.report.charts.portrait import EXPOSED, MUTED
+    from tacit.report.charts.portrait_chart import EXPOSED, MUTED
 
     names = [name for name, *_ in LARGE]
     colours = (MUTED, "#9dbbdb", "#4a76a8", "#1f4468", "#0f766e", "#6bb5a8", "#e08a5b", EXPOSED)

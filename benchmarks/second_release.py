@@ -179,9 +179,9 @@ def pairs(
     """For some l: how many minimal solutions and pairs of them, how many pairs fail together, and
     the most people who fall below.
     """
-    from tacit.families.microdata.reading.together import joint_questions_of
+    from tacit.families.microdata.reading.several_releases import joint_questions_of
     from tacit.families.microdata.runs.anonymize import anonymize
-    from tacit.plan.opened import OpenPlan
+    from tacit.plan.open_plan import OpenPlan
 
     for l in least:  # noqa: E741
         check = {"l-diversity": {"release": "april", "kind": "distinct", "l": l}}

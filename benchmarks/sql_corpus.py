@@ -26,7 +26,7 @@ from typing import Any
 from tacit.errors import QueryError
 from tacit.families.queries.query import Query, Relation, Relations
 from tacit.families.queries.read import read
-from tacit.families.queries.understanding import Reading
+from tacit.families.queries.understanding import QueryUnderstanding
 
 KINDS = {
     "bigint": "integer",
@@ -187,7 +187,7 @@ def made_up(sql: str) -> Relations:
 class Outcome:
     """How the queries of a corpus were read."""
 
-    readings: list[Reading]
+    readings: list[QueryUnderstanding]
     shared: list[Query]  # those read exactly by the schema of the corpus
     counts: Counter[str]
     codes: Counter[str]

@@ -32,12 +32,12 @@ import numpy as np
 from benchmarks.__main__ import ROOT, measured
 from benchmarks.meter import Meter
 from benchmarks.overlap import require
-from tacit.families.synthetic.cells import Cells, Domain
-from tacit.families.synthetic.drawing.groups import draw
+from tacit.families.synthetic.cells import Domain, DomainCells
+from tacit.families.synthetic.drawing.group_drawing import draw
 from tacit.families.synthetic.drawing.randomness import Randomness
-from tacit.families.synthetic.held import Held, Integers
+from tacit.families.synthetic.occupied_cells import Integers, OccupiedCells
 from tacit.families.synthetic.promise.losses import Epsilon
-from tacit.families.synthetic.promise.noise import Chooser, Promise
+from tacit.families.synthetic.promise.noise import Chooser, NoisePromise
 from tacit.families.synthetic.promise.terms import Mechanism, Noise, Terms
 
 PEOPLE, CELLS, DELTA = 10**6, 10**4, Fraction("1e-6")  # of Table 4.1
@@ -69,12 +69,12 @@ def chosen(ratio: int) -> dict[str, Any]:
     """The least noise for a million people; beside it one look at delta.
     The next amount below must not do.
     """
-    terms, cells = Terms(Epsilon.read(f"ln({ratio})"), DELTA), Cells.alike(CELLS)
+    terms, cells = Terms(Epsilon.read(f"ln({ratio})"), DELTA), DomainCells.alike(CELLS)
     begun = time.process_time()
     alpha = Chooser(terms).noise(PEOPLE, cells).alpha
     seconds = time.process_time() - begun
     assert alpha is not None
-    promise = Promise(terms, PEOPLE, PEOPLE, cells)
+    promise = NoisePromise(terms, PEOPLE, PEOPLE, cells)
     begun = time.process_time()
     spent = promise.spent(alpha, Fraction(ratio))
     look = time.process_time() - begun
@@ -99,7 +99,7 @@ def every() -> dict[str, Any]:
     """All sizes; then delta once more for each, by a promise that knows nothing of the search,
     and for some with a thousandth less noise.
     """
-    cells, wanted = Cells.alike(CELLS), spaced(SIZES, PEOPLE)
+    cells, wanted = DomainCells.alike(CELLS), spaced(SIZES, PEOPLE)
     chooser = Chooser(STUDY)
     begun = time.process_time()
     found = [chooser.noise(size, cells).alpha for size in wanted]
@@ -108,13 +108,13 @@ def every() -> dict[str, Any]:
     begun = time.process_time()
     for size, alpha in zip(wanted, found, strict=True):
         assert alpha is not None
-        kept += Promise(STUDY, size, size, cells).spent(alpha, ratio[0]).high <= STUDY.delta
+        kept += NoisePromise(STUDY, size, size, cells).spent(alpha, ratio[0]).high <= STUDY.delta
     look = time.process_time() - begun
     some = list(zip(wanted, found, strict=True))[:: SIZES // 100]
     for size, alpha in some:
         assert alpha is not None
         least += (
-            Promise(STUDY, size, size, cells).spent(alpha * Fraction(999, 1000), ratio[1]).low
+            NoisePromise(STUDY, size, size, cells).spent(alpha * Fraction(999, 1000), ratio[1]).low
             > STUDY.delta
         )
     require(kept == SIZES, f"the promise is kept for {kept:,} of {SIZES:,} sizes only")
@@ -144,9 +144,9 @@ def spaced(number: int, most: int) -> list[int]:
 def group() -> list[dict[str, Any]]:
     """A million people over eight million cells: the urn, and NumPy over all cells in two ways."""
     draws = np.random.default_rng(8)
-    held = Held.of(draws.exponential(SPREAD, PEOPLE).astype(np.int64) % LARGE)
+    held = OccupiedCells.of(draws.exponential(SPREAD, PEOPLE).astype(np.int64) % LARGE)
     begun = time.process_time()
-    alpha = Chooser(STUDY).noise(PEOPLE, Cells.alike(LARGE)).alpha
+    alpha = Chooser(STUDY).noise(PEOPLE, DomainCells.alike(LARGE)).alpha
     choosing = time.process_time() - begun
     with TemporaryDirectory() as folder:
         np.savez(Path(folder) / "held.npz", places=held.places, counts=held.counts)
@@ -162,7 +162,7 @@ def group() -> list[dict[str, Any]]:
 
 def large(name: str, folder: str, alpha: str) -> dict[str, Any]:
     stored = np.load(Path(folder) / "held.npz")
-    held = Held(stored["places"], stored["counts"])
+    held = OccupiedCells(stored["places"], stored["counts"])
     begun = Meter()
     found = LARGE_GROUP[name](held, Fraction(alpha))
     row = begun.row()
@@ -170,11 +170,11 @@ def large(name: str, folder: str, alpha: str) -> dict[str, Any]:
     return {"name": name, **row, "occupied": len(found.places)}
 
 
-def by_urn(held: Held, alpha: Fraction) -> Held:
+def by_urn(held: OccupiedCells, alpha: Fraction) -> OccupiedCells:
     return draw(held, Domain(LARGE), STUDY, Noise(alpha=alpha), Randomness.system()).held
 
 
-def by_dirichlet(held: Held, alpha: Fraction) -> Held:
+def by_dirichlet(held: OccupiedCells, alpha: Fraction) -> OccupiedCells:
     """As it is usually written: a share for every cell, then a multinomial draw."""
     dense, draws = np.full(LARGE, float(alpha)), np.random.default_rng()
     dense[held.places] += held.counts
@@ -184,10 +184,10 @@ def by_dirichlet(held: Held, alpha: Fraction) -> Held:
     )  # in one of three draws they add up to 1 + 4e-12, which multinomial refuses
     counts = draws.multinomial(PEOPLE, shares)
     places = np.flatnonzero(counts)
-    return Held(places, counts[places])
+    return OccupiedCells(places, counts[places])
 
 
-def by_gamma(held: Held, alpha: Fraction) -> Held:
+def by_gamma(held: OccupiedCells, alpha: Fraction) -> OccupiedCells:
     """The same with as little memory as NumPy allows:
     gammas in place of the counts, and divided there.
     """
@@ -197,10 +197,10 @@ def by_gamma(held: Held, alpha: Fraction) -> Held:
     dense /= dense.sum()
     counts = draws.multinomial(PEOPLE, dense)
     places = np.flatnonzero(counts)
-    return Held(places, counts[places])
+    return OccupiedCells(places, counts[places])
 
 
-LARGE_GROUP: dict[str, Callable[[Held, Fraction], Held]] = {
+LARGE_GROUP: dict[str, Callable[[OccupiedCells, Fraction], OccupiedCells]] = {
     "tacit": by_urn,
     "numpy, dirichlet": by_dirichlet,
     "numpy, in place": by_gamma,
@@ -301,10 +301,10 @@ class Counted:
             int(stored["values"]),
         )
 
-    def held(self) -> list[Held]:
+    def held(self) -> list[OccupiedCells]:
         """The people of each group."""
         ends = np.searchsorted(self.group, np.arange(self.groups + 1))
-        return [Held(self.value[a:b], self.count[a:b]) for a, b in pairwise(ends.tolist())]
+        return [OccupiedCells(self.value[a:b], self.count[a:b]) for a, b in pairwise(ends.tolist())]
 
 
 Rows = tuple[Integers, Integers, Integers]

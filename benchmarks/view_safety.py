@@ -26,9 +26,9 @@ from tacit.families.queries.read import read
 from tacit.families.worlds.definitions.e_safety import ESafety
 from tacit.families.worlds.definitions.g_safety import GSafety
 from tacit.families.worlds.question import SafetyCase, SafetyQuestion
-from tacit.families.worlds.setting import Setting
-from tacit.families.worlds.solving import find
-from tacit.families.worlds.worlds import BASES, Worlds, answer
+from tacit.families.worlds.world_setting import WorldSetting
+from tacit.families.worlds.world_solver import find
+from tacit.families.worlds.worlds import BASES, SettingWorlds, answer
 from tacit.model.deadline import OutOfTime, until
 from tacit.model.verdict import Verdict
 
@@ -75,12 +75,12 @@ COUNTED = (  # groups of up to 22 free rows; and chains that are longer than any
 )
 
 
-def asked(made: Conference, setting: Setting) -> SafetyQuestion:
+def asked(made: Conference, setting: WorldSetting) -> SafetyQuestion:
     case = SafetyCase(setting, (), made.published, made.new)
     return SafetyQuestion("reviewers", made.new, made.published, (case,), ("r",))
 
 
-def judged(kind: Kind, made: Conference, setting: Setting) -> Verdict:
+def judged(kind: Kind, made: Conference, setting: WorldSetting) -> Verdict:
     verdict = kind.definition(seconds=600).check(asked(made, setting))
     found = (verdict.status, getattr(verdict.evidence, "kind", ""))
     require(found == kind.expected, f"{made.new}: {found}, not {kind.expected}")
@@ -107,7 +107,7 @@ def plain(name: str, size: int) -> dict[str, Any]:
     """The same by one call of the solver."""
     setting = KINDS[name].question(size).setting()
     begun = time.process_time()
-    found = Worlds(setting)
+    found = SettingWorlds(setting)
     try:
         with until(PATIENCE):
             find(found.before, found.after, like=found.actual or frozenset())
@@ -141,7 +141,7 @@ def counting() -> list[dict[str, Any]]:
             3,
             before=BASES.kept.clear,
         )
-        parts = [len(part.tuples) for part in Worlds(setting).parts]
+        parts = [len(part.tuples) for part in SettingWorlds(setting).parts]
         worlds = str(judged(kind, made, setting).measured["worlds_before"])
         rows.append(
             {
@@ -188,7 +188,7 @@ def alone(*arguments: str) -> Any:
 
 def drawn(rows: Sequence[dict[str, Any]]) -> str:
     """The growth as an SVG file, a line per kind of question."""
-    from tacit.report.charts.portrait import EXPOSED, MUTED
+    from tacit.report.charts.portrait_chart import EXPOSED, MUTED
 
     colours = ("#9dbbdb", "#4a76a8", "#6bb5a8", "#0f766e", EXPOSED, MUTED)
     steepest = max(exponents(rows, "tuples").values())

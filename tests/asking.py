@@ -16,9 +16,9 @@ import numpy as np
 
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.families.microdata.counts import Counts, pack_columns
-from tacit.families.microdata.hierarchy import Level, hierarchy
+from tacit.families.microdata.hierarchy import HierarchyLevel, hierarchy
 from tacit.families.microdata.microdata import MicrodataQuestion
-from tacit.families.microdata.reading.source import Counted, count_table, nobody
+from tacit.families.microdata.reading.source import CountedTable, count_table, nobody
 from tacit.model.schema import (
     CsvHierarchy,
     DateHierarchy,
@@ -54,7 +54,7 @@ class Desk:
         types: Mapping[str, Any] | None = None,
         distances: Mapping[str, Any] | None = None,
         declared: Mapping[str, Any] | None = None,
-    ) -> Iterator[Counted]:
+    ) -> Iterator[CountedTable]:
         """A table, counted by the engine; it is dropped again at the end.
         `declared` is what else `Table` takes.
         """
@@ -97,7 +97,7 @@ class Desk:
 
 
 def question(
-    counted: Counted, levels: Mapping[str, int] | None = None, *, named: bool = True
+    counted: CountedTable, levels: Mapping[str, int] | None = None, *, named: bool = True
 ) -> MicrodataQuestion:
     """The question about one release: every column at its level, absent levels are 0.
 
@@ -143,6 +143,6 @@ def handmade(
     )
 
 
-def as_they_are(base: Counts) -> dict[str, Level]:
+def as_they_are(base: Counts) -> dict[str, HierarchyLevel]:
     """Level 0 of every column."""
     return {name: hierarchy(name, values).level(0) for name, values in base.dictionaries.items()}

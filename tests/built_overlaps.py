@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from oracles.overlap import Answer, Classes, Public, View, answers
-from tacit.families.overlaps.setting import Overlap
+from tacit.families.overlaps.overlap import Overlap
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from tacit.families.microdata.distances import Discrete, Distance, numeric
 from tacit.families.microdata.hierarchy import Hierarchy, hierarchy
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.recoded import Recoded
-from tacit.families.microdata.repair.required import Required
+from tacit.families.microdata.repair.requirements import Required
 from tacit.model.schema import CsvHierarchy, Table
 
 Row = dict[str, Any]

@@ -12,8 +12,8 @@ import numpy as np
 from oracles.overlap_cases import Case
 from tacit.checking.assess import assess
 from tacit.families.overlaps.meanings import meanings
+from tacit.families.overlaps.overlap import Overlap
 from tacit.families.overlaps.question import OverlapQuestion
-from tacit.families.overlaps.setting import Overlap
 from tacit.model.verdict import Verdict
 from tacit.plan.read.document import parse
 from tacit.plan.read.load import read_plan

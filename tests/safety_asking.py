@@ -20,7 +20,7 @@ from tacit.families.queries.read import read
 from tacit.families.worlds.definitions.e_safety import ESafety
 from tacit.families.worlds.definitions.g_safety import GSafety
 from tacit.families.worlds.question import SafetyCase, SafetyQuestion
-from tacit.families.worlds.setting import Seen, Setting
+from tacit.families.worlds.world_setting import PublishedView, WorldSetting
 from tacit.families.worlds.worlds import answer as answer_of
 from tacit.model.verdict import Verdict
 from tacit.plan.read.load import load_plan
@@ -78,9 +78,9 @@ def judged_directly(case: Case) -> tuple[Verdict, Verdict] | None:
         assert error.code == "type-clash", error
         return None
     instance = frozenset(Fact(name, row) for name, row in case.instance)
-    setting = Setting(relations, known, (), (), secret, told, instance, also=tuple(relations))
-    seen = tuple(Seen(one, answer_of(one, setting)) for one in published)
-    shown = tuple(Seen(one, answer_of(one, setting)) for one in views)
+    setting = WorldSetting(relations, known, (), (), secret, told, instance, also=tuple(relations))
+    seen = tuple(PublishedView(one, answer_of(one, setting)) for one in published)
+    shown = tuple(PublishedView(one, answer_of(one, setting)) for one in views)
     names = tuple(name for name, _, _ in new)
     one_case = SafetyCase(replace(setting, published=seen, new=shown), new=names)
     question = SafetyQuestion("hidden", names, (), (one_case,))

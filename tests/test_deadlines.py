@@ -15,8 +15,8 @@ from tacit.checking.assess import assess
 from tacit.families.microdata.runs.anonymize import anonymize
 from tacit.families.microdata.runs.attack import attack
 from tacit.families.microdata.runs.explore import explore
-from tacit.families.microdata.runs.results import NotRepaired
-from tacit.families.overlaps.cores import each
+from tacit.families.microdata.runs.repair_results import NotRepaired
+from tacit.families.overlaps.overlap_cores import each
 from tacit.families.overlaps.runs.restore import restore
 from tacit.families.synthetic.runs.synthesize import synthesize
 from tacit.families.worlds.runs.explain import explain_worlds

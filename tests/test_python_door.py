@@ -14,7 +14,7 @@ import polars
 import pytest
 
 import tacit
-from tacit.api.named import PARAMETERS, parameters_of
+from tacit.api.definition_arguments import PARAMETERS, parameters_of
 from tacit.errors import TacitError
 from tacit.families.catalog import CHECKS, kinds_of
 

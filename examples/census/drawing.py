@@ -9,7 +9,7 @@ from typing import Any
 from measuring import KINDS, SIX, Times, Utility
 
 from tacit.errors import MissingExtra
-from tacit.report.charts.portrait import EXPOSED, FAINT, FONT, INK, MUTED
+from tacit.report.charts.portrait_chart import EXPOSED, FAINT, FONT, INK, MUTED
 
 # Light blue, vermilion and dark blue differ in lightness too, so that they stay apart in grey.
 COLOURS = ("#9dbbdb", EXPOSED, "#1f4468")

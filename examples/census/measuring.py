@@ -19,8 +19,8 @@ from tacit.families.microdata.lattice import Lattice
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.reading.source import count_table
 from tacit.families.microdata.recoded import generalized
-from tacit.families.microdata.repair.judging import Judge
-from tacit.families.microdata.repair.required import Required
+from tacit.families.microdata.repair.node_judge import NodeJudge
+from tacit.families.microdata.repair.requirements import Required
 from tacit.families.microdata.repair.search import search
 from tacit.families.microdata.utility.measures import measure
 from tacit.model.schema import FlatHierarchy
@@ -164,7 +164,7 @@ def times_for(data: Data, quasi: Sequence[str], sensitive: str, repeats: int) ->
 
 def all_nodes(raw: MicrodataQuestion, lattice: Lattice, one: Required) -> Any:
     """All minimal nodes: with them every table that meets the definition is known."""
-    return search(Judge(raw, [one], lattice), ByHeight(), every=True)
+    return search(NodeJudge(raw, [one], lattice), ByHeight(), every=True)
 
 
 def least(work: Callable[[], Any], repeats: int) -> tuple[float, Any]:

@@ -22,7 +22,7 @@ import numpy as np
 from examples.commuters.city import City, write
 
 from tacit.errors import InputError, TacitError
-from tacit.families.synthetic.held import Held, Integers
+from tacit.families.synthetic.occupied_cells import Integers, OccupiedCells
 from tacit.families.synthetic.utility.flows import Floats, Flows
 from tacit.families.synthetic.utility.positions import Positions, miles_between
 
@@ -57,11 +57,11 @@ class Commuters:
         return np.array([places[group] for group in self.flows.groups], np.int64)
 
     @cached_property
-    def held(self) -> tuple[Held, ...]:
+    def held(self) -> tuple[OccupiedCells, ...]:
         """The true people of each group, by tract."""
         every = self.flows.summed
         ends = np.searchsorted(every.group, np.arange(len(every.groups) + 1))
-        return tuple(Held(every.value[a:b], every.count[a:b]) for a, b in pairwise(ends))
+        return tuple(OccupiedCells(every.value[a:b], every.count[a:b]) for a, b in pairwise(ends))
 
     def miles(self, group: int) -> Floats:
         """How far every tract is from a group."""

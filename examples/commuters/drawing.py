@@ -9,7 +9,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from tacit.families.synthetic.utility.flow_utility import FlowUtility
-from tacit.report.charts.portrait import EXPOSED, FAINT, FONT, INK, MUTED, SHELTERED, SIZE, picture
+from tacit.report.charts.portrait_chart import (
+    EXPOSED,
+    FAINT,
+    FONT,
+    INK,
+    MUTED,
+    SHELTERED,
+    SIZE,
+    picture,
+)
 
 FIGURES = {
     "shrunk": "figures-4.1-4.2",

@@ -12,13 +12,13 @@ from functools import cache
 import numpy as np
 from examples.commuters.data import Commuters
 
-from tacit.families.synthetic.cells import KEEP_UNITS, Cells, Domain
-from tacit.families.synthetic.drawing.groups import draw
+from tacit.families.synthetic.cells import KEEP_UNITS, Domain, DomainCells
+from tacit.families.synthetic.drawing.group_drawing import draw
 from tacit.families.synthetic.drawing.randomness import Randomness
-from tacit.families.synthetic.held import Held, Integers
+from tacit.families.synthetic.occupied_cells import Integers, OccupiedCells
 from tacit.families.synthetic.promise.losses import Epsilon
 from tacit.families.synthetic.promise.noise import Chooser
-from tacit.families.synthetic.promise.printed import printed_alpha, pure_alpha
+from tacit.families.synthetic.promise.printed_bounds import printed_alpha, pure_alpha
 from tacit.families.synthetic.promise.terms import Noise, Terms
 from tacit.families.synthetic.utility.flows import Flows
 
@@ -50,7 +50,7 @@ class Method:
     coarse: bool = False
     printed: bool = False  # noise by Algorithm 4, as the dissertation has it
 
-    def noise(self, chooser: Chooser, people: int, cells: Cells) -> Noise:
+    def noise(self, chooser: Chooser, people: int, cells: DomainCells) -> Noise:
         """Of one group."""
         if not self.printed:
             return chooser.noise(people, cells)
@@ -155,7 +155,7 @@ def run(method: Method, data: Commuters, seed: int) -> Drawn:
     chooser = Chooser(method.terms, groups=len(data.held))
 
     @cache
-    def spent_by(people: int, cells: Cells, noise: Noise) -> float:
+    def spent_by(people: int, cells: DomainCells, noise: Noise) -> float:
         return chooser.most(people, cells, noise, method.terms.epsilon)
 
     found, noises, priors, spent, dropped = [], [], [], [], 0
@@ -189,31 +189,33 @@ def run(method: Method, data: Commuters, seed: int) -> Drawn:
     return Drawn(method, tuple(noises), tuple(priors), tuple(spent), flows, dropped)
 
 
-def located(held: Held, domain: Domain, regions: Integers | None) -> Held:
+def located(held: OccupiedCells, domain: Domain, regions: Integers | None) -> OccupiedCells:
     """The true people by their place in the domain; who is outside of it is left out."""
     if regions is not None:
         counts = np.bincount(
             regions[held.places], weights=held.counts, minlength=domain.size
         ).astype(np.int64)
         places = np.flatnonzero(counts)
-        return Held(places, counts[places])
+        return OccupiedCells(places, counts[places])
     if domain.places is None:
         return held
     inside = np.isin(held.places, domain.places)
-    return Held(np.searchsorted(domain.places, held.places[inside]), held.counts[inside])
+    return OccupiedCells(np.searchsorted(domain.places, held.places[inside]), held.counts[inside])
 
 
-def scattered(drawn: Held, regions: Integers, randomness: Randomness) -> tuple[Integers, Integers]:
+def scattered(
+    drawn: OccupiedCells, regions: Integers, randomness: Randomness
+) -> tuple[Integers, Integers]:
     """People of districts placed in a tract of theirs, each tract as likely as the other."""
     found = []
     for region, count in zip(drawn.places.tolist(), drawn.counts.tolist(), strict=True):
         tracts = np.flatnonzero(regions == region)
         found.append(tracts[randomness.below(len(tracts), count)])
-    whole = Held.of(np.concatenate(found) if found else [])
+    whole = OccupiedCells.of(np.concatenate(found) if found else [])
     return whole.places, whole.counts
 
 
-def prior(domain: Domain, held: Held, noise: Noise) -> float:
+def prior(domain: Domain, held: OccupiedCells, noise: Noise) -> float:
     """How many people of the prior there are on average, in the cells that are kept;
     0 for a histogram.
     """
@@ -233,7 +235,7 @@ def table_4_1() -> Iterator[tuple[int, float, float, Fraction, Fraction]]:
         printed = printed_alpha(people, cells, ratio, float(delta))
         ours = [
             Chooser(Terms(Epsilon.read(f"ln({ratio})"), delta, guarantee))
-            .noise(people, Cells.alike(cells))
+            .noise(people, DomainCells.alike(cells))
             .alpha
             for guarantee in ("pdp", "dp")
         ]

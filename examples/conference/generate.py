@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tacit.families.worlds.setting import Setting
+    from tacit.families.worlds.world_setting import WorldSetting
 
 Rows = tuple[tuple[str, ...], ...]
 COLUMNS = {
@@ -73,7 +73,7 @@ class Conference:
     published: tuple[str, ...]
     new: tuple[str, ...]
 
-    def setting(self) -> Setting:
+    def setting(self) -> WorldSetting:
         """The question as the engine of view safety takes it."""
         from dataclasses import replace
 
@@ -81,7 +81,7 @@ class Conference:
         from tacit.families.queries.facts import Fact
         from tacit.families.queries.query import Relation
         from tacit.families.queries.read import read
-        from tacit.families.worlds.setting import Seen, Setting
+        from tacit.families.worlds.world_setting import PublishedView, WorldSetting
         from tacit.families.worlds.worlds import answer
 
         relations = {
@@ -95,9 +95,9 @@ class Conference:
         }
         known = tuple(one for text in self.constraints for one in read_constraint(text, relations))
         facts = frozenset(Fact(name, row) for name, rows in self.tables.items() for row in rows)
-        setting = Setting(relations, known, (), (), queries["secret"], instance=facts)
+        setting = WorldSetting(relations, known, (), (), queries["secret"], instance=facts)
         seen = {
-            name: Seen(queries[name], answer(queries[name], setting))
+            name: PublishedView(queries[name], answer(queries[name], setting))
             for name in (*self.published, *self.new)
         }
         return replace(

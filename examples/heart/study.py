@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import InputError, TacitError
-from tacit.families.overlaps.counting.beliefs import beliefs
+from tacit.families.overlaps.counting.average_beliefs import beliefs
+from tacit.families.overlaps.overlap import Integers, overlap_of
 from tacit.families.overlaps.restore.candidates import Candidates, candidates
-from tacit.families.overlaps.restore.disclosed import Disclosed
-from tacit.families.overlaps.restore.listed import Lists
-from tacit.families.overlaps.restore.restore import Limits, Restoration, Search, restored
-from tacit.families.overlaps.setting import Integers, overlap_of
+from tacit.families.overlaps.restore.disclosed_views import DisclosedViews
+from tacit.families.overlaps.restore.restore import Limits, Restoration, RestoreSearch, restored
+from tacit.families.overlaps.restore.table_listing import Lists
 from tacit.model.jobs import Job
 
 HERE = Path(__file__).parent
@@ -89,7 +89,7 @@ class Compromised:
     `worst` is the largest belief.
     """
 
-    out: Disclosed
+    out: DisclosedViews
     worst: Fraction
     choices: Candidates
 
@@ -146,7 +146,9 @@ def drawn_views(
     return None
 
 
-def disclosed(values: Sequence[str], views: Sequence[Sequence[int]], gamma: Fraction) -> Disclosed:
+def disclosed(
+    values: Sequence[str], views: Sequence[Sequence[int]], gamma: Fraction
+) -> DisclosedViews:
     """Some views, by the people whom they show, with what these people have.
 
     >>> out = disclosed(["a", "b", "a"], [[0, 1], [1, 2]], Fraction(1, 2))
@@ -161,7 +163,7 @@ def disclosed(values: Sequence[str], views: Sequence[Sequence[int]], gamma: Frac
     ]
     overlap = overlap_of(names, answers, members)
     value = np.array([names.index(one) for one in values])
-    return Disclosed(
+    return DisclosedViews(
         overlap,
         np.arange(len(values)),
         value,
@@ -173,7 +175,7 @@ def disclosed(values: Sequence[str], views: Sequence[Sequence[int]], gamma: Frac
 # -- what is found ---------------------------------------------------------------------------------
 
 
-class Blind(Search):
+class Blind(RestoreSearch):
     """Search that ranks nothing and rules nothing out:
     sets in a random order, each judged exactly.
     """
@@ -429,7 +431,7 @@ BARS = {
 
 def bars(found: Sequence[Tally], effort: Effort) -> str:
     """An SVG file: shares of the compromised disclosures, a panel for each private column."""
-    from tacit.report.charts.portrait import FAINT, FONT, INK, MUTED, SIZE, picture
+    from tacit.report.charts.portrait_chart import FAINT, FONT, INK, MUTED, SIZE, picture
 
     rows = [
         {

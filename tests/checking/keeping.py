@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from tacit.checking.assess import assess
-from tacit.checking.recording.answers import Answers
-from tacit.checking.recording.defined import definition_of
+from tacit.checking.recording.answer_digests import Answers
+from tacit.checking.recording.release_identity import definition_of
 from tacit.families.family import tables_of
-from tacit.ledger.held import Holding
+from tacit.ledger.held_releases import Holding
 from tacit.ledger.key import Key
 from tacit.model.release import Constraint, Synthetic
 from tacit.model.verdict import Verdict
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Plan
 from tacit.plan.read.document import parse
 from tacit.plan.read.load import read_plan

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from checking.keeping import KEY, plan_of
-from tacit.checking.recording.answers import Answers
-from tacit.checking.recording.defined import definition_of
+from tacit.checking.recording.answer_digests import Answers
+from tacit.checking.recording.release_identity import definition_of
 from tacit.families.family import tables_of
 from tacit.families.queries.reading.trees import needed_views
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 
 PLAN: dict[str, Any] = {
     "version": 1,

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from tacit.families.overlaps.overlap import merged, overlap_of
 from tacit.families.overlaps.reading.corrections import largest
-from tacit.families.overlaps.setting import merged, overlap_of
 
 DATA = (
     "name,sex,age,condition\n"

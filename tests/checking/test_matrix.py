@@ -241,7 +241,7 @@ def verdicts(kept: Keep, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple
     ) -> tuple[Verdict, ...]:
         plan = plan_of(document)
         monkeypatch.setattr(
-            "tacit.checking.concerning.has_ledger", lambda plan: way == "ledger beside the plan"
+            "tacit.checking.publications.has_ledger", lambda plan: way == "ledger beside the plan"
         )
         kept(plan, [(out, to)] if "ledger" in way else [])
         return assess(plan).verdicts

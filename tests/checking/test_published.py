@@ -16,7 +16,7 @@ from checking.test_restoring import PATIENTS, Drawn, hospital
 from oracles import holdings, overlap
 from tacit.checking.assess import assess
 from tacit.model.verdict import Verdict
-from tacit.workbench.checked import fingerprint
+from tacit.workbench.check_states import fingerprint
 
 PUBLIC = {
     name: {"query": f"SELECT condition FROM patients WHERE {where}"}

@@ -14,10 +14,10 @@ import yaml
 from checking.test_what_is_out import GAMMA, PLAN, ROWS, asking
 from tacit.checking.assess import assess
 from tacit.checking.holdings.ledgers import begin, ledger_of
-from tacit.checking.recording.answers import Answers
+from tacit.checking.recording.answer_digests import Answers
 from tacit.checking.recording.record import record, withdraw
 from tacit.errors import DataError, InputError, TacitError
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Plan
 from tacit.plan.read.load import load_plan
 
@@ -333,7 +333,7 @@ def test_judging_again_where_others_recorded_meanwhile(
             done.append(
                 True
             )  # somebody else, on another machine, records what makes the difference
-            monkeypatch.setattr(recording, "alone", lambda folder: open(os.devnull))  # noqa: SIM115
+            monkeypatch.setattr(recording, "one_at_a_time", lambda folder: open(os.devnull))  # noqa: SIM115
             record(plan, "male")
         return found
 

@@ -19,7 +19,7 @@ from checking.keeping import plan_of
 from oracles import holdings, overlap
 from tacit.errors import InputError
 from tacit.families.overlaps.runs.restore import restore
-from tacit.families.overlaps.runs.results import NotRestored, Restored
+from tacit.families.overlaps.runs.restore_results import NotRestored, Restored
 from thorough import THOROUGH
 
 Out = Sequence[tuple[str, Sequence[str]]]

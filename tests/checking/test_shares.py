@@ -13,7 +13,7 @@ import pytest
 from checking.keeping import plan_of
 from checking.test_what_is_out import asking
 from tacit.checking.holdings.shares import Holder, coalitions, holders, worst
-from tacit.ledger.entries import Draft, Entry, Judged
+from tacit.ledger.entries import Entry, EntryDraft, LedgerVerdict
 from tacit.ledger.key import Key
 from tacit.ledger.ledger import Ledger, open_ledger
 from tacit.plan.plan import Plan
@@ -49,10 +49,10 @@ def ledger(tmp_path: Path) -> Ledger:
     return made
 
 
-def draft(rng: random.Random) -> Draft:
+def draft(rng: random.Random) -> EntryDraft:
     release = rng.choice(["male", "late", "gone"])
     status = rng.choice(["holds", "holds", "undecided", "breached"])
-    return Draft(
+    return EntryDraft(
         kind="release",
         release=release,
         shape="view",
@@ -62,7 +62,7 @@ def draft(rng: random.Random) -> Draft:
         plan=KEY.mac("plan", b""),
         definition=KEY.mac("definition", release.encode()),
         answer=KEY.mac("answer", bytes([rng.randrange(2)])),
-        verdicts=(Judged("k-sind", None, status, "exact"),),
+        verdicts=(LedgerVerdict("k-sind", None, status, "exact"),),
     )
 
 
@@ -120,7 +120,7 @@ def test_who_holds_what_is_what_the_entries_say(plan: Plan, ledger: Ledger) -> N
     for _ in range(90):
         new = draft(rng)
         if rng.random() < 0.2 and any(one.release == new.release for one in ledger.entries()):
-            new = Draft(
+            new = EntryDraft(
                 kind="withdrawal",
                 release=new.release,
                 shape="view",
@@ -153,7 +153,7 @@ def test_groups_are_told_once_and_words_are_plain(plan: Plan) -> None:
 
 
 def test_an_entry_that_was_changed_is_not_believed(plan: Plan, ledger: Ledger) -> None:
-    from tacit.ledger.reading import Changed
+    from tacit.ledger.checked_rows import Changed
 
     rng = random.Random(5)
     ledger.record_all(draft(rng) for _ in range(6))

@@ -19,8 +19,8 @@ from checking.test_recording import GAMMA, MALE, plan_in
 from checking.test_what_is_out import ANONYMITY, asking
 from oracles import overlap, overlap_cases, perfect, perfect_cases
 from oracles.holdings import reaches
+from tacit.checking.recording.current_verdicts import Standings, standings
 from tacit.checking.recording.record import record, withdraw
-from tacit.checking.recording.standing import Standings, standings
 from tacit.errors import QueryError
 from tacit.model.jobs import Cancelled, Job
 from tacit.plan.read.load import load_plan
@@ -37,7 +37,7 @@ def stand(monkeypatch: pytest.MonkeyPatch) -> Stand:
     def stood(document: Mapping[str, Any], entries: Out) -> Standings:
         plan = plan_of(document)
         kept = Kept(out(plan, entries))
-        for module in ("holdings.holdings", "recording.standing"):
+        for module in ("holdings.holdings", "recording.current_verdicts"):
             monkeypatch.setattr(f"tacit.checking.{module}.is_begun", lambda plan: True)
             monkeypatch.setattr(
                 f"tacit.checking.{module}.ledger_of", lambda plan, create=False: kept

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tacit.ledger.entries import Draft, Entry, Judged
+from tacit.ledger.entries import Entry, EntryDraft, LedgerVerdict
 from tacit.ledger.ledger import open_ledger
 from tacit.model.verdict import Certificate
 
@@ -52,8 +52,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def draft(
     release: str, *to: str, kind: Any = "release", status: str = "holds", **more: Any
-) -> Draft:
-    return Draft(
+) -> EntryDraft:
+    return EntryDraft(
         kind,
         release,
         "view",
@@ -63,12 +63,12 @@ def draft(
         ZERO,
         ZERO,
         ZERO,
-        (Judged("gamma-privacy", "men", status, "exact"),),
+        (LedgerVerdict("gamma-privacy", "men", status, "exact"),),
         **more,
     )
 
 
-def recorded(folder: Path, *drafts: Draft) -> list[Entry]:
+def recorded(folder: Path, *drafts: EntryDraft) -> list[Entry]:
     with open_ledger("tacit-ledger.sqlite", folder, create=True) as ledger:
         return [ledger.record(one) for one in drafts]
 

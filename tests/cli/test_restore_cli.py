@@ -18,7 +18,7 @@ from oracles.overlap_cases import case
 from tacit.families.overlaps.restore.candidates import candidates
 from tacit.families.overlaps.restore.restore import restored
 from tacit.families.overlaps.runs.restore import restore
-from tacit.families.overlaps.runs.results import Restored
+from tacit.families.overlaps.runs.restore_results import Restored
 from tacit.plan.read.document import parse
 from tacit.plan.read.load import load_plan, read_plan
 
@@ -711,11 +711,11 @@ def test_the_true_values_are_needed(tacit: Any) -> None:
 
 
 def test_large_tables_are_refused_in_words(tacit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tacit.families.overlaps.runs.scene.MOST_PEOPLE", 6)
+    monkeypatch.setattr("tacit.families.overlaps.runs.restore_scene.MOST_PEOPLE", 6)
     ran = tacit("restore")
     assert ran.status == 2 and "7 people are in the views, and restore looks at up to 6" in ran.err
-    monkeypatch.setattr("tacit.families.overlaps.runs.scene.MOST_PEOPLE", 100)
-    monkeypatch.setattr("tacit.families.overlaps.runs.scene.MOST_ROWS", 6)
+    monkeypatch.setattr("tacit.families.overlaps.runs.restore_scene.MOST_PEOPLE", 100)
+    monkeypatch.setattr("tacit.families.overlaps.runs.restore_scene.MOST_ROWS", 6)
     assert "has 7 rows" in tacit("restore").err
 
 

@@ -21,7 +21,7 @@ from oracles import microdata as oracle
 from tacit.families.catalog import DEFINITIONS, define, kinds_of
 from tacit.families.definition import Definition
 from tacit.families.microdata.definitions.replay.replay import replay
-from tacit.families.microdata.reading.source import Counted
+from tacit.families.microdata.reading.source import CountedTable
 from tacit.model.verdict import Verdict
 from thorough import THOROUGH
 
@@ -125,9 +125,9 @@ class Prepared:
     """
 
     data: Data
-    counted: Counted
-    renamed: Counted
-    shuffled: Counted
+    counted: CountedTable
+    renamed: CountedTable
+    shuffled: CountedTable
     asked: dict[tuple[Any, ...], Verdict] = field(default_factory=dict)
 
     def ask(
@@ -135,7 +135,7 @@ class Prepared:
         sample: Sample,
         levels: dict[str, int],
         missing: str = "own-group",
-        counted: Counted | None = None,
+        counted: CountedTable | None = None,
         *,
         named: bool = False,
     ) -> Verdict:
@@ -172,7 +172,7 @@ class Pool:
         others = (data, rename(rng, data, sensitive=names), replace(data, rows=tuple(shuffled)))
         return Prepared(data, *(self.counted(one) for one in others))
 
-    def counted(self, data: Data) -> Counted:
+    def counted(self, data: Data) -> CountedTable:
         return self.stack.enter_context(
             self.desk.counted(
                 data.rows,

@@ -9,13 +9,13 @@ import sys
 import time
 from pathlib import Path
 
-from tacit.engines.output import beside, sweep
+from tacit.engines.output import sweep, temporary_place
 
 KILLED = """\
 import os, signal, sys
 from pathlib import Path
-from tacit.engines.output import beside
-with beside(Path(sys.argv[1])) as place:
+from tacit.engines.output import temporary_place
+with temporary_place(Path(sys.argv[1])) as place:
     place.write_text("half")
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -39,7 +39,7 @@ def test_a_new_file_is_its_owners_and_an_old_one_stays_as_open_as_it_was(tmp_pat
         if name == "old":
             (tmp_path / name).touch(0o644)
             (tmp_path / name).chmod(0o644)
-        with beside(tmp_path / name) as place:
+        with temporary_place(tmp_path / name) as place:
             place.write_text("x")
     assert (tmp_path / "new").stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "old").stat().st_mode & 0o777 == 0o644

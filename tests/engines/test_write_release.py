@@ -22,11 +22,11 @@ from tacit.engines.sql import shapes
 from tacit.errors import DataError
 from tacit.families.microdata.cleaning import cleaned
 from tacit.families.microdata.counts import count
-from tacit.families.microdata.fusing import fuse_all, unfused
+from tacit.families.microdata.fused_columns import fuse_all, unfused
 from tacit.families.microdata.hierarchy import Hierarchy, hierarchy
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.recoded import Recoded, generalized
-from tacit.families.microdata.repair.writing import write
+from tacit.families.microdata.repair.release_statement import write
 from tacit.model.jobs import Cancelled, Job
 from tacit.model.schema import CsvHierarchy, FlatHierarchy, MaskHierarchy, RangeHierarchy, Table
 from thorough import THOROUGH

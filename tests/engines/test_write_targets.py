@@ -216,7 +216,10 @@ def test_what_cannot_be_written_is_refused_before_the_work(tmp_path: Path, case:
 
 def test_what_is_not_a_file_is_not_replaced_by_one(tmp_path: Path) -> None:
     target = Path(pipe(tmp_path / "out.csv"))
-    with pytest.raises(DataError, match=r"out\.csv is not a file"), output.beside(target) as place:
+    with (
+        pytest.raises(DataError, match=r"out\.csv is not a file"),
+        output.temporary_place(target) as place,
+    ):
         place.write_text("new")
     assert target.is_fifo() and list(tmp_path.iterdir()) == [target]
 

@@ -24,7 +24,7 @@ from snippets import blocks, is_run, plain_environment, run, steps  # noqa: E402
 from tacit.families.worlds.definitions.e_safety import ESafety  # noqa: E402
 from tacit.families.worlds.definitions.g_safety import GSafety  # noqa: E402
 from tacit.families.worlds.question import SafetyCase, SafetyQuestion  # noqa: E402
-from tacit.families.worlds.worlds import Bases, Worlds  # noqa: E402
+from tacit.families.worlds.worlds import Bases, SettingWorlds  # noqa: E402
 from tacit.model.verdict import Verdict  # noqa: E402
 
 HERE = ROOT / "examples" / "conference"
@@ -150,7 +150,7 @@ def test_which_papers_share_a_reviewer_leaves_the_odds(
     kind: str, size: tuple[int, int, int], largest: int
 ) -> None:
     made = conference(*size, kind=kind)
-    worlds = Worlds(made.setting(), Bases())
+    worlds = SettingWorlds(made.setting(), Bases())
     assert max(len(part.tuples) for part in worlds.parts) == largest
     assert sum(len(part.tuples) for part in worlds.parts) >= 60
     assert kind_of(judged(made, ESafety)) == ("holds", "odds-equal")

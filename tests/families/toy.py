@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 from tacit.engines.sql import shapes
 from tacit.errors import InputError
-from tacit.families.definition import Definition, Place
+from tacit.families.definition import Definition, DefinitionFacts
 from tacit.families.family import Family
 from tacit.families.registration import (
     NAME,
@@ -22,10 +22,10 @@ from tacit.families.registration import (
     Registration,
     integer,
 )
-from tacit.families.released import ReleaseKind, Shown
+from tacit.families.release_kind import ReleaseKind, ReleaseRows
 from tacit.model.holdings import Hand
 from tacit.model.verdict import Certificate, Verdict, Witness
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Check, Plan
 
 
@@ -70,7 +70,7 @@ class LargeTotal(Definition):
     monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = False
-    place: ClassVar[Place] = Place("the table", "anyone", "rows", (), ())
+    place: ClassVar[DefinitionFacts] = DefinitionFacts("the table", "anyone", "rows", (), ())
 
     @property
     def label(self) -> str:
@@ -110,9 +110,9 @@ class Totals(ReleaseKind[Total]):
         """Its table."""
         return {"total": release.table}
 
-    def shown(self, release: Total, opened: OpenPlan) -> Shown:
+    def shown(self, release: Total, opened: OpenPlan) -> ReleaseRows:
         """One number."""
-        return Shown(("rows",), iter([(rows_of(release.table, opened),)]))
+        return ReleaseRows(("rows",), iter([(rows_of(release.table, opened),)]))
 
 
 class TotalFamily(Family[TotalQuestion]):

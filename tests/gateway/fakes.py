@@ -8,7 +8,7 @@ import os
 import time
 from typing import Any
 
-from tacit.gateway.policy.deciding import Decision
+from tacit.gateway.policy.decisions import Decision
 
 REFUSED = {
     "discloses": "cancer",

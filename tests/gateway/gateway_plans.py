@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tacit.engines.open import open_engine
-from tacit.gateway.policy.deciding import Decider
-from tacit.gateway.policy.policy import Policy, policy_of
+from tacit.gateway.policy.decisions import Decider
+from tacit.gateway.policy.policy import GatewayPolicy, policy_of
 from tacit.plan.read.load import load_plan
 
 HOSPITAL = """version: 1
@@ -29,7 +29,7 @@ roles:
 """
 
 
-def policy(folder: Path, text: str = HOSPITAL) -> Policy:
+def policy(folder: Path, text: str = HOSPITAL) -> GatewayPolicy:
     """The policy of a plan that is written to a folder."""
     (folder / "tacit.yaml").write_text(text, "utf-8")
     plan = load_plan(folder / "tacit.yaml")

@@ -10,7 +10,7 @@ import pytest
 from gateway.gateway_plans import decider
 from tacit.errors import TacitError
 from tacit.gateway.policy.asker import Asker
-from tacit.gateway.policy.deciding import Decider
+from tacit.gateway.policy.decisions import Decider
 
 PLAN = """version: 1
 tables:
@@ -92,7 +92,7 @@ def test_datalog_views_know_the_user_too(members: Decider) -> None:
 def test_a_thousand_users_cost_one_decision(
     members: Decider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tacit.gateway.policy.covered import Covering
+    from tacit.gateway.policy.coverage import Covering
 
     asked = []
     real = Covering.query

@@ -9,7 +9,7 @@ import pytest
 
 from tacit.gateway import cache
 from tacit.gateway.cache import Decided, Decisions
-from tacit.gateway.policy.deciding import Decision
+from tacit.gateway.policy.decisions import Decision
 
 
 def decided(text: str = "", *, until: float | None = None) -> Decided:

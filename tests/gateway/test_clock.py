@@ -12,7 +12,7 @@ from gateway.gateway_plans import decider
 from gateway.live import Live, add_user, write_plan
 from tacit.gateway.policy.asker import Asker
 from tacit.gateway.policy.clock import asks_clock
-from tacit.gateway.policy.deciding import Decision
+from tacit.gateway.policy.decisions import Decision
 
 PLAN = """version: 1
 tables:

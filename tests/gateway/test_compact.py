@@ -17,7 +17,7 @@ import pytest
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.gateway.http.compact import compact, compact_array
 from tacit.gateway.http.formats import ArrowEncoder, CsvEncoder, Encoder, JsonEncoder, Piece
-from tacit.gateway.running import small
+from tacit.gateway.query_runs import small
 
 SAMPLES: dict[pa.DataType, list[Any]] = {
     pa.bool_(): [True, False],

@@ -14,7 +14,7 @@ import pytest
 
 from gateway.gateway_plans import HOSPITAL, decider, policy
 from tacit.errors import TacitError
-from tacit.gateway.policy.deciding import Decider
+from tacit.gateway.policy.decisions import Decider
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,7 @@ def decider_of(
 ) -> Any:
     """A decider for one role, to which all secrets are denied."""
     from tacit.engines.open import open_engine
-    from tacit.gateway.policy.deciding import Decider
+    from tacit.gateway.policy.decisions import Decider
     from tacit.gateway.policy.policy import policy_of
     from tacit.plan.read.load import load_plan
 

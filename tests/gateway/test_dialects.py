@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateway.gateway_plans import decider
-from tacit.gateway.policy.deciding import Decider
+from tacit.gateway.policy.decisions import Decider
 
 PLAN = """version: 1
 tables:

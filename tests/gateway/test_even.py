@@ -10,7 +10,7 @@ import pytest
 
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.streams import BATCH_ROWS
-from tacit.gateway.http.even import even
+from tacit.gateway.http.even_batches import even
 
 
 def test_the_rows_stay_and_all_batches_but_the_last_are_equal() -> None:

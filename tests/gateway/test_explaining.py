@@ -14,8 +14,8 @@ import pytest
 
 from gateway.gateway_plans import HOSPITAL, policy
 from tacit.errors import EngineError, InputError, PlanError
-from tacit.gateway.policy.deciding import Decider
-from tacit.gateway.policy.explaining import Explainer, Tried
+from tacit.gateway.policy.decisions import Decider
+from tacit.gateway.policy.explanations import Explainer, TriedQuery
 from tacit.gateway.trial import ALL, Trial, first_rows, prepared, with_roles
 from tacit.model.jobs import Cancelled, Job
 from tacit.plan.plan import Plan
@@ -163,7 +163,7 @@ def test_an_allowed_query_says_from_what_it_follows(explainer: Explainer) -> Non
 def test_evidence_that_takes_too_long_is_left_out_and_the_decision_is_not(
     explainer: Explainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tacit.gateway.policy.explaining.EXPLAIN_SECONDS", -1.0)
+    monkeypatch.setattr("tacit.gateway.policy.explanations.EXPLAIN_SECONDS", -1.0)
     found = explainer.decide("nurses", "SELECT name FROM patients")
     assert found.decision.code == "discloses" and [one.verdict for one in found.secrets] == [None]
 
@@ -225,7 +225,7 @@ def test_a_process_explains_one_query_after_the_other_and_starts_again(tmp_path:
             trial.ask("nurses", sql)
             for sql in ("SELECT name FROM patients", "SELECT name FROM flu")
         ]
-        assert all(isinstance(one, Tried) for one in found) and [
+        assert all(isinstance(one, TriedQuery) for one in found) and [
             one.decision.allowed for one in found
         ] == [False, True]
         assert time.monotonic() - begun < 5
@@ -274,7 +274,7 @@ def test_a_query_that_takes_too_long_is_stopped_and_so_is_one_that_is_cancelled(
     plan = written(tmp_path)
 
     def decided(self: Any, role: str, sql: str, parameters: Any = ()) -> Any:
-        from tacit.gateway.policy.deciding import Decision
+        from tacit.gateway.policy.decisions import Decision
 
         return Decision(True, "allowed", "", sql=sql)
 

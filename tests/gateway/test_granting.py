@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tacit.errors import InputError
-from tacit.gateway.policy.granting import grants
+from tacit.gateway.policy.grants import grants
 from tacit.plan.read.load import load_plan
 
 PLAN = """version: 1

@@ -7,7 +7,7 @@ import pytest
 from gateway.live import Live, write_plan
 from tacit.families.queries.query import Atom, Conjunctive, Constant, Variable
 from tacit.gateway.policy.history import facts
-from tacit.gateway.sessions import MOST_FACTS, Sessions
+from tacit.gateway.query_sessions import MOST_FACTS, QuerySessions
 from tacit.ledger.ledger import open_ledger
 from tacit.ledger.users import Users
 
@@ -65,7 +65,7 @@ def test_a_row_speaks_of_the_part_of_a_union_that_it_fits() -> None:
 
 def test_a_session_forgets_after_a_minute_and_keeps_no_more_than_it_may() -> None:
     now = [0.0]
-    sessions = Sessions(lambda: now[0])
+    sessions = QuerySessions(lambda: now[0])
     some = [Conjunctive((), (Atom("R", (Constant(one),)),)) for one in range(MOST_FACTS + 5)]
     sessions.put("s", some)
     assert sessions.facts("s") == tuple(some[5:])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.gateway.policy.redacting import UNREADABLE, is_keyword, redact
+from tacit.gateway.policy.redaction import UNREADABLE, is_keyword, redact
 
 NAMES = {"stays", "name", "ward", "age", "public"}
 PEOPLE = ["Moss", "Ellen", "13053", "2024-01-31", "leukaemia"]

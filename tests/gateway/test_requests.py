@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.gateway.http.requests import Asked, key_of, read_asked
+from tacit.gateway.http.requests import GatewayRequest, key_of, read_request
 from tacit.gateway.policy.refusals import Refusal
 
 
-def asked(**fields: object) -> Asked:
-    return read_asked(json.dumps(fields).encode())
+def asked(**fields: object) -> GatewayRequest:
+    return read_request(json.dumps(fields).encode())
 
 
 def test_all_fields_are_read() -> None:
@@ -33,7 +33,7 @@ def test_parameters_by_name_and_none() -> None:
 
 
 def test_decimals_are_exact() -> None:
-    assert read_asked(b'{"sql": "x", "parameters": [0.10]}').parameters == (Decimal("0.10"),)
+    assert read_request(b'{"sql": "x", "parameters": [0.10]}').parameters == (Decimal("0.10"),)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_decimals_are_exact() -> None:
 )
 def test_what_is_wrong_is_refused(body: bytes) -> None:
     with pytest.raises(Refusal) as caught:
-        read_asked(body)
+        read_request(body)
     assert caught.value.status == 400
     assert caught.value.code in ("body", "parameters")
 
@@ -87,7 +87,7 @@ def test_what_is_wrong_is_refused(body: bytes) -> None:
 def test_what_is_too_long_is_refused() -> None:
     for body in (json.dumps({"sql": "x" * 100_001}).encode(), b" " * 1_000_001):
         with pytest.raises(Refusal) as caught:
-            read_asked(body)
+            read_request(body)
         assert (caught.value.status, caught.value.code) == (413, "too-large")
     with pytest.raises(Refusal):
         asked(sql="x", parameters=[1] * 1001)
@@ -135,6 +135,6 @@ BODIES = st.dictionaries(
 @given(st.binary(max_size=60) | BODIES.map(lambda value: json.dumps(value).encode()))
 def test_any_bytes_are_read_or_refused(body: bytes) -> None:
     try:
-        read_asked(body)
+        read_request(body)
     except Refusal as refusal:
         json.loads(refusal.body())

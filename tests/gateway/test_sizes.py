@@ -9,7 +9,7 @@ from sqlglot import parse_one
 
 from gateway.live import Live, live
 from tacit.errors import QueryError
-from tacit.families.queries.understanding import Text
+from tacit.families.queries.understanding import QueryText
 from tacit.gateway.policy.sizes import check_sizes
 
 
@@ -48,10 +48,12 @@ def test_what_would_fill_the_memory_is_refused_before_it_runs(door: Live, made: 
 @pytest.mark.parametrize("kind", ["CHAR", "CHARACTER", "NCHAR", "BPCHAR", "BIT"])
 def test_types_that_fill_their_values_up_are_short(kind: str) -> None:
     check_sizes(
-        parse_one(f"SELECT CAST(ward AS {kind}(10000))", read="postgres"), Text("", "query")
+        parse_one(f"SELECT CAST(ward AS {kind}(10000))", read="postgres"), QueryText("", "query")
     )
     with pytest.raises(QueryError, match="more than 10000 letters"):
-        check_sizes(parse_one(f"SELECT ward::{kind}(10001)", read="postgres"), Text("", "query"))
+        check_sizes(
+            parse_one(f"SELECT ward::{kind}(10001)", read="postgres"), QueryText("", "query")
+        )
 
 
 def test_texts_over_several_queries_are_taken_together(door: Live) -> None:

@@ -10,7 +10,7 @@ import pytest
 from gateway.gateway_plans import policy
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.postgres.engine import Postgres
-from tacit.gateway.policy.deciding import Decider
+from tacit.gateway.policy.decisions import Decider
 
 PLAN = """version: 1
 source: clinic.duckdb

@@ -12,7 +12,7 @@ import pytest
 
 from gateway.gateway_plans import decider
 from services import ENGINES
-from tacit.gateway.policy.deciding import Decider
+from tacit.gateway.policy.decisions import Decider
 
 SICK = "EXISTS (SELECT 1 FROM sick WHERE sick.pid = visits.pid AND illness = 'cancer')"
 SCHEMA = """

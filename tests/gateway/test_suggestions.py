@@ -15,7 +15,7 @@ from commands import Ran, tacit
 from tacit.engines.open import open_engine
 from tacit.errors import InputError
 from tacit.gateway.policy.asker import Asker
-from tacit.gateway.policy.deciding import Decider
+from tacit.gateway.policy.decisions import Decider
 from tacit.gateway.policy.policy import policy_of
 from tacit.gateway.policy.suggestions import Suggestions, logged_queries, suggestions
 from tacit.plan.read.load import load_plan

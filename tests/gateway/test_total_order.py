@@ -10,7 +10,7 @@ import pytest
 
 from gateway.gateway_plans import decider
 from tacit.gateway.policy.asker import Asker
-from tacit.gateway.policy.deciding import Decider
+from tacit.gateway.policy.decisions import Decider
 
 PLAN = """version: 1
 tables:

@@ -15,11 +15,11 @@ import pytest
 from gateway.live import FAKE
 from tacit.errors import EngineError
 from tacit.gateway import workers as workers_module
-from tacit.gateway.policy.policy import Policy
+from tacit.gateway.policy.policy import GatewayPolicy
 from tacit.gateway.policy.refusals import Refusal
 from tacit.gateway.workers import Workers
 
-POLICY = Policy({}, "duckdb", {}, (), {}, "digest")
+POLICY = GatewayPolicy({}, "duckdb", {}, (), {}, "digest")
 
 
 @pytest.fixture(scope="module")
@@ -89,10 +89,11 @@ def test_a_process_that_cannot_start_is_an_error() -> None:
 
 PARENT = """
 import sys, time
-from tacit.gateway.policy.policy import Policy
+from tacit.gateway.policy.policy import GatewayPolicy
 from tacit.gateway.workers import Workers
 if __name__ == "__main__":
-    found = Workers(Policy({}, "duckdb", {}, (), {}, "d"), 1, 60.0, decider="gateway.fakes:Decider")
+    policy = GatewayPolicy({}, "duckdb", {}, (), {}, "d")
+    found = Workers(policy, 1, 60.0, decider="gateway.fakes:Decider")
     found.wait_until_ready()
     print(*[one._process.pid for one in found._all], flush=True)
     import asyncio

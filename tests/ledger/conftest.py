@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tacit.ledger.entries import Draft, Judged
+from tacit.ledger.entries import EntryDraft, LedgerVerdict
 from tacit.ledger.key import Key
 from tacit.ledger.ledger import Ledger, open_ledger
 
@@ -17,7 +17,7 @@ KEY = Key(SECRET)
 KINDS = ("sqlite", pytest.param("postgres", marks=pytest.mark.slow))
 
 
-def a_draft(release: str = "april", **other: Any) -> Draft:
+def a_draft(release: str = "april", **other: Any) -> EntryDraft:
     said: dict[str, Any] = {
         "kind": "release",
         "shape": "view",
@@ -27,13 +27,13 @@ def a_draft(release: str = "april", **other: Any) -> Draft:
         "plan": KEY.mac("plan", b"1"),
         "definition": KEY.mac("definition", repr(release).encode()),
         "answer": KEY.mac("answer", b"1"),
-        "verdicts": (Judged("perfect-privacy", "cancer", "holds", "exact"),),
+        "verdicts": (LedgerVerdict("perfect-privacy", "cancer", "holds", "exact"),),
     }
-    return Draft(release=release, **{**said, **other})
+    return EntryDraft(release=release, **{**said, **other})
 
 
 @pytest.fixture
-def draft() -> Callable[..., Draft]:
+def draft() -> Callable[..., EntryDraft]:
     return a_draft
 
 

@@ -17,14 +17,14 @@ import pytest
 
 import oracles.ledger as by_hand
 from tacit.errors import EngineError, InputError
-from tacit.ledger.entries import Draft
+from tacit.ledger.entries import EntryDraft
 from tacit.ledger.key import Key
 from tacit.ledger.ledger import open_ledger
 from tacit.ledger.sqlite import SQLiteStore
 from thorough import THOROUGH
 
 WRITING = Path(__file__).parent / "writing.py"
-Drafts = Callable[..., Draft]
+Drafts = Callable[..., EntryDraft]
 
 
 def start(folder: Path, where: str, what: str, *numbers: int) -> subprocess.Popen[str]:

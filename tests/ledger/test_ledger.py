@@ -17,14 +17,14 @@ import pytest
 import oracles.ledger as by_hand
 from tacit.errors import DataError, EngineError, InputError, TacitError
 from tacit.ledger import verify as verifying
-from tacit.ledger.entries import Draft, Entry, Judged, content, time_text
-from tacit.ledger.held import holdings
+from tacit.ledger.entries import Entry, EntryDraft, LedgerVerdict, content, time_text
+from tacit.ledger.held_releases import holdings
 from tacit.ledger.key import Key
 from tacit.ledger.ledger import Grown, Ledger, append, ledger_exists, open_ledger
 from tacit.ledger.paging import reaching
 from tacit.model.jobs import Cancelled, Job
 
-Drafts = Callable[..., Draft]
+Drafts = Callable[..., EntryDraft]
 
 
 def rows(ledger: Ledger) -> tuple[list[Any], tuple[Any, ...]]:
@@ -38,8 +38,8 @@ def test_what_is_recorded_is_there_and_chained(
 ) -> None:
     empty = ledger.head()
     verdicts = (
-        Judged("k-anonymity", None, "holds", "exact"),
-        Judged("gamma-privacy", "cancer", "undecided", "bound"),
+        LedgerVerdict("k-anonymity", None, "holds", "exact"),
+        LedgerVerdict("gamma-privacy", "cancer", "undecided", "bound"),
     )
     first = ledger.record(
         draft(
@@ -299,7 +299,7 @@ def test_random_ledgers_hold_what_all_pairs_say(
         {"note": "x" * 2_001},
         {"note": "\x1b[2J"},
         {"note": None},
-        {"verdicts": (Judged("k", None, 1, "exact"),)},  # type: ignore[arg-type]
+        {"verdicts": (LedgerVerdict("k", None, 1, "exact"),)},  # type: ignore[arg-type]
     ],
     ids=str,
 )

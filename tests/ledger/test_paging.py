@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from tacit.ledger.entries import Draft
+from tacit.ledger.checked_rows import Changed
+from tacit.ledger.entries import EntryDraft
 from tacit.ledger.ledger import Ledger
 from tacit.ledger.paging import page, reaching, recipients_in, size, those
-from tacit.ledger.reading import Changed
 from tacit.model.jobs import Cancelled, Job
 
-Drafts = Callable[..., Draft]
+Drafts = Callable[..., EntryDraft]
 RELEASES = ("april", "may", 'say "to":[]')
 CLIENTS = ("clinic", "bank", ",", '"', '"to":[', "]", "Zoë")
 

@@ -14,15 +14,15 @@ import pytest
 
 import oracles.ledger as by_hand
 from tacit.errors import DataError, EngineError, TacitError
-from tacit.ledger import held as holding
-from tacit.ledger.entries import Draft
+from tacit.ledger import held_releases as holding
+from tacit.ledger.entries import EntryDraft
 from tacit.ledger.key import Key
 from tacit.ledger.ledger import Ledger, open_ledger
 from tacit.ledger.store import Ask
 from tacit.ledger.users import Users
 from tacit.ledger.verify import verify
 
-Drafts = Callable[..., Draft]
+Drafts = Callable[..., EntryDraft]
 COLUMNS = {
     "tacit_entries": ("number", "kind", "release", "body", "hash"),
     "tacit_concerns": ("name", "identity", "number"),

@@ -13,12 +13,12 @@ import pytest
 
 from tacit.errors import DataError, InputError
 from tacit.ledger import postgres
-from tacit.ledger.entries import Draft
+from tacit.ledger.entries import EntryDraft
 from tacit.ledger.key import Key
 from tacit.ledger.ledger import Ledger, open_ledger
-from tacit.ledger.users import Kept, Users
+from tacit.ledger.users import StoredUser, Users
 
-Drafts = Callable[..., Draft]
+Drafts = Callable[..., EntryDraft]
 
 
 @pytest.fixture
@@ -283,8 +283,8 @@ def test_rows_of_users_who_are_no_owners_are_as_they_were_before_there_were_owne
 def test_rows_from_before_there_was_scram_are_read_and_stay_as_they_are(
     tmp_path: Path, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written = Kept.body
-    monkeypatch.setattr(Kept, "body", lambda one: written(replace(one, scram=None)))
+    written = StoredUser.body
+    monkeypatch.setattr(StoredUser, "body", lambda one: written(replace(one, scram=None)))
     with open_ledger("old.sqlite", tmp_path, key=key, create=True) as ledger:
         token = Users(ledger).add("ann", ["nurses"])
     monkeypatch.undo()

@@ -17,14 +17,14 @@ import time
 from pathlib import Path
 
 from tacit.errors import EngineError, InputError
-from tacit.ledger.entries import Draft, Judged
+from tacit.ledger.entries import EntryDraft, LedgerVerdict
 from tacit.ledger.key import Key
 from tacit.ledger.ledger import Ledger, open_ledger
 
 KEY = Key(bytes(range(32)))
 JUDGED = (
-    Judged("perfect-privacy", "cancer", "holds", "exact"),
-    Judged("k-anonymity", None, "holds", "exact"),
+    LedgerVerdict("perfect-privacy", "cancer", "holds", "exact"),
+    LedgerVerdict("k-anonymity", None, "holds", "exact"),
 )
 EACH = 40  # kills before a new ledger is begun
 
@@ -32,7 +32,7 @@ EACH = 40  # kills before a new ledger is begun
 def record(ledger: Ledger, number: int) -> None:
     answer = KEY.mac("answer", str(number % 7).encode())
     entry = ledger.record(
-        Draft(
+        EntryDraft(
             "release",
             f"r{number % 3}",
             "view",

@@ -14,8 +14,8 @@ import pytest
 
 from overlap_asking import asked
 from tacit.errors import DataError
-from tacit.families.overlaps.counting.beliefs import beliefs
-from tacit.families.overlaps.setting import overlap_of
+from tacit.families.overlaps.counting.average_beliefs import beliefs
+from tacit.families.overlaps.overlap import overlap_of
 from tacit.model.verdict import Verdict
 
 HERE = Path(__file__).parent

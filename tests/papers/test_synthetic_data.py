@@ -10,11 +10,11 @@ from fractions import Fraction
 import pytest
 
 from oracles.synthetic import Law, accepted, delta_pdp, dirichlet, laws_of, shrunk, unrepresentative
-from tacit.families.synthetic.cells import Cells, Kind
+from tacit.families.synthetic.cells import DomainCells, Kind
 from tacit.families.synthetic.promise.curve import Rivals
 from tacit.families.synthetic.promise.losses import Epsilon
-from tacit.families.synthetic.promise.noise import Chooser, Promise
-from tacit.families.synthetic.promise.printed import (
+from tacit.families.synthetic.promise.noise import Chooser, NoisePromise
+from tacit.families.synthetic.promise.printed_bounds import (
     Sample,
     accepted_epsilon,
     accepted_epsilon_from_delta,
@@ -92,7 +92,7 @@ def test_the_exact_curve_needs_less_than_half_of_it(ratio: int) -> None:
 def test_the_noise_that_is_chosen_is_the_curves_rounded_up(ratio: int) -> None:
     chosen = (
         Chooser(Terms(Epsilon.read(f"ln({ratio})"), MILLIONTH))
-        .noise(MILLION, Cells.alike(BLOCKS))
+        .noise(MILLION, DomainCells.alike(BLOCKS))
         .alpha
     )
     assert chosen is not None and Fraction(TABLE[ratio][2]) < chosen <= Fraction(
@@ -104,7 +104,7 @@ def test_the_noise_that_is_chosen_is_the_curves_rounded_up(ratio: int) -> None:
 def test_the_rigorous_tail_needs_a_little_less_than_theorem_4_2(ratio: int) -> None:
     chosen = (
         Chooser(Terms(Epsilon.read(f"ln({ratio})"), MILLIONTH, guarantee="pdp"))
-        .noise(MILLION, Cells.alike(BLOCKS))
+        .noise(MILLION, DomainCells.alike(BLOCKS))
         .alpha
     )
     assert chosen is not None and 0.9 * TABLE[ratio][1] < chosen < TABLE[ratio][1]
@@ -202,14 +202,14 @@ def test_no_epsilon_up_to_ln_3_has_a_printed_bound() -> None:
 def ours(
     people: int,
     drawn: int,
-    cells: Cells,
+    cells: DomainCells,
     alpha: Fraction,
     ratio: Fraction,
     accept: Fraction | None = None,
 ) -> float:
     """Our bound on the chance of disclosure."""
     terms = Terms(Epsilon(argument=ratio), Fraction(1, 10), guarantee="pdp", accept=accept)
-    return Promise(terms, people, drawn, cells).spent(alpha, ratio).high
+    return NoisePromise(terms, people, drawn, cells).spent(alpha, ratio).high
 
 
 def exact_pdp(people: int, drawn: int, cells: int, alpha: Fraction, ratio: int) -> Fraction:
@@ -223,7 +223,7 @@ def test_theorem_4_2_fails_for_one_person() -> None:
     bound = printed_delta(1, float(alpha), 2 * float(alpha), 2, 1000)
     assert bound is not None and round(bound, 3) == 0.004
     assert exact_pdp(1, 1, 2, alpha, 1000) == 1
-    assert ours(1, 1, Cells.alike(2), alpha, Fraction(1000)) == 1
+    assert ours(1, 1, DomainCells.alike(2), alpha, Fraction(1000)) == 1
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_theorem_4_2_fails_where_more_are_drawn_than_there_are(
     assert bound is not None
     truth = exact_pdp(people, drawn, cells, alpha, ratio)
     assert truth > 2 * bound
-    assert ours(people, drawn, Cells.alike(cells), alpha, Fraction(ratio)) >= truth
+    assert ours(people, drawn, DomainCells.alike(cells), alpha, Fraction(ratio)) >= truth
 
 
 def test_theorem_4_2_has_not_been_seen_to_fail_for_as_many_people_from_two_on() -> None:
@@ -274,9 +274,9 @@ def test_theorem_4_3_fails(people: int, gamma: int, alpha: Fraction) -> None:
     assert delta_pdp(kept, ratio / (1 - delta)) > 3 * delta
     assert delta_pdp(kept, ratio / (1 - missed)) <= missed
     for asked in (ratio / (1 - delta), ratio / (1 - missed)):
-        assert ours(people, people, Cells.alike(2), alpha, asked, Fraction(gamma)) >= delta_pdp(
-            kept, asked
-        )
+        assert ours(
+            people, people, DomainCells.alike(2), alpha, asked, Fraction(gamma)
+        ) >= delta_pdp(kept, asked)
 
 
 def disclosed_after_shrinking(
@@ -326,7 +326,8 @@ def test_theorem_4_5_fails_where_little_of_the_prior_is_kept() -> None:
     truth = disclosed_after_shrinking(PEOPLE, CELLS, ALPHA, KEEP, afterwards)
     assert float(truth) == pytest.approx(1.824e-3, rel=1e-3)
     assert (
-        ours(PEOPLE, PEOPLE, Cells((Kind(CELLS, keep=KEEP),)), Fraction(ALPHA), afterwards) >= truth
+        ours(PEOPLE, PEOPLE, DomainCells((Kind(CELLS, keep=KEEP),)), Fraction(ALPHA), afterwards)
+        >= truth
     )
 
 

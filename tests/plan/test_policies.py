@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import TacitError
-from tacit.plan.owned import owners_files
+from tacit.plan.owned_files import owners_files
 from tacit.plan.plan import Plan
 from tacit.plan.read.load import load_plan
 from tacit.plan.read.policies import built_in, load_policy

@@ -11,7 +11,7 @@ import pytest
 
 from tacit.errors import TacitError
 from tacit.model.release import MilesKept, PublicDomain, Synthetic
-from tacit.plan.owned import owners_files
+from tacit.plan.owned_files import owners_files
 from tacit.plan.plan import Plan
 
 Load = Callable[..., Plan]

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from tacit.checking.assess import Assessment
-from tacit.report.terminal import answers as terminal
+from tacit.report.terminal import verdict_lines as terminal
 
 
 def printed(assessment: Assessment, width: int = 100, audience: Any = "owner") -> str:

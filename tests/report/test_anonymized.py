@@ -22,13 +22,13 @@ from tacit.errors import InputError
 from tacit.families.catalog import DEFINITIONS
 from tacit.families.microdata.runs.anonymize import anonymize
 from tacit.families.microdata.runs.explore import Explored, Rung, explore
-from tacit.families.microdata.runs.results import Choice, NotRepaired, Repaired
+from tacit.families.microdata.runs.repair_results import Choice, NotRepaired, Repaired
 from tacit.plan.plan import Check
 from tacit.plan.read.load import load_plan
-from tacit.report import telling
+from tacit.report import repair_words
 from tacit.report.charts.trade_off import trade_offs
-from tacit.report.html.repaired import render
-from tacit.report.terminal.anonymized import alike, show, show_explored, write_page
+from tacit.report.html.repair_page import render
+from tacit.report.terminal.repair_summary import merged_neighbours, show, show_explored, write_page
 
 pytest.importorskip("vl_convert")
 
@@ -131,8 +131,8 @@ def test_a_narrow_terminal_cuts_no_number(repaired: Callable[..., Found], tmp_pa
     found = repaired(spread())
     text = printed(found, tmp_path / "tacit.yaml", width=60)
     assert isinstance(found, Repaired) and len(found.choices) > 1
-    for _, choice in telling.some(found.choices, 8):
-        assert telling.number(choice.cost) in text
+    for _, choice in repair_words.some(found.choices, 8):
+        assert repair_words.number(choice.cost) in text
 
 
 def test_the_page_has_every_part(hospital: Repaired) -> None:
@@ -254,9 +254,9 @@ def test_listed_solutions_have_the_chosen_and_the_least_risky() -> None:
         Choice({}, float(i), Fraction(1, 2 + (i == 17) * 9), Fraction(1, 2 + (i == 13)), 0, i == 15)
         for i in range(30)
     ]
-    listed = [place for place, _ in telling.some(choices, 6)]
+    listed = [place for place, _ in repair_words.some(choices, 6)]
     assert {1, 14, 16, 18} <= set(listed) and len(listed) == 6 and listed == sorted(listed)
-    assert telling.some(choices[:4], 6) == list(enumerate(choices[:4], 1))
+    assert repair_words.some(choices[:4], 6) == list(enumerate(choices[:4], 1))
 
 
 def test_dropped_rows_are_told(repaired: Callable[..., Found], tmp_path: Path) -> None:
@@ -324,7 +324,11 @@ def test_lines_that_end_the_same_way_are_one_unless_the_plan_asks() -> None:
         Rung("k-anonymity", "k", k, 0.5, {"zip": 1}, 0, k == 4, True, "4-anonymity")
         for k in (2, 3, 4, 5, 6)
     ]
-    assert [[rung.value for rung in together] for together in alike(rungs)] == [[2, 3], [4], [5, 6]]
+    assert [[rung.value for rung in together] for together in merged_neighbours(rungs)] == [
+        [2, 3],
+        [4],
+        [5, 6],
+    ]
     late = replace(rungs[0], proved=False)
     assert "(not proved)" in said(
         Explored("r", "loss", (late,))
@@ -370,7 +374,7 @@ def test_the_lines_to_paste_are_a_plan(hospital: Repaired, tmp_path: Path) -> No
         (Path(demo.__file__).parent / "tacit.yaml").read_text("utf-8"), "utf-8"
     )
     plan = replace(load_plan(tmp_path / "tacit.yaml"), checks=checks)
-    lines = telling.snippet(replace(hospital, output=str(tmp_path / "my file: 1.csv")), plan)
+    lines = repair_words.snippet(replace(hospital, output=str(tmp_path / "my file: 1.csv")), plan)
     assert len(lines) == 7
     table = (
         "version: 1\n"
@@ -383,7 +387,7 @@ def test_the_lines_to_paste_are_a_plan(hospital: Repaired, tmp_path: Path) -> No
         (one.kind, one.parameters, one.sensitive) for one in checks[:4]
     ]
     assert again.releases["april-written"].file == "my file: 1.csv"  # type: ignore[union-attr]
-    assert telling.snippet(replace(hospital, output="a_table"), plan) == []
+    assert repair_words.snippet(replace(hospital, output="a_table"), plan) == []
 
 
 def test_a_page_is_written_whole_or_not_at_all(hospital: Repaired, tmp_path: Path) -> None:

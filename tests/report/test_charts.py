@@ -12,9 +12,9 @@ from report.answered import portraits
 from tacit.checking.assess import Assessment
 from tacit.errors import MissingExtra
 from tacit.families.microdata.microdata import Person
-from tacit.families.microdata.portrait import Bar, Belief, Example, Exposure, Portrait
+from tacit.families.microdata.portrait import BeliefBand, Example, Exposure, Portrait, PortraitBar
 from tacit.model.verdict import Certificate, Verdict
-from tacit.report.charts import portrait as charts
+from tacit.report.charts import portrait_chart as charts
 
 pytest.importorskip("vl_convert")
 
@@ -56,13 +56,13 @@ def test_a_shared_page_has_no_chart_of_people(hospital: Assessment) -> None:
 def test_findings_about_sizes(
     sizes: list[tuple[int, int, int]], required: int | None, title: str
 ) -> None:
-    portrait = Portrait("r", 5, 2, sizes[0][0], tuple(Bar(*bar) for bar in sizes))
+    portrait = Portrait("r", 5, 2, sizes[0][0], tuple(PortraitBar(*bar) for bar in sizes))
     assert charts.sizes(portrait, required).title == title
 
 
 def test_the_border_of_what_is_required_stands_between_failing_and_passing_groups() -> None:
-    lines = [charts.Line(label, 1) for label in ("a", "b", "c")]
-    bars = [Bar(1, 1, 1), Bar(2, 4, 1), Bar(5, 9, 1)]
+    lines = [charts.BarLine(label, 1) for label in ("a", "b", "c")]
+    bars = [PortraitBar(1, 1, 1), PortraitBar(2, 4, 1), PortraitBar(5, 9, 1)]
     assert [line.label for line in charts.with_border(lines, bars, 5)] == [
         "a",
         "b",
@@ -94,8 +94,10 @@ def test_a_chart_reads_its_numbers_aloud(hospital: Assessment) -> None:
 
 
 def test_a_release_where_nothing_is_known_can_be_drawn() -> None:
-    exposure = Exposure("illness", (Bar(0, 0, 3),), (), certain=0, greatest=Fraction(0), unknown=3)
-    drawn = charts.charts(Portrait("r", 3, 1, 3, (Bar(3, 3, 3),), (exposure,)), [], "owner")
+    exposure = Exposure(
+        "illness", (PortraitBar(0, 0, 3),), (), certain=0, greatest=Fraction(0), unknown=3
+    )
+    drawn = charts.charts(Portrait("r", 3, 1, 3, (PortraitBar(3, 3, 3),), (exposure,)), [], "owner")
     assert "no known illness" in drawn[1].svg
     assert drawn[1].title == "No illness is known"
     assert "nothing known" in drawn[2].svg
@@ -103,9 +105,9 @@ def test_a_release_where_nothing_is_known_can_be_drawn() -> None:
 
 
 def test_wide_numbers_and_labels_stay_inside_the_drawing() -> None:
-    bars = tuple(Bar(10**i, 10 ** (i + 1) - 1, 10**i) for i in range(9))
+    bars = tuple(PortraitBar(10**i, 10 ** (i + 1) - 1, 10**i) for i in range(9))
     exposure = Exposure(
-        "x", (), (Belief(Fraction(1), Fraction(1), 1),), certain=1, greatest=Fraction(1)
+        "x", (), (BeliefBand(Fraction(1), Fraction(1), 1),), certain=1, greatest=Fraction(1)
     )
     chart = charts.sizes(Portrait("r", 10**9, 9, 1, bars, (exposure,)), 12)
     assert f'width="{charts.WIDTH}"' in chart.svg
@@ -114,7 +116,7 @@ def test_wide_numbers_and_labels_stay_inside_the_drawing() -> None:
 def test_a_long_name_of_a_column_leaves_room_for_the_bars() -> None:
     exposure = Exposure(
         "a_column_with_a_very_long_name" * 3,
-        (Bar(2, 2, 3),),
+        (PortraitBar(2, 2, 3),),
         (),
         certain=0,
         greatest=Fraction(1, 2),
@@ -127,8 +129,12 @@ def test_a_long_name_of_a_column_leaves_room_for_the_bars() -> None:
 
 
 def test_where_a_picture_looks_otherwise_than_a_check_it_says_so() -> None:
-    one = Exposure("illness", (Bar(2, 2, 3),), (), certain=0, greatest=Fraction(1, 2), unknown=3)
-    alone, both = (Portrait("r", 3, 1, 3, (Bar(3, 3, 3),), (one,) * number) for number in (1, 2))
+    one = Exposure(
+        "illness", (PortraitBar(2, 2, 3),), (), certain=0, greatest=Fraction(1, 2), unknown=3
+    )
+    alone, both = (
+        Portrait("r", 3, 1, 3, (PortraitBar(3, 3, 3),), (one,) * number) for number in (1, 2)
+    )
     assert "taken as unknown" not in charts.charts(alone, [], "shared")[1].note
     assert (
         "Other sensitive columns are taken as unknown." in charts.charts(both, [], "shared")[1].note

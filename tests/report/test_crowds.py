@@ -22,17 +22,17 @@ from report.answered import stages as stages_of
 from report.printing import printed
 from tacit.checking.assess import Assessment, assess
 from tacit.cli import next_steps
-from tacit.families.overlaps.definitions.overlapping import counted_sizes
+from tacit.families.overlaps.definitions.overlap_definition import counted_sizes
 from tacit.families.overlaps.family import OverlapPicture
 from tacit.families.overlaps.stages import TOO_LARGE, TOO_LONG, Largest, Stage, Stages
 from tacit.model.numbers import percent
 from tacit.model.verdict import Certificate, Verdict, Witness
 from tacit.plan.read.load import load_plan
 from tacit.report import crowds
-from tacit.report.charts import beliefs as belief_charts
-from tacit.report.charts import shares as share_charts
-from tacit.report.charts.beliefs import beliefs_chart
-from tacit.report.charts.shares import crowds_chart, shares_chart
+from tacit.report.charts import belief_chart as belief_charts
+from tacit.report.charts import share_chart as share_charts
+from tacit.report.charts.belief_chart import beliefs_chart
+from tacit.report.charts.share_chart import crowds_chart, shares_chart
 from tacit.report.html.page import render
 
 Assess = Callable[[str], Assessment]

@@ -10,7 +10,7 @@ import pytest
 
 from tacit.model.numbers import percent
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
-from tacit.report.terminal.answers import conclusion
+from tacit.report.terminal.verdict_lines import conclusion
 
 NINE = """\
 version: 1

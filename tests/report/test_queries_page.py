@@ -16,7 +16,7 @@ from report.answered import assessment_of
 from report.printing import printed
 from tacit.checking.assess import Assessment
 from tacit.model.verdict import Verdict, Witness
-from tacit.report import queries
+from tacit.report import query_evidence
 from tacit.report.html.page import render
 
 Assess = Callable[[str], Assessment]
@@ -119,7 +119,7 @@ def test_views_together_show_their_own_evidence_where_nobody_else_did(
 
 def test_an_answer_that_loses_a_row_says_which(asked: Callable[..., Assessment]) -> None:
     verdict = asked("gone")[0]
-    found = queries.disclosure(verdict)
+    found = query_evidence.disclosure(verdict)
     assert verdict.status == "breached" and found is not None
     view = found.sides[1]
     assert view.without is not None and view.with_ is not None
@@ -132,7 +132,7 @@ def test_an_answer_that_loses_a_row_says_which(asked: Callable[..., Assessment])
 def test_rows_that_answers_share_are_not_marked() -> None:
     executed = {"without": [("a",), ("b",)], "with": [("a",), ("a",), ("b",)]}
     critical = {"relation": "R", "columns": ["x"], "values": ["a"]}
-    side = queries.side("view", "v", [], critical, executed)
+    side = query_evidence.side("view", "v", [], critical, executed)
     assert side.with_ is not None and side.without is not None
     assert side.with_.marks == ("+", "", "") and side.without.marks == ("", "")
 
@@ -280,7 +280,7 @@ def test_of_wide_tables_only_the_values_are_shown_that_something_depends_on(
 ) -> None:
     assessment = assessed(WIDE)
     text = printed(assessment)
-    assert queries.because(assessment[0]).startswith(
+    assert query_evidence.because(assessment[0]).startswith(
         "rows orders(okey: '_fresh1', customer: '_fresh2', status: 'F', ...) and orders(okey"
     )
     assert re.search(r"okey +customer +status +\.\.\. +okey +priority +\.\.\.\n", text)

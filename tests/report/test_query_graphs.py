@@ -27,9 +27,9 @@ from tacit.families.queries.query import (
     Variable,
 )
 from tacit.families.queries.question import QueryQuestion
-from tacit.families.queries.understanding import Reading
-from tacit.report.charts.portrait import Chart
-from tacit.report.charts.query_graphs import MOST_SUBGOALS, Drawn, chart, graphs
+from tacit.families.queries.understanding import QueryUnderstanding
+from tacit.report.charts.portrait_chart import Chart
+from tacit.report.charts.query_graphs import MOST_SUBGOALS, QueryDrawing, chart, graphs
 from tacit.report.charts.query_layout import Box, Join, layout, meeting_places
 from tacit.report.charts.query_marks import critical
 from tacit.report.html.page import render
@@ -204,7 +204,7 @@ def test_of_wide_tables_only_the_columns_are_drawn_of_which_something_is_asked()
 def test_a_picture_is_xml_by_itself_without_script_or_address_and_the_same_every_time() -> None:
     rng = random.Random(3)
     for _ in range(60):
-        query = Drawn(
+        query = QueryDrawing(
             "view", "v", tuple(random_query(rng, 4) for _ in range(rng.randint(1, 3))), TABLES
         )
         one = chart(query)
@@ -230,7 +230,7 @@ def test_names_and_constants_cannot_break_out_of_the_picture() -> None:
         (Atom(EVIL, (Variable(EVIL), Constant(EVIL))),),
         (Comparison(Variable(EVIL), "!=", Constant(EVIL)),),
     )
-    root = ET.fromstring(chart(Drawn("secret", EVIL, (part,), evil)).svg)
+    root = ET.fromstring(chart(QueryDrawing("secret", EVIL, (part,), evil)).svg)
     assert not {element.tag for element in root.iter()} - {
         "svg",
         "title",
@@ -247,7 +247,7 @@ def test_a_large_query_is_shortened_to_what_is_near_the_marks_and_says_so() -> N
     chain = Conjunctive(
         (names[0],), tuple(Atom("R", (names[at], names[at + 1])) for at in range(20))
     )
-    one = chart(Drawn("view", "v", (chain,), TABLES, marks={(0, 10): "+"}))
+    one = chart(QueryDrawing("view", "v", (chain,), TABLES, marks={(0, 10): "+"}))
     assert (
         f"{MOST_SUBGOALS} of its 20 boxes are drawn: the marked ones and those nearest to them"
         in one.note
@@ -273,7 +273,7 @@ def test_a_large_query_is_shortened_to_what_is_near_the_marks_and_says_so() -> N
 def test_a_query_without_tables_has_a_picture_too() -> None:
     part = Conjunctive((Constant(1),), ())
     for parts in ((part,), ()):
-        one = chart(Drawn("view", "v", parts, TABLES))
+        one = chart(QueryDrawing("view", "v", parts, TABLES))
         assert one.title == "view v: it depends on no table" and ET.fromstring(one.svg) is not None
 
 
@@ -404,7 +404,7 @@ def test_with_independent_attributes_they_are_drawn_apart(assessed: Assess) -> N
 
 
 def test_a_witness_of_other_tables_marks_nothing() -> None:
-    read = Reading(
+    read = QueryUnderstanding(
         "v",
         "",
         "datalog",

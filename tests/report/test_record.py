@@ -9,8 +9,8 @@ from pathlib import Path
 from tacit.checking.assess import assess
 from tacit.plan.read.load import load_plan
 from tacit.report.html.page import render
-from tacit.report.html.record import recorded
-from tacit.report.tested import tried_on
+from tacit.report.html.record_page import recorded
+from tacit.report.trials import tried_on
 
 PLAN = """version: 1
 organisation: City <Hospital>

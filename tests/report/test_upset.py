@@ -23,16 +23,16 @@ from tacit.families.overlaps.memberships import (
     seats,
     true_memberships,
 )
-from tacit.families.overlaps.setting import Overlap, merged
-from tacit.plan.opened import OpenPlan
+from tacit.families.overlaps.overlap import Overlap, merged
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.read.load import load_plan
 from tacit.report.charts.upset import (
     columns_of,
+    describe_combinations,
     finding,
     names_of,
     rows_of,
     short_number,
-    told,
     upset_chart,
 )
 from tacit.report.crowds import charts
@@ -290,7 +290,7 @@ def test_numbers_above_bars_are_short_and_near(number: int) -> None:
 
 def test_many_combinations_are_told_in_words_but_not_all() -> None:
     found = some(5, *(((number % 5,), (), 40 - number) for number in range(14)))
-    assert told(found).endswith("; 55 people in 2 other combinations")
+    assert describe_combinations(found).endswith("; 55 people in 2 other combinations")
 
 
 # -- who sees what ---------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ from report.answered import assessment_of
 from report.printing import printed
 from tacit.checking.assess import Assessment
 from tacit.model.verdict import Certificate, Verdict, Witness
-from tacit.report import worlds
-from tacit.report.charts.worlds import Share, counts_chart, secrets_chart
+from tacit.report import world_evidence
+from tacit.report.charts.world_chart import SecretShare, counts_chart, secrets_chart
 from tacit.report.html.page import render
 
 Assess = Callable[[str], Assessment]
@@ -146,7 +146,7 @@ def test_two_secrets_are_shown_with_their_numbers_and_shares(
     asked: Callable[..., Assessment],
 ) -> None:
     verdict = asked("e")[0]
-    found = worlds.evidence(verdict, True)
+    found = world_evidence.evidence(verdict, True)
     assert found is not None and found.odds is not None
     assert [cell.strip() for cell in found.odds.secrets.head] == [
         "answer of cancer",
@@ -165,7 +165,7 @@ def test_two_secrets_are_shown_with_their_numbers_and_shares(
 
 def test_a_secret_that_was_not_counted_is_possible_or_impossible() -> None:
     secrets = [{"rows": [["Ann"]]}, {"rows": [["Bob"]], "after": 0}]
-    found = worlds.evidence(verdict_of("secrets", {}, {"secrets": secrets}), True)
+    found = world_evidence.evidence(verdict_of("secrets", {}, {"secrets": secrets}), True)
     assert found is not None and found.odds is not None and found.odds.before is None
     assert [[cell.strip() for cell in cells] for cells in found.odds.secrets.rows] == [
         ["{Ann}", "possible", "possible"],
@@ -174,10 +174,10 @@ def test_a_secret_that_was_not_counted_is_possible_or_impossible() -> None:
 
 
 def test_yes_and_no_are_said_as_such(asked: Callable[..., Assessment]) -> None:
-    found = worlds.evidence(asked("yes")[0], True)
+    found = world_evidence.evidence(asked("yes")[0], True)
     assert found is not None and found.odds is not None and not found.more
     assert [cells[0] for cells in found.odds.secrets.rows] == ["yes", "no"]
-    shown = worlds.evidence(verdict_of("world", {}, {**WELL, "secret": [[]]}), True)
+    shown = world_evidence.evidence(verdict_of("world", {}, {**WELL, "secret": [[]]}), True)
     assert shown is not None and [one.answer.rows for one in shown.databases if one.answer] == [
         (("yes",),),
         (("no",),),
@@ -261,7 +261,7 @@ def test_the_page_shows_both_databases_the_odds_and_a_chart(
 def test_of_large_tables_the_rows_that_differ_are_shown_and_a_few_more() -> None:
     same = [row(f"p{number:03}", "w1", "flu") for number in range(500)]
     big = {**WELL, "world": [*same, *WELL["world"]]}
-    found = worlds.evidence(verdict_of("world", {}, big), True)
+    found = world_evidence.evidence(verdict_of("world", {}, big), True)
     assert found is not None
     left, right = (one.tables[0] for one in found.databases)
     assert right.marks.count("+") == 1 and left.marks.count("-") == 1
@@ -273,15 +273,17 @@ def test_of_large_tables_the_rows_that_differ_are_shown_and_a_few_more() -> None
         "removed": [],
         "secret_in_world": [[f"p{number:03}"] for number in range(500)],
     }
-    shown = worlds.evidence(verdict_of("world", {}, many), True)
-    assert shown is not None and len(shown.databases[1].tables[0].rows) == worlds.MOST_ROWS + 1
+    shown = world_evidence.evidence(verdict_of("world", {}, many), True)
+    assert (
+        shown is not None and len(shown.databases[1].tables[0].rows) == world_evidence.MOST_ROWS + 1
+    )
     assert shown.databases[0].tables[0].rows == (("no rows", "", ""),)
     assert "and 490 more" in printed(assessment_of("p", (verdict_of("world", {}, many),)))
 
 
 def test_where_only_answers_are_known_there_is_one_database() -> None:
     personal = {"world": WELL["world"], "secret_in_world": [["_fresh1"]]}
-    found = worlds.evidence(verdict_of("world", {}, personal), True)
+    found = world_evidence.evidence(verdict_of("world", {}, personal), True)
     assert found is not None and len(found.databases) == 1 and len(found.databases[0].tables) == 2
     assert "was possible, is ruled out by wards" in printed(
         assessment_of("p", (verdict_of("world", {}, personal),))
@@ -353,10 +355,10 @@ def test_numbers_that_fit_in_no_float_are_drawn() -> None:
     chart = counts_chart([("database", huge, huge - 1), ("secret", 3, 1)])
     assert chart is not None and "1 of 3 secrets stays" in chart.title
     assert counts_chart([]) is None
-    drawn = secrets_chart([Share("{a}", huge, 1), Share("{b}", huge, 1)], 2 * huge, 2)
+    drawn = secrets_chart([SecretShare("{a}", huge, 1), SecretShare("{b}", huge, 1)], 2 * huge, 2)
     assert drawn.title == "No secret's share changes"
     assert (
-        secrets_chart([Share("{a}", 1, 1), Share("{b}", 1, 0)], 2, 1).title
+        secrets_chart([SecretShare("{a}", 1, 1), SecretShare("{b}", 1, 0)], 2, 1).title
         == "The shares of 2 secrets change"
     )
 

@@ -24,11 +24,11 @@ from sql_shapes.schemas import secrets_of
 from tacit.engines.open import open_engine
 from tacit.errors import QueryError
 from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
-from tacit.families.queries.logic.critical import Disclosed, Judge, Private
+from tacit.families.queries.logic.critical import Disclosed, Private, SecretJudge
 from tacit.families.queries.query import Relation
 from tacit.families.queries.question import QueryQuestion
 from tacit.families.queries.read import read
-from tacit.gateway.policy.deciding import Decider
+from tacit.gateway.policy.decisions import Decider
 from tacit.gateway.policy.policy import policy_of
 from tacit.plan.read.load import load_plan
 
@@ -81,7 +81,7 @@ class Bench:
             for name, sql in self.secrets.items()
         }
         self.decider = _decider(schema, self.secrets, folder, closed=closed, url=url)
-        self.judge = Judge(self.relations)
+        self.judge = SecretJudge(self.relations)
         self.facts = facts_of(lab)
 
     @cached_property

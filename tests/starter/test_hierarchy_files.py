@@ -7,7 +7,7 @@ import pytest
 from tacit.engines.files import read_rows
 from tacit.errors import InputError
 from tacit.plan.read.load import load_plan
-from tacit.starter.grouping import Groups, groups_of
+from tacit.starter.grouping import ValueGroups, groups_of
 from tacit.starter.hierarchy_files import matches, oddities
 from tacit.starter.start import start
 
@@ -83,7 +83,7 @@ def test_groups_stay_nested_whatever_is_grouped_and_can_be_read_again():
     for seed in range(200):
         rng = random.Random(seed)
         names = [f"v{at}" for at in range(rng.randint(1, 6))]
-        groups = Groups(tuple((name, rng.randint(1, 9)) for name in names))
+        groups = ValueGroups(tuple((name, rng.randint(1, 9)) for name in names))
         for _ in range(rng.randint(0, 6)):
             level = rng.randint(1, groups.height + 1)
             if level > groups.height:
@@ -104,6 +104,6 @@ def test_groups_stay_nested_whatever_is_grouped_and_can_be_read_again():
 
 def test_a_group_needs_values_and_a_name():
     with pytest.raises(InputError, match="nothing is ticked"):
-        Groups((("a", 1),)).grouped(1, [], "x")
+        ValueGroups((("a", 1),)).grouped(1, [], "x")
     with pytest.raises(InputError, match="has no name"):
-        Groups((("a", 1),)).grouped(1, ["a"], " ")
+        ValueGroups((("a", 1),)).grouped(1, ["a"], " ")

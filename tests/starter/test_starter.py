@@ -21,17 +21,17 @@ from tacit import cli
 from tacit.checking.assess import Assessment, assess
 from tacit.errors import DataError, EngineError, InputError
 from tacit.families.microdata.runs.anonymize import anonymize
-from tacit.families.microdata.runs.results import Repaired
+from tacit.families.microdata.runs.repair_results import Repaired
 from tacit.model.schema import MaskHierarchy, RangeHierarchy
 from tacit.plan.plan import Plan
 from tacit.plan.read.load import load_plan
 from tacit.plan.read.values import PASSWORD
 from tacit.starter.coarsening import coarsen, widths
+from tacit.starter.column_words import meaning_of
 from tacit.starter.guessing import guess, guess_alone, key_of, person_of
-from tacit.starter.looking import Facts, without_password
+from tacit.starter.plan_text import plan_text, scalar
 from tacit.starter.start import Starter, start
-from tacit.starter.words import meaning_of
-from tacit.starter.writing import plan_text, scalar
+from tacit.starter.survey import ColumnProfile, without_password
 
 Run = Callable[..., tuple[int, str, str]]
 REAL_DATA = Path(
@@ -685,9 +685,9 @@ def test_names_in_four_languages(names: str, role: str | None) -> None:
 
 def test_visits_of_the_same_patient_are_one_person() -> None:
     columns = [
-        Facts("visit_id", "integer", 90, 90, 90),
-        Facts("patient_id", "integer", 90, 90, 30),
-        Facts("age", "integer", 90, 90, 40),
+        ColumnProfile("visit_id", "integer", 90, 90, 90),
+        ColumnProfile("patient_id", "integer", 90, 90, 30),
+        ColumnProfile("age", "integer", 90, 90, 40),
     ]
     guesses = guess(columns)
     key, person = key_of(guesses), person_of(guesses)
@@ -695,8 +695,8 @@ def test_visits_of_the_same_patient_are_one_person() -> None:
     assert "30 people in 90 rows" in plan_text_of(columns)
 
 
-def plan_text_of(columns: list[Facts]) -> str:
-    from tacit.starter.looking import Look
+def plan_text_of(columns: list[ColumnProfile]) -> str:
+    from tacit.starter.survey import Look
 
     return plan_text(Look(".", "t", "t.csv", columns[0].rows, tuple(columns)), guess(columns))
 
@@ -713,25 +713,37 @@ def test_a_column_of_numbers_that_is_called_as_people_are_tells_them_apart(
     kind: str, name: str, person: str
 ) -> None:
     found = person_of(
-        guess([Facts("stay_no", "integer", 90, 90, 90), Facts(name, kind, 90, 90, 30)])
+        guess(
+            [ColumnProfile("stay_no", "integer", 90, 90, 90), ColumnProfile(name, kind, 90, 90, 30)]
+        )
     )  # type: ignore[arg-type]
     assert found is not None and found.name == person
 
 
 def test_doctors_are_not_the_people_of_a_table() -> None:
-    guesses = guess([Facts("doctor_id", "integer", 90, 90, 7), Facts("age", "integer", 90, 90, 40)])
+    guesses = guess(
+        [
+            ColumnProfile("doctor_id", "integer", 90, 90, 7),
+            ColumnProfile("age", "integer", 90, 90, 40),
+        ]
+    )
     assert guesses[0].role == "identifier" and person_of(guesses) is None
 
 
 def test_true_or_false_tells_nobody_apart() -> None:
     flag, number = guess(
-        [Facts("insured", "boolean", 90, 90, 2), Facts("insured_id", "integer", 90, 90, 90)]
+        [
+            ColumnProfile("insured", "boolean", 90, 90, 2),
+            ColumnProfile("insured_id", "integer", 90, 90, 90),
+        ]
     )
     assert (flag.role, number.role) == ("sensitive", "identifier")
 
 
 def test_an_identifier_with_gaps_is_no_key() -> None:
-    guesses = guess([Facts("ssn", "text", 90, 80, 80), Facts("email", "text", 90, 90, 89)])
+    guesses = guess(
+        [ColumnProfile("ssn", "text", 90, 80, 80), ColumnProfile("email", "text", 90, 90, 89)]
+    )
     assert key_of(guesses) is None and person_of(guesses) is None
 
 
@@ -746,7 +758,7 @@ def test_bands_are_nested_and_not_wider_than_the_numbers(
 ) -> None:
     if whole:
         low, span = low.to_integral_value(), span.to_integral_value()
-    facts = Facts("x", "integer" if whole else "decimal", 99, 99, 50, low, low + span)
+    facts = ColumnProfile("x", "integer" if whole else "decimal", 99, 99, 50, low, low + span)
     found = widths(facts, family)
     assert found and all(width > 0 for width in found)
     assert all(coarse > fine and coarse % fine == 0 for fine, coarse in pairwise(found))
@@ -766,26 +778,26 @@ def test_bands_are_nested_and_not_wider_than_the_numbers(
     ],
 )
 def test_bands_of_whole_numbers_are_round(low: int, high: int, expected: str) -> None:
-    found = widths(Facts("x", "integer", 99, 99, 50, Decimal(low), Decimal(high)))
+    found = widths(ColumnProfile("x", "integer", 99, 99, 50, Decimal(low), Decimal(high)))
     assert " ".join(map(str, found)) == expected
 
 
 def test_ages_are_banded_by_fives() -> None:
     for kind in ("integer", "decimal"):
-        one = coarsen(guess_alone(Facts("age", kind, 9, 9, 4, Decimal(20), Decimal(24))))  # type: ignore[arg-type]
+        one = coarsen(guess_alone(ColumnProfile("age", kind, 9, 9, 4, Decimal(20), Decimal(24))))  # type: ignore[arg-type]
         assert one.spec == RangeHierarchy((Decimal(5), Decimal(10), Decimal(20))) and one.level == 2
 
 
 def test_what_keeps_numbers_from_getting_bands_is_said() -> None:
     proposal = coarsen(
-        guess_alone(Facts("age", "text", 100, 100, 40, Decimal(1), Decimal(7), numbers=97))
+        guess_alone(ColumnProfile("age", "text", 100, 100, 40, Decimal(1), Decimal(7), numbers=97))
     )
     assert "3 of 100 values are no numbers" in proposal.note
 
 
 def test_lost_leading_zeros_are_pointed_out() -> None:
     proposal = coarsen(
-        guess_alone(Facts("zip", "integer", 100, 100, 40, Decimal(1305), Decimal(98765)))
+        guess_alone(ColumnProfile("zip", "integer", 100, 100, 40, Decimal(1305), Decimal(98765)))
     )
     assert "leading zeros" in proposal.note
 

@@ -31,7 +31,7 @@ from tacit.model.schema import (
 )
 from tacit.plan.read.load import load_plan
 from tacit.starter.coarsening import coarsen
-from tacit.starter.guessing import Guess, guess
+from tacit.starter.guessing import ColumnGuess, guess
 from tacit.starter.histograms import (
     BINS,
     MOST_VALUES,
@@ -41,9 +41,9 @@ from tacit.starter.histograms import (
     histograms,
     is_shown,
 )
-from tacit.starter.looking import Facts, Place, look_at_table, tables_of
 from tacit.starter.previews import MOST_PARTS, Branch, preview
 from tacit.starter.profile import profile_data, profile_table
+from tacit.starter.survey import ColumnProfile, RowsPlace, look_at_table, tables_of
 
 REAL_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -140,7 +140,7 @@ def test_texts_that_are_dates_have_a_histogram_of_dates(tmp_path: Path) -> None:
     "low, high", [(0, 0), (0, 1), (17, 90), (-7, 4), (0, 10**15), (-(2**62), 2**62)]
 )
 def test_bands_of_whole_numbers_have_equal_width_and_cover_all(low: int, high: int) -> None:
-    bins = bins_of(Facts("n", "integer", 99, 99, 50, Decimal(low), Decimal(high)))
+    bins = bins_of(ColumnProfile("n", "integer", 99, 99, 50, Decimal(low), Decimal(high)))
     starts = [Decimal(low), *bins.edges]
     assert 1 <= len(bins.labels) == len(starts) <= BINS and starts[-1] <= high
     assert len({b - a for a, b in pairwise(starts)}) <= 1
@@ -151,7 +151,7 @@ def test_bands_of_whole_numbers_have_equal_width_and_cover_all(low: int, high: i
     [("0", "0.001"), ("40.50", "40.91"), ("-1e-9", "1e-9"), ("1e12", "2e12"), ("5.5", "5.5")],
 )
 def test_bands_of_decimals_grow(low: str, high: str) -> None:
-    bins = bins_of(Facts("n", "decimal", 99, 99, 50, Decimal(low), Decimal(high)))
+    bins = bins_of(ColumnProfile("n", "decimal", 99, 99, 50, Decimal(low), Decimal(high)))
     assert (
         list(bins.edges) == sorted(set(bins.edges))
         and len(bins.labels) == len(bins.edges) + 1 <= BINS
@@ -162,7 +162,9 @@ def test_bands_of_decimals_grow(low: str, high: str) -> None:
 def test_values_that_tell_who_somebody_is_are_not_shown() -> None:
     def shown(name: str, kind: Any, distinct: int, role: Any) -> bool:
         return is_shown(
-            Guess(Facts(name, kind, 100, 100, distinct, Decimal(0), Decimal(9)), role, "")
+            ColumnGuess(
+                ColumnProfile(name, kind, 100, 100, distinct, Decimal(0), Decimal(9)), role, ""
+            )
         )
 
     assert not shown("name", "text", 3, "identifier") and not shown(
@@ -314,5 +316,5 @@ def test_no_rows_no_bars(tmp_path: Path) -> None:
 def test_a_place_that_is_attached_is_not_attached_again() -> None:
     with DuckDB() as engine:
         engine.attach(Table("t", columns={"a": None}, rows=((1,), (2,))))
-        place = Place(engine, ".", Table("t"))
+        place = RowsPlace(engine, ".", Table("t"))
         assert look_at_table(engine, place.source, place.table, None).rows == 2

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tacit.ledger.users import User
-from tacit.workbench.app.entering import Entering
 from tacit.workbench.app.guard import Guard
-from tacit.workbench.app.sessions import Sessions
+from tacit.workbench.app.sign_in import Entering
+from tacit.workbench.app.workbench_sessions import WorkbenchSessions
 
 HOST = "127.0.0.1:8321"
 NEAR = ("127.0.0.1", 50_000)
@@ -106,7 +106,7 @@ class Bench:
     def __init__(self, **options: Any) -> None:
         self.clock = Clock()
         self.said: list[str] = []
-        self.sessions = Sessions(self.clock)
+        self.sessions = WorkbenchSessions(self.clock)
         self.owners = FakeOwners()
         self.inside = Inside()
         secure = options.get("secure", False)

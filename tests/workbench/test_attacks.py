@@ -17,7 +17,7 @@ from tacit.errors import InputError, TacitError
 from tacit.model.jobs import Job
 from tacit.plan.read.load import load_plan
 from tacit.workbench.app.reach import load_within
-from tacit.workbench.checked import answers, unwatched
+from tacit.workbench.check_states import answers, unwatched
 from tacit.workbench.tasks.check import check
 
 PLAN = """\

@@ -15,7 +15,7 @@ pytest.importorskip("nicegui")
 
 from tacit import demo
 from tacit.errors import InputError, TacitError
-from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.reading.source import MicrodataSource
 from tacit.workbench.bench import STATE, Bench, Visit
 from tacit.workbench.parts.grids import csv_bytes
 
@@ -89,7 +89,7 @@ def test_the_plan_must_be_below_the_folder(bench: Bench, tmp_path: Path) -> None
 def test_a_source_is_opened_once_and_again_when_the_data_change(bench: Bench) -> None:
     book = bench.book()
 
-    async def ask() -> list[Source]:
+    async def ask() -> list[MicrodataSource]:
         one = await book.ask(lambda source: source)
         two = await book.ask(lambda source: source)
         data = bench.folder / "inpatients.csv"

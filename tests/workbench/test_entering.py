@@ -14,7 +14,8 @@ import pytest
 from tacit.errors import InputError
 from tacit.ledger.ledger import open_ledger
 from tacit.ledger.users import User, Users
-from tacit.workbench.app.entering import (
+from tacit.workbench.app.owners import LedgerOwners
+from tacit.workbench.app.sign_in import (
     LINK_EVERY_SECONDS,
     MOST_ADDRESSES,
     MOST_FORM,
@@ -23,7 +24,6 @@ from tacit.workbench.app.entering import (
     WRONG,
     Tries,
 )
-from tacit.workbench.app.owners import Owners
 from workbench.asking import FAR, HOST, Bench, Clock, Got
 
 TOKEN = "tacit_" + "o" * 43
@@ -477,7 +477,7 @@ class Asked:
     """Owners of a plan, asked without a loop."""
 
     def __init__(self, plan: Path) -> None:
-        self.owners = Owners(plan)
+        self.owners = LedgerOwners(plan)
 
     def find(self, token: str) -> User | None:
         return asyncio.run(self.owners.find(token))

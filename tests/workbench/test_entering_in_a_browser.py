@@ -19,7 +19,7 @@ import pytest
 
 from tacit.ledger.ledger import open_ledger
 from tacit.ledger.users import Users
-from tacit.workbench.app.entering import WRONG
+from tacit.workbench.app.sign_in import WRONG
 from tacit.workbench.app.sockets import WHEN_LOST
 
 CHROMIUM = "/usr/bin/chromium"

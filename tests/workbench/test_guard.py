@@ -13,7 +13,7 @@ import pytest
 
 from tacit.errors import InputError
 from tacit.ledger.users import User
-from tacit.workbench.app import answers, sockets
+from tacit.workbench.app import responses, sockets
 from tacit.workbench.app.guard import BODY_BYTES, MOST_HEADERS, MOST_SOCKETS, MOST_UPLOADS
 from tacit.workbench.app.sockets import EVENT, OVER, TO_SIGN_IN
 from workbench.asking import FAR, HOST, NEAR, Bench, Message, scope_of
@@ -772,7 +772,7 @@ def test_an_answer_to_half_a_body_is_not_passed_on(bench: Bench, cookie: str) ->
 def test_a_body_that_does_not_come_is_given_up(
     bench: Bench, cookie: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers, "STILL_SECONDS", 0.02)
+    monkeypatch.setattr(responses, "STILL_SECONDS", 0.02)
     monkeypatch.setattr("tacit.gateway.http.app.AWAY_SECONDS", 0.02)
     sent: list[Message] = []
 

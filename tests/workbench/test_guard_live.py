@@ -23,10 +23,10 @@ from gateway.live import received
 from tacit.gateway.http import protocol
 from tacit.gateway.options import Options
 from tacit.workbench.app import sockets
-from tacit.workbench.app.entering import Entering
 from tacit.workbench.app.guard import Guard
-from tacit.workbench.app.sessions import Sessions
+from tacit.workbench.app.sign_in import Entering
 from tacit.workbench.app.sockets import OVER, TO_SIGN_IN
+from tacit.workbench.app.workbench_sessions import WorkbenchSessions
 from tacit.workbench.serve import listening, server_for
 
 SOCKET = "/workbench/_nicegui_ws/socket.io/"
@@ -60,7 +60,7 @@ class Running:
     """A server with a path of the gateway's and the guarded workbench."""
 
     def __init__(self) -> None:
-        self.sessions, self.echo = Sessions(), Echo()
+        self.sessions, self.echo = WorkbenchSessions(), Echo()
         entering = Entering(self.sessions, tell=lambda text: None, address=lambda: "")
         guard = Guard(self.echo, self.sessions, entering=entering, upload_bytes=3 << 20)
         app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)

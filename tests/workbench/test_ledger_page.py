@@ -20,17 +20,17 @@ import pytest
 pytest.importorskip("nicegui")
 
 from tacit.checking.holdings.ledgers import begin, ledger_of
-from tacit.checking.holdings.shares import Holder, Share
-from tacit.checking.recording.standing import Standing, Standings
+from tacit.checking.holdings.shares import HeldShare, Holder
+from tacit.checking.recording.current_verdicts import LedgerStanding, Standings
 from tacit.errors import DataError, InputError
-from tacit.ledger.entries import Judged
+from tacit.ledger.entries import LedgerVerdict
 from tacit.model.jobs import Job
 from tacit.workbench.bench import Bench, Visit
 from tacit.workbench.pages.ledger import entries as ledger_entries
 from tacit.workbench.pages.ledger import holders as ledger_holders
 from tacit.workbench.pages.ledger import matrix as ledger_matrix
 from tacit.workbench.pages.ledger import page as ledger
-from tacit.workbench.pages.ledger import record as ledger_record
+from tacit.workbench.pages.ledger import recording_form as ledger_record
 from tacit.workbench.parts.grids import csv_bytes
 from tacit.workbench.tasks import ledger as tasks_ledger
 from tacit.workbench.tasks.ledger import Recording
@@ -197,11 +197,14 @@ def test_lines_of_the_table_say_who_got_what_under_which_verdict(folder: Path) -
         rows = [ledger_entries.row(one) for one in opened.entries()]
         two = replace(
             opened.entry(1),
-            verdicts=(Judged("a", None, "holds", "exact"), Judged("b", None, "undecided", "exact")),
+            verdicts=(
+                LedgerVerdict("a", None, "holds", "exact"),
+                LedgerVerdict("b", None, "undecided", "exact"),
+            ),
         )
         assert (
-            ledger_entries.judged(two) == "1 of 2 undecided"
-            and ledger_entries.judged(replace(two, verdicts=())) == "not judged"
+            ledger_entries.verdicts_summary(two) == "1 of 2 undecided"
+            and ledger_entries.verdicts_summary(replace(two, verdicts=())) == "not judged"
         )
     assert [row[2:] for row in rows] == [
         ("men", "view", "insurer", "M. Weber", "holds"),
@@ -211,8 +214,8 @@ def test_lines_of_the_table_say_who_got_what_under_which_verdict(folder: Path) -
     found = ledger.summary(plan)
     assert (
         found.entries == 3
-        and ledger.told(found).startswith("3 entries; the last one on ")
-        and ledger.told(ledger.Summary(0, None, "")).startswith("The ledger is empty")
+        and ledger.describe_ledger(found).startswith("3 entries; the last one on ")
+        and ledger.describe_ledger(ledger.Summary(0, None, "")).startswith("The ledger is empty")
     )
     assert (
         ledger.shown_place(replace(plan, ledger="postgresql://ann@host/x"))
@@ -248,15 +251,15 @@ def test_a_file_below_the_plan_is_named_from_there(folder: Path) -> None:
 # -- who holds what --------------------------------------------------------------------------------
 
 
-def share(release: str, **more: Any) -> Share:
-    return Share(
+def share(release: str, **more: Any) -> HeldShare:
+    return HeldShare(
         release,
         "view",
         ("patients",),
         1,
         DAY,
         DAY,
-        (Judged("k-sind", None, "holds", "exact"),),
+        (LedgerVerdict("k-sind", None, "holds", "exact"),),
         **more,
     )
 
@@ -272,8 +275,8 @@ HOLDERS = (
 )
 
 
-def standing(who: tuple[str, ...], status: Any) -> Standing:
-    return Standing(who, who, "k-sind", None, "2-SIND", ("old",), status, "because")
+def standing(who: tuple[str, ...], status: Any) -> LedgerStanding:
+    return LedgerStanding(who, who, "k-sind", None, "2-SIND", ("old",), status, "because")
 
 
 def test_the_picture_has_a_dot_for_each_release_that_somebody_holds() -> None:
@@ -369,16 +372,16 @@ def test_the_form_begins_with_what_the_page_before_left_once(folder: Path) -> No
 
 
 def test_what_somebody_holds_is_told_and_saved() -> None:
-    told = ledger_holders.told(HOLDERS[2].shares[1], HOLDERS[2])
+    told = ledger_holders.describe_holding(HOLDERS[2].shares[1], HOLDERS[2])
     assert (
         told
         == "since 2026-04-01, went out under: holds, withdrawn 2026-04-01, still known (entry 1)"
     )
-    assert "public" in ledger_holders.told(
+    assert "public" in ledger_holders.describe_holding(
         HOLDERS[2].shares[0], HOLDERS[2]
-    ) and "public" not in ledger_holders.told(HOLDERS[0].shares[0], HOLDERS[0])
+    ) and "public" not in ledger_holders.describe_holding(HOLDERS[0].shares[0], HOLDERS[0])
     assert (
-        ledger_holders.told(replace(share("x"), verdicts=(), outputs=3), HOLDERS[1])
+        ledger_holders.describe_holding(replace(share("x"), verdicts=(), outputs=3), HOLDERS[1])
         == "since 2026-04-01, 3 different answers, went out unjudged (entry 1)"
     )
     lines = list(

@@ -21,8 +21,8 @@ from tacit.model.jobs import Cancelled, Job
 from tacit.plan.plan import Plan
 from tacit.plan.read.load import load_plan
 from tacit.workbench.bench import STATE, Bench
-from tacit.workbench.checked import (
-    Answer,
+from tacit.workbench.check_states import (
+    CheckState,
     adopt,
     answers,
     changes,
@@ -34,10 +34,10 @@ from tacit.workbench.checked import (
     state_of,
 )
 from tacit.workbench.pages.overview.page import (
-    Given,
-    asked,
+    ReleaseHistory,
     board_csv,
     can_be_repaired,
+    check_text,
     decided_then,
     given_of,
     in_short,
@@ -270,7 +270,7 @@ def test_a_verdict_is_fresh_until_something_changes(folder: Path, here: None) ->
     ],
 )
 def test_a_release_holds_only_if_all_its_checks_do_now(states: str, worst: str) -> None:
-    assert state_of([Answer("", None, one) for one in states.split()]) == worst  # type: ignore[arg-type]
+    assert state_of([CheckState("", None, one) for one in states.split()]) == worst  # type: ignore[arg-type]
 
 
 def test_checking_one_release_leaves_the_verdicts_on_others(folder: Path, here: None) -> None:
@@ -422,7 +422,7 @@ def test_the_board_says_what_the_ledger_says_of_a_release(folder: Path, here: No
     )
     assert (decided_then(before, given), decided_then(after, given)) == ("holds", None)
     assert sentence(plan, mine, given) == "Not checked since it went out: done."
-    bad = {"done": Given((), given["done"].at, ("breached",))}
+    bad = {"done": ReleaseHistory((), given["done"].at, ("breached",))}
     assert sentence(plan, mine, bad).endswith("out of date: done.")
     breached = [replace(one, state="breached") for one in old if one.check.releases == ("one",)]
     said = sentence(plan, [*mine, *breached], given)
@@ -490,7 +490,7 @@ def test_repair_is_offered_only_where_it_can_do_something(tmp_path: Path) -> Non
 
 def test_releases_checks_and_roles_are_told_in_words(folder: Path) -> None:
     plan = plan_of(folder)
-    assert [asked(one) for one in plan.checks] == ["2-anonymity", "2-diversity", "2-anonymity"]
+    assert [check_text(one) for one in plan.checks] == ["2-anonymity", "2-diversity", "2-anonymity"]
     assert what_it_is(plan.releases["one"]) == "Microdata of a, as it is"
     assert roles(plan.tables["a"]) == {
         "identifiers": ("name",),

@@ -15,8 +15,8 @@ pytest.importorskip("nicegui")
 from tacit.workbench.app.frame import styles
 
 DRAWN_BY = (
-    "charts/believed.py",
-    "charts/portrait.py",
+    "charts/person_beliefs.py",
+    "charts/portrait_chart.py",
     "charts/curves.py",
     "charts/map_marks.py",
     "charts/query_graphs.py",

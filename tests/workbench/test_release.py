@@ -14,12 +14,12 @@ import pytest
 from tacit import demo
 from tacit.engines.open import open_engine
 from tacit.families.catalog import FAMILIES
-from tacit.families.microdata.attacks.believing import Amount
-from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.attacks.attack_beliefs import KnowledgeAmount
+from tacit.families.microdata.reading.source import MicrodataSource
 from tacit.plan.plan import Check
 from tacit.plan.read.load import load_plan
-from tacit.report.charts.believed import believed_chart
-from tacit.workbench.checked import Answer, State
+from tacit.report.charts.person_beliefs import believed_chart
+from tacit.workbench.check_states import CheckState, State
 from tacit.workbench.pages.release.microdata import (
     Size,
     beliefs_csv,
@@ -35,20 +35,20 @@ from tacit.workbench.pages.release.page import evidence, sentence
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> Iterator[Source]:
+def source(tmp_path: Path) -> Iterator[MicrodataSource]:
     demo.write(tmp_path)
     plan = load_plan(tmp_path / "tacit.yaml")
     with open_engine(plan.source, plan.folder) as engine:
-        yield Source(plan, engine)
+        yield MicrodataSource(plan, engine)
 
 
 def answer(
     state: State, k: int, because: str = "a group of 1 person. Anyone who knows Bruce ..."
-) -> Answer:
+) -> CheckState:
     verdict: dict[str, Any] | None = (
         None if state == "unchecked" else {"status": state, "because": because}
     )
-    return Answer(str(k), Check("k-anonymity", {"k": k}), state, verdict)
+    return CheckState(str(k), Check("k-anonymity", {"k": k}), state, verdict)
 
 
 def test_the_verdict_is_one_sentence() -> None:
@@ -89,7 +89,7 @@ def test_every_kind_of_release_has_evidence_to_show() -> None:
     assert evidence("a kind of its own") is None
 
 
-def test_the_most_exposed_come_first_and_anybody_is_found_by_name(source: Source) -> None:
+def test_the_most_exposed_come_first_and_anybody_is_found_by_name(source: MicrodataSource) -> None:
     assert sensitive_of(source, "april") == ("condition",)
     assert size_of(source, "april", "condition") == Size(
         12, 12, ("name",), ("zip", "age", "nationality")
@@ -105,13 +105,15 @@ def test_the_most_exposed_come_first_and_anybody_is_found_by_name(source: Source
     ] == ["Umeko"]
 
 
-def test_the_demo_s_umeko_is_believed_more_with_each_thing_that_is_known(source: Source) -> None:
+def test_the_demo_s_umeko_is_believed_more_with_each_thing_that_is_known(
+    source: MicrodataSource,
+) -> None:
     (umeko,) = matching(source, "april", "condition", "Umeko")
-    found = believe(source, "april", "condition", umeko, Amount(), None)
+    found = believe(source, "april", "condition", umeko, KnowledgeAmount(), None)
     assert found.asked == found.true == "Viral Infection" and found[
         "Viral Infection"
     ].after == Fraction(1, 2)
-    found = believe(source, "april", "condition", umeko, Amount(negations=1), None)
+    found = believe(source, "april", "condition", umeko, KnowledgeAmount(negations=1), None)
     assert (
         found.facts == ("Umeko does not have Heart Disease",)
         and found["Viral Infection"].knowing == 1
@@ -123,9 +125,9 @@ def test_the_demo_s_umeko_is_believed_more_with_each_thing_that_is_known(source:
     ]
 
 
-def test_a_group_is_told_in_words_also_if_it_is_one_person(source: Source) -> None:
+def test_a_group_is_told_in_words_also_if_it_is_one_person(source: MicrodataSource) -> None:
     (umeko,) = matching(source, "april", "condition", "Umeko")
-    found = believe(source, "april", "condition", umeko, Amount(), None)
+    found = believe(source, "april", "condition", umeko, KnowledgeAmount(), None)
     assert (
         group_words(found) == "4 people look the same in the release; they have 2 different values."
     )
@@ -151,9 +153,11 @@ def test_a_group_is_told_in_words_also_if_it_is_one_person(source: Source) -> No
     )
 
 
-def test_the_picture_of_beliefs_says_what_it_shows(source: Source) -> None:
+def test_the_picture_of_beliefs_says_what_it_shows(source: MicrodataSource) -> None:
     (umeko,) = matching(source, "april", "condition", "Umeko")
-    chart = believed_chart(believe(source, "april", "condition", umeko, Amount(negations=1), None))
+    chart = believed_chart(
+        believe(source, "april", "condition", umeko, KnowledgeAmount(negations=1), None)
+    )
     assert (
         chart.title == "That Umeko has Viral Infection: believed with 33 % before, with 100 % now"
     )
@@ -180,9 +184,9 @@ def test_values_of_people_are_no_html(tmp_path: Path) -> None:
     )
     plan = load_plan(tmp_path / "tacit.yaml")
     with open_engine(plan.source, plan.folder) as engine:
-        opened = Source(plan, engine)
+        opened = MicrodataSource(plan, engine)
         (ann,) = matching(opened, "r", "ill", "ann")
-        chart = believed_chart(believe(opened, "r", "ill", ann, Amount(1, 0), None))
+        chart = believed_chart(believe(opened, "r", "ill", ann, KnowledgeAmount(1, 0), None))
     assert "<script" not in chart.svg and "<b>" not in chart.svg
 
 
@@ -198,4 +202,4 @@ def test_a_release_without_a_sensitive_column_has_nothing_to_believe(tmp_path: P
     )
     plan = load_plan(tmp_path / "tacit.yaml")
     with open_engine(plan.source, plan.folder) as engine:
-        assert sensitive_of(Source(plan, engine), "r") == ()
+        assert sensitive_of(MicrodataSource(plan, engine), "r") == ()

@@ -14,8 +14,14 @@ import numpy as np
 import pytest
 
 from tacit.errors import InputError
+from tacit.families.overlaps.class_standing import (
+    by_belief,
+    by_since,
+    by_size,
+    since_when,
+    standing,
+)
 from tacit.families.overlaps.stages import Largest, Stage, Stages
-from tacit.families.overlaps.standing import by_belief, by_since, by_size, since_when, standing
 from tacit.model.jobs import Cancelled, Job
 from tacit.workbench.bench import STATE, Bench
 from tacit.workbench.everybody import PeopleFile, write_people
@@ -23,12 +29,12 @@ from tacit.workbench.pages.release.overlaps import (
     ALIKE,
     SHARE,
     SINCE,
-    above_told,
     asked_limit,
     class_of,
     columns_of,
     course_rows,
     crowd_rows,
+    describe_exposed,
     is_above,
     is_restorable,
     is_stale,
@@ -41,7 +47,7 @@ from tacit.workbench.pages.release.overlaps import (
     verdicts_of,
 )
 from tacit.workbench.tasks.check import check
-from tacit.workbench.tasks.overlaps import Looked, everybody
+from tacit.workbench.tasks.overlaps import OverlapPeople, everybody
 
 HALF = Fraction(1, 2)
 PLAN = """\
@@ -75,13 +81,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def looked(folder: Path) -> Looked:
+def looked(folder: Path) -> OverlapPeople:
     """Everybody in it, counted."""
     return everybody(Job(), str(folder / "tacit.yaml"), str(folder), BOTH, str(folder / STATE))
 
 
 @pytest.fixture
-def file(folder: Path, looked: Looked) -> PeopleFile:
+def file(folder: Path, looked: OverlapPeople) -> PeopleFile:
     return PeopleFile(folder / STATE / looked.file, len(looked.key), looked.stages.sizes)
 
 
@@ -89,7 +95,7 @@ def file(folder: Path, looked: Looked) -> PeopleFile:
 
 
 def test_the_most_exposed_come_first_and_the_row_says_since_when(
-    looked: Looked, file: PeopleFile
+    looked: OverlapPeople, file: PeopleFile
 ) -> None:
     assert columns_of(looked) == [
         "name",
@@ -128,12 +134,12 @@ def test_the_most_exposed_come_first_and_the_row_says_since_when(
     )
     assert [is_above(looked, row, HALF) for row in rows] == [True, *[False] * 6]
     assert looked.people == file.count() == 7 and looked.asked == HALF
-    assert above_told(looked, HALF) == "1 person is above 50 % after all releases."
-    assert above_told(looked, Fraction(1, 3)) == "7 people are above 1/3 after all releases."
-    assert above_told(looked, Fraction(9, 10)) == "Nobody is above 90 % after all releases."
+    assert describe_exposed(looked, HALF) == "1 person is above 50 % after all releases."
+    assert describe_exposed(looked, Fraction(1, 3)) == "7 people are above 1/3 after all releases."
+    assert describe_exposed(looked, Fraction(9, 10)) == "Nobody is above 90 % after all releases."
 
 
-def test_one_person_release_by_release(looked: Looked, file: PeopleFile) -> None:
+def test_one_person_release_by_release(looked: OverlapPeople, file: PeopleFile) -> None:
     [donald] = file.page(0, 5, search="ona")
     [ellen] = file.page(0, 5, search="ELLEN")
     assert course_rows(looked, donald[1]) == [
@@ -148,7 +154,7 @@ def test_one_person_release_by_release(looked: Looked, file: PeopleFile) -> None
     assert class_of(person_row(looked, donald, HALF)) == donald[1]
 
 
-def test_orders(looked: Looked, file: PeopleFile) -> None:
+def test_orders(looked: OverlapPeople, file: PeopleFile) -> None:
     def names(column: str, backwards: bool) -> list[Any]:
         return [
             key[0]
@@ -167,7 +173,7 @@ def test_orders(looked: Looked, file: PeopleFile) -> None:
 
 
 def test_only_the_owner_can_read_the_file_and_the_last_one_stays(
-    folder: Path, looked: Looked
+    folder: Path, looked: OverlapPeople
 ) -> None:
     place = folder / STATE / looked.file
     assert (
@@ -283,7 +289,7 @@ def test_since_when_against_a_walk_through_all_releases() -> None:
 def test_a_release_that_was_not_counted_leaves_open_since_when() -> None:
     stages = course([None], ["4/5"], unseen=False)
     assert since_when(stages, 0, HALF) == (1, False)
-    looked = Looked(("name",), None, stages, ("v0", "v1"), np.array([[True, True]]), "", 1)
+    looked = OverlapPeople(("name",), None, stages, ("v0", "v1"), np.array([[True, True]]), "", 1)
     row = person_row(looked, (("Ann",), 0, None), HALF)
     assert row == (
         "Ann",
@@ -296,7 +302,7 @@ def test_a_release_that_was_not_counted_leaves_open_since_when() -> None:
         "v0, v1",
     )
     assert course_rows(looked, 0)[0] == ("v0", "", "not counted: too long")
-    alone = Looked(("name",), None, course([None]), ("v0",), np.array([[True]]), "", 1)
+    alone = OverlapPeople(("name",), None, course([None]), ("v0",), np.array([[True]]), "", 1)
     assert person_row(alone, (("Ann",), 0, 1), HALF) == (
         "Ann",
         "not counted",

@@ -15,17 +15,17 @@ import pytest
 
 from tacit.errors import DataError, TacitError
 from tacit.families.synthetic.reading.questions import synthetic_questions_of
-from tacit.families.synthetic.runs.comparing import (
+from tacit.families.synthetic.runs.comparison import (
     GroupNoise,
     compared,
     is_output,
     promised,
     written_flows,
 )
-from tacit.families.synthetic.runs.results import Synthesized
+from tacit.families.synthetic.runs.synthesis_results import Synthesized
 from tacit.families.synthetic.runs.synthesize import synthesize, the_release
 from tacit.model.jobs import Job
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.read.load import load_plan
 from tacit.workbench.bench import Bench
 from tacit.workbench.pages.release.synthetic import in_order, noise_columns, noise_row, outputs

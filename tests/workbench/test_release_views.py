@@ -17,7 +17,7 @@ pytest.importorskip("nicegui")
 from tacit.checking.assess import assess
 from tacit.engines.open import open_engine
 from tacit.errors import InputError
-from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.reading.source import MicrodataSource
 from tacit.families.queries.definitions.changed_views import changed_views
 from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
 from tacit.families.queries.reading.readings import Readings
@@ -89,9 +89,9 @@ def kept(path: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def source(clinic: Path) -> Source:
+def source(clinic: Path) -> MicrodataSource:
     plan = load_plan(clinic)
-    return Source(plan, open_engine(plan.source, plan.folder))
+    return MicrodataSource(plan, open_engine(plan.source, plan.folder))
 
 
 # -- queries ---------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def test_every_verdict_of_a_section_comes_with_its_card(checked: dict[str, Any])
 
 
 def test_how_queries_were_read_is_what_explain_tells(
-    source: Source, checked: dict[str, Any]
+    source: MicrodataSource, checked: dict[str, Any]
 ) -> None:
     found = query_evidence(source, 0, checked["verdicts"][0])
     readings = Readings(source.plan, lambda: source.engine)
@@ -120,7 +120,7 @@ def test_how_queries_were_read_is_what_explain_tells(
 
 
 def test_a_proposed_change_put_into_the_plan_makes_the_check_hold(
-    source: Source, checked: dict[str, Any], clinic: Path, tmp_path: Path
+    source: MicrodataSource, checked: dict[str, Any], clinic: Path, tmp_path: Path
 ) -> None:
     seen = []
     for number, verdict in enumerate(checked["verdicts"]):
@@ -157,7 +157,7 @@ def with_change(plan: str, view: str, text: str, folder: Path | None) -> str:
 
 
 def test_a_changed_view_keeps_the_names_of_its_columns(
-    source: Source, checked: dict[str, Any]
+    source: MicrodataSource, checked: dict[str, Any]
 ) -> None:
     [change] = query_evidence(source, 1, checked["verdicts"][1]).changes
     assert (
@@ -173,13 +173,13 @@ def test_a_changed_view_keeps_the_names_of_its_columns(
 
 
 def test_what_holds_or_has_no_small_change_proposes_nothing(
-    source: Source, checked: dict[str, Any]
+    source: MicrodataSource, checked: dict[str, Any]
 ) -> None:
     for number in (4, 5):
         assert query_evidence(source, number, checked["verdicts"][number]).changes == ()
 
 
-def test_words_that_nobody_proposed_lead_to_no_text(source: Source) -> None:
+def test_words_that_nobody_proposed_lead_to_no_text(source: MicrodataSource) -> None:
     readings = Readings(source.plan, lambda: source.engine)
     question = readings.question(source.plan.checks[0])
     assert changed_views(PerfectPrivacy(), question, "wards", ["drop it all"]) == []
@@ -240,7 +240,7 @@ def test_random_proposals_are_judged_to_hold_as_they_are_written() -> None:
             verdict = assess(load_plan(path)).to_json()["verdicts"][0]
             loaded = load_plan(path)
             with open_engine(loaded.source, loaded.folder) as engine:
-                found = query_evidence(Source(loaded, engine), 0, verdict)
+                found = query_evidence(MicrodataSource(loaded, engine), 0, verdict)
             assert {one.words for one in found.changes} <= set(
                 verdict.get("witness", {}).get("changes", ())
             )
@@ -252,7 +252,7 @@ def test_random_proposals_are_judged_to_hold_as_they_are_written() -> None:
 
 
 def test_a_plan_that_changed_is_not_mistaken_for_the_one_that_was_judged(
-    source: Source, checked: dict[str, Any]
+    source: MicrodataSource, checked: dict[str, Any]
 ) -> None:
     with pytest.raises(InputError, match="changed after this verdict"):
         check_at(source.plan, 5, checked["verdicts"][0])

@@ -17,19 +17,26 @@ import pytest
 from tacit.checking.assess import assess
 from tacit.engines.open import open_engine
 from tacit.errors import InputError, TacitError
-from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.reading.source import MicrodataSource
 from tacit.model.jobs import Cancelled, Job
 from tacit.plan.edit.editing import edited
 from tacit.plan.read.load import load_plan
 from tacit.workbench.bench import Bench
-from tacit.workbench.checked import answers, keep
+from tacit.workbench.check_states import answers, keep
 from tacit.workbench.targets import target
 from tacit.workbench.tasks import generalize as tasks_generalize
 from tacit.workbench.tasks import restore as tasks_restore
 from tacit.workbench.tasks import solution as tasks_solution
 from tacit.workbench.tasks import synthesize as tasks_synthesize
 from tacit.workbench.tasks.check import check
-from tacit.workbench.tasks.generalize import Solved, Told, Unsolved, Wanted, Written, knowing
+from tacit.workbench.tasks.generalize import (
+    RepairText,
+    Solved,
+    Unsolved,
+    Wanted,
+    WrittenRelease,
+    knowing,
+)
 from tacit.workbench.work import Works
 
 DEMO = Path(__file__).parents[2] / "src" / "tacit" / "demo"
@@ -81,7 +88,7 @@ def search(plan: Path, release: str = "april", **wanted: Any) -> Solved | Unsolv
 
 def written_by(
     plan: Path, name: str, levels: dict[str, int] | None, *, replaces: bool = False, **wanted: Any
-) -> Written | Unsolved:
+) -> WrittenRelease | Unsolved:
     return tasks_generalize.write(
         Job(), str(plan), str(plan.parent), "april", Wanted(**wanted), levels, name, replaces, "d"
     )
@@ -109,7 +116,7 @@ def test_a_search_writes_nothing_and_says_all_that_the_page_shows(plan: Path) ->
 def test_levels_that_are_picked_are_looked_at_on_the_open_source(plan: Path) -> None:
     loaded = load_plan(plan)
     with open_engine(loaded.source, loaded.folder) as engine:
-        source = Source(loaded, engine)
+        source = MicrodataSource(loaded, engine)
         ladders, rows = tasks_solution.ladders(source, "april")
         assert rows == 12
         assert [(one.column, one.height) for one in ladders] == [
@@ -120,7 +127,7 @@ def test_levels_that_are_picked_are_looked_at_on_the_open_source(plan: Path) -> 
         told = tasks_solution.look(
             source, "april", Wanted(), {"zip": 2, "age": 3, "nationality": 1}
         )
-        assert isinstance(told, Told)
+        assert isinstance(told, RepairText)
         assert told.choice is not None
         assert told.choice.generalization == {"zip": 2, "age": 3, "nationality": 1}
         fails = tasks_solution.look(source, "april", Wanted(), {"zip": 1})
@@ -142,7 +149,7 @@ def test_levels_that_are_picked_are_looked_at_on_the_open_source(plan: Path) -> 
 def test_what_is_written_is_the_solution_that_was_picked(plan: Path) -> None:
     levels = {"zip": 2, "age": 3, "nationality": 1}
     found = written_by(plan, "out.csv", levels)
-    assert isinstance(found, Written)
+    assert isinstance(found, WrittenRelease)
     assert found.told.levels == levels
     assert "<html" in found.html
     with (plan.parent / "out.csv").open(newline="") as file:
@@ -199,7 +206,7 @@ def test_files_of_the_owner_are_never_replaced_and_others_only_when_asked(plan: 
     with pytest.raises(InputError, match="there already"):
         written_by(plan, "old.csv", None)
     assert (plan.parent / "old.csv").read_text() == "mine\n"
-    assert isinstance(written_by(plan, "old.csv", None, replaces=True), Written)
+    assert isinstance(written_by(plan, "old.csv", None, replaces=True), WrittenRelease)
     assert (plan.parent / "old.csv").read_text() != "mine\n"
 
 
@@ -223,7 +230,7 @@ def test_groups_of_their_own_come_with_their_first_rows(plan: Path, method: str)
     assert found.told.levels is None
     assert len(found.lines) == 12
     assert found.heads[0][0] == "name"
-    assert isinstance(written_by(plan, "out.parquet", None, method=method), Written)
+    assert isinstance(written_by(plan, "out.parquet", None, method=method), WrittenRelease)
 
 
 def test_work_stops_where_it_is_told_to(plan: Path) -> None:
@@ -253,7 +260,9 @@ def test_further_views_are_found_and_come_with_lines_for_the_plan(tmp_path: Path
     assert bool(found.draft) == bool(found.views)
     loaded = load_plan(path)
     with open_engine(loaded.source, loaded.folder) as engine:
-        assert tasks_restore.public_columns(Source(loaded, engine), ("women", "young")) == (
+        assert tasks_restore.public_columns(
+            MicrodataSource(loaded, engine), ("women", "young")
+        ) == (
             "id",
             "age",
             "sex",
@@ -383,7 +392,7 @@ def test_a_written_file_is_found_in_the_plan_by_its_levels_or_its_name(plan: Pat
     from tacit.workbench.pages.repair.write import in_plan, next_words, raised
 
     found = written_by(plan, "out.csv", {"zip": 2, "age": 3, "nationality": 1})
-    assert isinstance(found, Written)
+    assert isinstance(found, WrittenRelease)
     other, same = (
         Microdata("april", "inpatients", {"zip": 1}),
         Microdata("april", "inpatients", {**raised(found), "sex": 0}),
@@ -426,7 +435,7 @@ def test_what_is_written_gets_a_name_and_nothing_that_went_out_is_changed(tmp_pa
 
 def test_measures_for_experts_are_apart_unless_one_was_asked_for(plan: Path) -> None:
     pytest.importorskip("nicegui")
-    from tacit.workbench.pages.repair.answers import EXPERT, by_readers
+    from tacit.workbench.pages.repair.repair_answers import EXPERT, by_readers
 
     for utility, chosen in (("loss", "loss"), ("kl", "KL divergence")):
         found = search(plan, utility=utility)
@@ -449,7 +458,7 @@ def wait_until_told(job: Job, place: str) -> str:
 @pytest.mark.slow
 def test_what_was_stopped_is_not_shown_again(tmp_path: Path) -> None:
     pytest.importorskip("nicegui")
-    from tacit.workbench.pages.repair.work import last_work
+    from tacit.workbench.pages.repair.repair_work import last_work
 
     works = Works(lambda text: None)
     (tmp_path / "now").touch()
@@ -481,7 +490,7 @@ def test_what_is_not_computed_is_said_with_what_it_is(monkeypatch: pytest.Monkey
         "Not computed: some values of ill are missing.",
         "Knowing that the levels are the least that pass makes nobody's ill more likely.",
     ]
-    monkeypatch.setattr("tacit.report.telling.aware_told", lambda found: told)
+    monkeypatch.setattr("tacit.report.repair_words.describe_aware_attacker", lambda found: told)
     first, second = knowing(None)  # type: ignore[arg-type]
     assert (
         first
@@ -520,7 +529,7 @@ def test_beside_what_is_out_the_page_says_undecided_and_writes_only_if_somebody_
         Job(), str(plan), str(plan.parent), "april", Wanted(), None, "out.csv", False, "d", True
     )
     assert (
-        isinstance(insisted, Written)
+        isinstance(insisted, WrittenRelease)
         and (plan.parent / "out.csv").exists()
         and "because you insisted" in insisted.html
     )

@@ -6,7 +6,12 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.workbench.app.sessions import LINK_SECONDS, MOST_LINKS, MOST_SESSIONS, Sessions
+from tacit.workbench.app.workbench_sessions import (
+    LINK_SECONDS,
+    MOST_LINKS,
+    MOST_SESSIONS,
+    WorkbenchSessions,
+)
 from workbench.asking import Clock
 
 
@@ -16,11 +21,11 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def sessions(clock: Clock) -> Sessions:
-    return Sessions(clock, idle=100.0, longest=1000.0)
+def sessions(clock: Clock) -> WorkbenchSessions:
+    return WorkbenchSessions(clock, idle=100.0, longest=1000.0)
 
 
-def test_a_link_works_once(sessions: Sessions) -> None:
+def test_a_link_works_once(sessions: WorkbenchSessions) -> None:
     code = sessions.link()
     assert sessions.has_link()
     begun = sessions.enter(code)
@@ -29,7 +34,7 @@ def test_a_link_works_once(sessions: Sessions) -> None:
     assert sessions.enter(code) is None and not sessions.has_link()
 
 
-def test_a_link_is_good_for_a_quarter_of_an_hour(sessions: Sessions, clock: Clock) -> None:
+def test_a_link_is_good_for_a_quarter_of_an_hour(sessions: WorkbenchSessions, clock: Clock) -> None:
     first, second = sessions.link(), sessions.link()
     clock.now += LINK_SECONDS
     assert sessions.has_link() and sessions.enter(first) is not None
@@ -37,7 +42,7 @@ def test_a_link_is_good_for_a_quarter_of_an_hour(sessions: Sessions, clock: Cloc
     assert not sessions.has_link() and sessions.enter(second) is None
 
 
-def test_only_the_newest_links_are_good(sessions: Sessions) -> None:
+def test_only_the_newest_links_are_good(sessions: WorkbenchSessions) -> None:
     codes = [sessions.link() for _ in range(MOST_LINKS + 2)]
     assert [sessions.enter(code) is not None for code in codes] == [False] * 2 + [True] * MOST_LINKS
 
@@ -45,7 +50,7 @@ def test_only_the_newest_links_are_good(sessions: Sessions) -> None:
 @pytest.mark.parametrize(
     "code", ["", "a", "a" * 43, "a" * 10_000, "\ud800" * 43, "ä" * 43, "\0" * 43]
 )
-def test_guesses_open_nothing(sessions: Sessions, code: str) -> None:
+def test_guesses_open_nothing(sessions: WorkbenchSessions, code: str) -> None:
     right = sessions.link()
     cookie = sessions.begin("owner").cookie
     for guess in (code, right[:-1], right + "a", f" {right}", right.swapcase()):
@@ -53,13 +58,13 @@ def test_guesses_open_nothing(sessions: Sessions, code: str) -> None:
     assert sessions.find(cookie) is not None and sessions.enter(right) is not None
 
 
-def test_a_code_is_no_cookie_and_a_cookie_no_code(sessions: Sessions) -> None:
+def test_a_code_is_no_cookie_and_a_cookie_no_code(sessions: WorkbenchSessions) -> None:
     code, begun = sessions.link(), sessions.begin("ann")
     assert sessions.find(code) is None and sessions.enter(begun.cookie) is None
     assert sessions.find(begun.session.id) is None and sessions.find(begun.session.csrf) is None
 
 
-def test_a_session_ends_when_nobody_uses_it(sessions: Sessions, clock: Clock) -> None:
+def test_a_session_ends_when_nobody_uses_it(sessions: WorkbenchSessions, clock: Clock) -> None:
     begun = sessions.begin("ann")
     for _ in range(3):
         clock.now += 99
@@ -72,7 +77,7 @@ def test_a_session_ends_when_nobody_uses_it(sessions: Sessions, clock: Clock) ->
     assert sessions.find(begun.cookie) is None
 
 
-def test_a_session_ends_however_busy_it_is(sessions: Sessions, clock: Clock) -> None:
+def test_a_session_ends_however_busy_it_is(sessions: WorkbenchSessions, clock: Clock) -> None:
     begun = sessions.begin("ann")
     for _ in range(20):
         clock.now += 50
@@ -81,7 +86,7 @@ def test_a_session_ends_however_busy_it_is(sessions: Sessions, clock: Clock) -> 
     assert sessions.find(begun.cookie) is None
 
 
-def test_who_wants_to_know_hears_of_the_end_once(sessions: Sessions, clock: Clock) -> None:
+def test_who_wants_to_know_hears_of_the_end_once(sessions: WorkbenchSessions, clock: Clock) -> None:
     heard: list[str] = []
 
     def fails() -> None:
@@ -99,7 +104,7 @@ def test_who_wants_to_know_hears_of_the_end_once(sessions: Sessions, clock: Cloc
     assert heard == ["fails", "one", "two"]
 
 
-def test_there_are_never_too_many(sessions: Sessions, clock: Clock) -> None:
+def test_there_are_never_too_many(sessions: WorkbenchSessions, clock: Clock) -> None:
     kept = sessions.begin("ann")
     others = []
     for _ in range(MOST_SESSIONS + 5):
@@ -114,7 +119,7 @@ def test_there_are_never_too_many(sessions: Sessions, clock: Clock) -> None:
     )
 
 
-def test_nothing_that_is_kept_opens_anything(sessions: Sessions) -> None:
+def test_nothing_that_is_kept_opens_anything(sessions: WorkbenchSessions) -> None:
     code, begun = sessions.link(), sessions.begin("ann")
     kept = repr(
         [
@@ -127,7 +132,7 @@ def test_nothing_that_is_kept_opens_anything(sessions: Sessions) -> None:
     assert begun.session.csrf not in repr(begun.session)
 
 
-def test_all_cookies_differ(sessions: Sessions) -> None:
+def test_all_cookies_differ(sessions: WorkbenchSessions) -> None:
     begun = [sessions.begin("ann") for _ in range(50)]
     assert (
         len({one.cookie for one in begun})

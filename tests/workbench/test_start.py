@@ -20,15 +20,15 @@ from tacit.errors import DataError, EngineError, InputError, TacitError
 from tacit.families.catalog import DEFINITIONS
 from tacit.model.jobs import Cancelled, Job
 from tacit.model.schema import RangeHierarchy
-from tacit.plan.edit.wishes.checks import AddCheck, AddRole, SetCheck
-from tacit.plan.edit.wishes.releases import AddRelease
-from tacit.plan.edit.wishes.tables import SetHierarchy, SetRole
+from tacit.plan.edit.wishes.check_wishes import AddCheck, AddRole, SetCheck
+from tacit.plan.edit.wishes.release_wishes import AddRelease
+from tacit.plan.edit.wishes.table_wishes import SetHierarchy, SetRole
 from tacit.plan.read.load import load_plan
 from tacit.starter.previews import file_height
 from tacit.starter.profile import profile_data
 from tacit.workbench import drafts
 from tacit.workbench.app import uploads
-from tacit.workbench.app.mounting import not_found
+from tacit.workbench.app.mount import not_found
 from tacit.workbench.bench import Bench
 from tacit.workbench.pages.start.checks import read_number
 from tacit.workbench.pages.start.columns import Columns
@@ -287,7 +287,7 @@ def test_a_draft_without_changes_follows_the_file(tmp_path: Path) -> None:
 
 
 def test_both_changed_and_somebody_chooses(tmp_path: Path) -> None:
-    draft = drafts.Draft("version: 1\n", "version: 1\n")
+    draft = drafts.PlanDraft("version: 1\n", "version: 1\n")
     assert (
         not drafts.follow(draft, None)
         and not drafts.follow(draft, "version: 1\n")
@@ -309,7 +309,7 @@ def test_both_changed_and_somebody_chooses(tmp_path: Path) -> None:
     assert (
         not drafts.follow(draft, "version: 1\n# the same\n") and not draft.is_changed
     )  # both wrote the same
-    new = drafts.Draft("version: 1\n", None)
+    new = drafts.PlanDraft("version: 1\n", None)
     assert not drafts.follow(new, "version: 1\n# theirs\n") and new.was is None  # saving refuses
 
 
@@ -421,7 +421,7 @@ def test_pages_speak_of_no_commands(tmp_path: Path) -> None:
 
 def test_a_draft_that_is_no_yaml_can_be_asked_and_says_where_it_is_wrong(tmp_path: Path) -> None:
     bench = bench_at(tmp_path)
-    draft = drafts.Draft("tables: [\n", None)
+    draft = drafts.PlanDraft("tables: [\n", None)
     assert (draft.values(), draft.tables(), draft.roles("t"), draft.releases("t")) == (
         {},
         [],
@@ -557,7 +557,7 @@ def test_a_table_joins_plans_of_any_shape(tmp_path: Path, text: str) -> None:
     (tmp_path / "data" / "b").mkdir(parents=True)
     for place in ("a.csv", "data/a.csv", "data/b/a.csv"):
         (tmp_path / place).write_bytes(CSV)
-    draft = drafts.Draft(text, text)
+    draft = drafts.PlanDraft(text, text)
     name = drafts.add_table(draft, tmp_path, looked(tmp_path, "data/b/a.csv"))
     (tmp_path / "tacit.yaml").write_text(draft.text)
     table = load_plan(tmp_path / "tacit.yaml").tables[name]
@@ -579,20 +579,20 @@ def test_a_table_joins_plans_of_any_shape(tmp_path: Path, text: str) -> None:
 
 
 def test_files_of_tables_are_known_from_the_plan_s_folder() -> None:
-    assert drafts.Draft("source: d.duckdb\ntables: {a: {}, b: {file: x/b.csv}}", None).files() == {
-        "x/b.csv": "b"
-    }
-    assert drafts.Draft("tables: {a: }", None).files() == {"a.csv": "a", "a.parquet": "a"}
+    assert drafts.PlanDraft(
+        "source: d.duckdb\ntables: {a: {}, b: {file: x/b.csv}}", None
+    ).files() == {"x/b.csv": "b"}
+    assert drafts.PlanDraft("tables: {a: }", None).files() == {"a.csv": "a", "a.parquet": "a"}
 
 
 def test_a_plan_has_one_source(tmp_path: Path) -> None:
     files, database = (
-        drafts.Draft("version: 1\n", None),
-        drafts.Draft("source: postgresql://ann:pw@db/clinic", None),
+        drafts.PlanDraft("version: 1\n", None),
+        drafts.PlanDraft("source: postgresql://ann:pw@db/clinic", None),
     )
     drafts.refuse_apart(files, tmp_path, ".")
     drafts.refuse_apart(database, tmp_path, "postgresql://ann:pw@db/clinic")
-    drafts.refuse_apart(drafts.Draft("source: ./d.duckdb", None), tmp_path, "d.duckdb")
+    drafts.refuse_apart(drafts.PlanDraft("source: ./d.duckdb", None), tmp_path, "d.duckdb")
     for draft, source in (
         (files, "d.duckdb"),
         (database, "."),

@@ -15,12 +15,12 @@ import pytest
 pytest.importorskip("nicegui")
 
 from tacit.plan.edit.editing import rewritten
-from tacit.plan.edit.wishes.releases import RemoveRelease, SetSynthetic
-from tacit.plan.edit.wishes.tables import SetDomain
+from tacit.plan.edit.wishes.release_wishes import RemoveRelease, SetSynthetic
+from tacit.plan.edit.wishes.table_wishes import SetDomain
 from tacit.plan.read.load import load_plan
 from tacit.workbench import drafts
 from tacit.workbench.bench import Bench
-from tacit.workbench.drafts import Draft
+from tacit.workbench.drafts import PlanDraft
 from tacit.workbench.pages.start.synthetic import columns_of
 from tacit.workbench.pages.start.synthetic_fields import (
     EMPTY,
@@ -109,14 +109,14 @@ def wrong(
     bench: Bench, text: str = PLAN, was: str | None = None, **more: str
 ) -> dict[str, list[str]]:
     """What the form is told, by field; no message may speak of a line that nobody sees."""
-    found = refused(Draft(text, text), bench.book(), bench, form(**more), was)
+    found = refused(PlanDraft(text, text), bench.book(), bench, form(**more), was)
     assert not [one for problems in found.values() for one in problems if one.mark]
     return {field: [one.message for one in problems] for field, problems in found.items()}
 
 
 def changed(text: str, was: str, **more: str) -> str:
     """The text after some fields of a release were changed in its form."""
-    draft = Draft(text, text)
+    draft = PlanDraft(text, text)
     fields = fields_of(draft, was)
     assert fields is not None
     draft.wish(*wishes_of(draft, {**fields, **more}, was))
@@ -127,7 +127,7 @@ def test_the_form_becomes_a_plan_that_the_commands_read(
     bench: Bench, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("flint")
-    from tacit.cli.ending import run
+    from tacit.cli.exit_status import run
 
     book = bench.book()
     draft = drafts.draft_of(book)
@@ -148,7 +148,7 @@ def test_the_form_becomes_a_plan_that_the_commands_read(
 
 
 def test_a_list_of_values_is_the_domain_of_the_column(bench: Bench) -> None:
-    draft = Draft(PLAN, PLAN)
+    draft = PlanDraft(PLAN, PLAN)
     fields = form(domain="list", values="Harbour\n\n Old Town \nStation\n007\n")
     assert refused(draft, bench.book(), bench, fields, None) == {}
     draft.wish(*wishes_of(draft, fields, None))
@@ -165,7 +165,7 @@ def test_a_list_of_values_is_the_domain_of_the_column(bench: Bench) -> None:
 
 @pytest.mark.parametrize("name", ["near", "again"])
 def test_a_release_opens_in_the_form_and_stays_as_it_is_written(name: str) -> None:
-    draft = Draft(RICH, RICH)
+    draft = PlanDraft(RICH, RICH)
     fields = fields_of(draft, name)
     assert fields is not None and fields["name"] == name
     assert rewritten(RICH, *wishes_of(draft, fields, name)) == RICH
@@ -229,7 +229,7 @@ def test_a_release_is_renamed_everywhere_and_removed_everywhere() -> None:
     ],
 )
 def test_what_the_form_has_no_fields_for_is_left_to_the_text(text: str) -> None:
-    assert fields_of(Draft(text, None), "x") is None
+    assert fields_of(PlanDraft(text, None), "x") is None
 
 
 def test_errors_stand_at_their_fields_in_the_words_of_the_plan(bench: Bench) -> None:
@@ -333,7 +333,7 @@ def test_whatever_is_accepted_loads_and_opens_again_as_it_was_written(bench: Ben
     for _ in range(40):
         text = random.choice(texts)
         draft, was = (
-            Draft(text, text),
+            PlanDraft(text, text),
             random.choice((None, "near", "again")) if text == RICH else None,
         )
         fields = {
@@ -370,7 +370,7 @@ def test_what_is_protected_is_said_plainly() -> None:
 
 
 def test_the_values_of_the_table_are_said_to_be_no_domain() -> None:
-    draft = Draft(RICH, RICH)
+    draft = PlanDraft(RICH, RICH)
     assert doubt(draft, form()) == ""
     assert "is the table commutes itself" in doubt(draft, form(file="commutes.csv"))
     assert "no domain that protects" in doubt(draft, form(domain="none"))
@@ -382,7 +382,7 @@ def test_the_values_of_the_table_are_said_to_be_no_domain() -> None:
 
 
 def test_columns_are_those_of_the_table(bench: Bench) -> None:
-    draft = Draft(RICH, RICH)
+    draft = PlanDraft(RICH, RICH)
     assert (
         columns_of(draft, "commutes") == ["workplace", "home", "jobs"]
         and columns_of(draft, "others") == []

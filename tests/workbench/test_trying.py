@@ -16,17 +16,17 @@ pytest.importorskip("nicegui")
 
 from gateway.gateway_plans import HOSPITAL, policy
 from tacit.errors import InputError
-from tacit.gateway.policy.explaining import Explainer
-from tacit.gateway.trial import Prepared
+from tacit.gateway.policy.explanations import Explainer
+from tacit.gateway.trial import PreparedPolicy
 from tacit.plan.read.load import load_plan
 from tacit.workbench.bench import Bench, Visit
 from tacit.workbench.pages.trying import page as trying
 from tacit.workbench.pages.trying import result as trying_result
 from tacit.workbench.pages.trying.page import (
     MOST_TRIES,
-    Desk,
-    Parameter,
-    Query,
+    QueryDesk,
+    QueryParameter,
+    TypedQuery,
     desk_of,
     trial_of,
     values_of,
@@ -43,23 +43,23 @@ def visit(folder: Path, name: str = "s") -> Visit:
 
 def test_parameters_are_values_of_their_kinds_by_place_or_by_name() -> None:
     kinds = [
-        Parameter(kind="number", text=" -4 "),
-        Parameter(kind="number", text="2.50"),
-        Parameter(kind="true"),
-        Parameter(kind="false"),
-        Parameter(kind="null"),
-        Parameter(text="4"),
+        QueryParameter(kind="number", text=" -4 "),
+        QueryParameter(kind="number", text="2.50"),
+        QueryParameter(kind="true"),
+        QueryParameter(kind="false"),
+        QueryParameter(kind="null"),
+        QueryParameter(text="4"),
     ]
     assert values_of(kinds) == [-4, Decimal("2.50"), True, False, None, "4"]
-    assert values_of([Parameter("ward", text="A"), Parameter("age", "number", "30")]) == {
+    assert values_of([QueryParameter("ward", text="A"), QueryParameter("age", "number", "30")]) == {
         "ward": "A",
         "age": 30,
     }
     for wrong in (
-        [Parameter("a"), Parameter()],
-        [Parameter("a"), Parameter("a")],
+        [QueryParameter("a"), QueryParameter()],
+        [QueryParameter("a"), QueryParameter("a")],
         *(
-            [Parameter(kind="number", text=text)]
+            [QueryParameter(kind="number", text=text)]
             for text in ("x", "", "1e999999999", "nan", "Infinity", "9" * 5000)
         ),
     ):
@@ -70,7 +70,7 @@ def test_parameters_are_values_of_their_kinds_by_place_or_by_name() -> None:
 def test_parameters_reach_the_decision(tmp_path: Path) -> None:
     explainer = Explainer(policy(tmp_path))
     sql = "SELECT name FROM patients WHERE illness = $what AND age > $age"
-    values = values_of([Parameter("what", text="flu"), Parameter("age", "number", "20")])
+    values = values_of([QueryParameter("what", text="flu"), QueryParameter("age", "number", "20")])
     assert explainer.decide("nurses", sql, values).decision.allowed
     assert not explainer.decide("nurses", sql, {**dict(values), "what": "cancer"}).decision.allowed  # type: ignore[call-overload]
 
@@ -92,8 +92,8 @@ def test_tries_are_kept_for_a_session_and_gone_with_it(tmp_path: Path) -> None:
     desk = desk_of(one)
     tried: Any = object()
     for number in range(MOST_TRIES + 5):
-        desk.keep(Query("nurses", f"SELECT {number}"), tried)
-    desk.keep(Query("nurses", "SELECT 7"), tried)
+        desk.keep(TypedQuery("nurses", f"SELECT {number}"), tried)
+    desk.keep(TypedQuery("nurses", "SELECT 7"), tried)
     assert (
         desk_of(one) is desk
         and len(desk.before) == MOST_TRIES
@@ -101,23 +101,23 @@ def test_tries_are_kept_for_a_session_and_gone_with_it(tmp_path: Path) -> None:
         and desk.query.sql == "SELECT 7"
     )
     assert [query.sql for query, _ in desk.before].count("SELECT 7") == 1
-    assert desk_of(other) == Desk()  # somebody else sees nothing of it
+    assert desk_of(other) == QueryDesk()  # somebody else sees nothing of it
     for end in one.session.on_end:
         end()
-    assert desk_of(one) == Desk()
+    assert desk_of(one) == QueryDesk()
     assert not list(tmp_path.rglob("*SELECT*")) and not (tmp_path / ".tacit-workbench").exists()
 
 
 def test_one_process_explains_for_all_and_another_policy_has_another(tmp_path: Path) -> None:
     one = visit(tmp_path)
     found = policy(tmp_path)
-    first = trial_of(one, Prepared(found, True, {}))
-    assert trial_of(visit_again(one), Prepared(found, True, {})) is first
+    first = trial_of(one, PreparedPolicy(found, True, {}))
+    assert trial_of(visit_again(one), PreparedPolicy(found, True, {})) is first
     changed = policy(
         tmp_path,
         HOSPITAL.replace("deny: [cancer], allow: [staff, flu]", "deny: [cancer], allow: [staff]"),
     )
-    second = trial_of(one, Prepared(changed, True, {}))
+    second = trial_of(one, PreparedPolicy(changed, True, {}))
     assert second is not first and second.policy.digest != first.policy.digest
     first.close()
     second.close()
@@ -138,7 +138,7 @@ def test_a_process_that_nobody_asks_is_ended(
         lambda seconds, look: SimpleNamespace(daemon=False, start=lambda: None),
     )
     monkeypatch.setattr(trying.Trial, "close", lambda self: ended.append(True))
-    trial_of(visit(tmp_path), Prepared(policy(tmp_path), True, {}))
+    trial_of(visit(tmp_path), PreparedPolicy(policy(tmp_path), True, {}))
     assert ended == [True]
 
 

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("nicegui")
 
 from tacit.errors import InputError
-from tacit.workbench.parts.working import told as told_of
+from tacit.workbench.parts.work_progress import describe_progress as told_of
 from tacit.workbench.work import Work, Works
 from workbench import long_work
 

@@ -8,19 +8,30 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from tacit.api.named import PARAMETERS, Exact, definition_of, definitions_of, refuse_unfitting
+from tacit.api.definition_arguments import (
+    PARAMETERS,
+    Exact,
+    definition_of,
+    definitions_of,
+    refuse_unfitting,
+)
 from tacit.api.results import Anonymized, FurtherViews, SyntheticTable
 from tacit.checking.assess import Assessment, assess
 from tacit.errors import ParameterError
 from tacit.families.definition import Definition
 from tacit.families.family import Answered
 from tacit.families.microdata.attacks.stories import Attack
-from tacit.families.microdata.definitions.asking import answer_with
-from tacit.families.microdata.reading.source import Source
-from tacit.families.microdata.runs.results import NotRepaired
-from tacit.families.microdata.runs.task import Task
-from tacit.given import (
-    beside,
+from tacit.families.microdata.definitions.reading_verdicts import answer_with
+from tacit.families.microdata.reading.source import MicrodataSource
+from tacit.families.microdata.runs.repair_results import NotRepaired
+from tacit.families.microdata.runs.task import RepairTask
+from tacit.model.jobs import Job
+from tacit.model.release import Microdata
+from tacit.model.verdict import Verdict
+from tacit.plan.plan import Check, Plan
+from tacit.plan.read.load import load_plan
+from tacit.python_plan import (
+    ask_beside,
     counted_source,
     in_python,
     names,
@@ -32,11 +43,6 @@ from tacit.given import (
     table_like,
     written_tables,
 )
-from tacit.model.jobs import Job
-from tacit.model.release import Microdata
-from tacit.model.verdict import Verdict
-from tacit.plan.plan import Check, Plan
-from tacit.plan.read.load import load_plan
 from tacit.starter.profile import Profile
 
 
@@ -55,7 +61,7 @@ class LoadedPlan:
         from tacit.engines.open import open_engine
 
         with open_engine(self.plan.source, self.plan.folder) as engine:
-            yield from Source(self.plan, engine).released(name)
+            yield from MicrodataSource(self.plan, engine).released(name)
 
 
 def load(path: str | Path = "tacit.yaml") -> LoadedPlan:
@@ -197,7 +203,7 @@ def check_all(
     with DuckDB() as engine:
         source = counted_source(data, plan, name, engine)
         question = source.question(name)
-        ask = beside(published, source, name, engine)
+        ask = ask_beside(published, source, name, engine)
         verdicts = tuple(
             answer_with(one.with_files(source.lines), question, None, None)
             if ask is None
@@ -276,7 +282,7 @@ def anonymize(
     with DuckDB() as engine:
         source = counted_source(data, plan, name, engine)
         required = tuple(required_of(one, source) for one in asked)
-        task = Task(
+        task = RepairTask(
             name,
             source.raw(name),
             required,
@@ -371,12 +377,12 @@ def profile(data: Any, *, name: str = "data", job: Job | None = None) -> Profile
     """
     from tacit.engines.duckdb.engine import DuckDB
     from tacit.model.schema import Table
-    from tacit.starter.looking import Place
     from tacit.starter.profile import profile as look
+    from tacit.starter.survey import RowsPlace
 
     with DuckDB() as engine:
         engine.put(name, data)
-        return look(Place(engine, ".", Table(name)), job or Job())
+        return look(RowsPlace(engine, ".", Table(name)), job or Job())
 
 
 def perfect_privacy(
@@ -550,7 +556,7 @@ def overlapping_views(
     holds     0.5-privacy of view 1, view 2: nobody has any value in more than 0.5 of the tables that fit both views
     """  # noqa: E501
     from tacit.engines.duckdb.engine import DuckDB
-    from tacit.families.overlaps.definitions.overlapping import OverlapDefinition
+    from tacit.families.overlaps.definitions.overlap_definition import OverlapDefinition
     from tacit.families.overlaps.reading.questions import OverlapQuestions
     from tacit.families.queries.reading.readings import Readings
 
@@ -623,7 +629,7 @@ def restore(
     from tacit.families.overlaps.definitions.gamma_privacy import GammaPrivacy
     from tacit.families.overlaps.runs.restore import KIND
     from tacit.families.overlaps.runs.restore import restore as carry_out
-    from tacit.families.overlaps.runs.results import Restored
+    from tacit.families.overlaps.runs.restore_results import Restored
 
     plan, released = plan_of_views("restore", views, name, key=key, sensitive=sensitive)
     plan = replace(

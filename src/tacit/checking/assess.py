@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from tacit.checking.concerning import is_alone
 from tacit.checking.holdings.holdings import Holdings
-from tacit.checking.judging import ask, judged, with_left_out
-from tacit.checking.waiving import with_waiver
+from tacit.checking.publications import is_alone
+from tacit.checking.verdicts import ask, with_left_out, worst_verdict
+from tacit.checking.waivers import with_waiver
 from tacit.errors import MissingExtra, PlanError, TacitError, did_you_mean
 from tacit.families.catalog import FAMILIES, FAMILY_OF, define
 from tacit.families.family import Answered, Family, Question, family_of
@@ -30,7 +30,7 @@ from tacit.model.verdict import (
     subject_text,
 )
 from tacit.plan.known_tables import KEYS_IGNORED
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -264,7 +264,7 @@ def answer(check: Check, opened: OpenPlan, holdings: Holdings) -> Answered[Quest
     definition = define(check.kind, check.parameters)
     try:
         found = (
-            judged(check, definition, holdings)
+            worst_verdict(check, definition, holdings)
             if not is_alone(check, opened.plan) and holdings.has_beside(check)
             else by_itself(check, definition, opened, holdings)
         )

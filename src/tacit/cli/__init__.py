@@ -6,6 +6,6 @@ One module for each family of commands;
 
 from tacit.cli.checking import next_steps
 from tacit.cli.commands import cli
-from tacit.cli.ending import main, run
+from tacit.cli.exit_status import main, run
 
 __all__ = ["cli", "main", "next_steps", "run"]

@@ -64,7 +64,7 @@ def attack(
     from tacit.families.microdata.runs.attack import attack as carry_out
     from tacit.families.microdata.runs.attack import read_threshold
     from tacit.model.jobs import Job
-    from tacit.plan.owned import refuse_report
+    from tacit.plan.owned_files import refuse_report
     from tacit.plan.read.load import load_plan
 
     share, loaded = read_threshold(threshold), load_plan(plan)
@@ -81,7 +81,7 @@ def attack(
         write_attack_page(found, report, chosen(audience))
         print_json(found.to_json(chosen(audience)))
         return 0
-    from tacit.report.attack import show
+    from tacit.report.attack_report import show
 
     show(found, screen(), chosen(audience))
     write_attack_page(found, report, chosen(audience))
@@ -121,6 +121,6 @@ def show_all_minimal(
 def write_attack_page(found: Attack, report: Path | None, audience: Audience) -> None:
     """The stories as a page, where asked."""
     if report is not None:
-        from tacit.report.attack import write_attack
+        from tacit.report.attack_report import write_attack
 
         write_attack(found, report, audience)

@@ -62,7 +62,7 @@ def check(
     Exit status: 0 all hold, 1 some check is breached, 2 the input is wrong, 3 something is
     undecided, 70 Tacit itself went wrong.
     """
-    from tacit.plan.owned import refuse_report
+    from tacit.plan.owned_files import refuse_report
     from tacit.plan.read.load import load_plan
 
     refuse_two_texts(formats, as_json=as_json)
@@ -144,7 +144,7 @@ def demo(folder: Path, as_json: bool, report: Path | None, audience: str | None)
     """Write the hospital example to DIR (default: tacit-demo) and check it."""
     from tacit import demo as example
     from tacit.errors import install_command
-    from tacit.plan.owned import refuse_report
+    from tacit.plan.owned_files import refuse_report
     from tacit.plan.read.load import load_plan
 
     example.write(folder)
@@ -193,7 +193,7 @@ def init(data: str, plan: Path, table: str | None, policy: str | None, as_json: 
     postgresql://host/database or spark. Identifiers, quasi-identifiers and sensitive columns are
     guessed, each with the reason, for you to correct.
     """
-    from tacit.starter.showing import show
+    from tacit.starter.init_summary import show
     from tacit.starter.start import start
 
     with waiting("looking at the columns"):
@@ -240,7 +240,7 @@ def present(
     `more` are further steps to name. `kinds` are those of all checks of the plan, also of those
     that were not asked.
     """
-    from tacit.report.terminal import answers as terminal
+    from tacit.report.terminal import verdict_lines as terminal
 
     if as_json:
         write_page(assessment, report, audience, loaded)
@@ -257,7 +257,7 @@ def write_page(assessment: Assessment, report: Path | None, audience: Audience, 
     """The HTML report, where asked."""
     if report is not None:
         from tacit.report.html.page import write_report
-        from tacit.report.tested import tried_on
+        from tacit.report.trials import tried_on
 
         with waiting("trying attacks"):
             tried = tried_on(plan, assessment)

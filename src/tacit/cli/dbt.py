@@ -56,7 +56,7 @@ def dbt(
     verdicts for dbt are written to target/tacit.
     """
     from tacit.model.jobs import Job
-    from tacit.plan.owned import refuse_report
+    from tacit.plan.owned_files import refuse_report
     from tacit.starter.dbt.run import check_project, package_folder
 
     if package:

@@ -35,7 +35,7 @@ def make(release: str, output: Path, plan: Path, as_json: bool, audience: str | 
     """
     from tacit.ledger.key import key_file
     from tacit.model.jobs import Job
-    from tacit.plan.owned import refuse_report
+    from tacit.plan.owned_files import refuse_report
     from tacit.plan.read.load import load_plan
     from tacit.report.dossier import make_dossier
     from tacit.report.html.pages import write_page

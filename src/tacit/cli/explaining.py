@@ -99,7 +99,7 @@ def explain(
         )
     from tacit.errors import InputError
     from tacit.families.queries.reading.readings import readings_of
-    from tacit.plan.opened import OpenPlan
+    from tacit.plan.open_plan import OpenPlan
 
     if sample is not None or case is not None or report is not None:
         raise InputError(
@@ -124,7 +124,7 @@ def explain_role(
     from tacit.cli.users import attributes_of, refuse_roles
     from tacit.engines.open import open_engine
     from tacit.gateway.policy.asker import Asker
-    from tacit.gateway.policy.deciding import Decider
+    from tacit.gateway.policy.decisions import Decider
     from tacit.gateway.policy.policy import unchecked_policy
 
     refuse_roles(plan, [role])
@@ -179,7 +179,7 @@ def explain_worlds(
     from tacit.families.worlds.runs.explain import SAMPLE
     from tacit.families.worlds.runs.explain import explain_worlds as carry_out
     from tacit.model.jobs import Job
-    from tacit.plan.owned import refuse_report
+    from tacit.plan.owned_files import refuse_report
 
     refuse_report(report, plan)
     with waiting("reading the tables") as tell:

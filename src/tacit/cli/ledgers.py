@@ -264,7 +264,7 @@ def correct(
     because a check is undecided (--unjudged records it then). What is refused is neither recorded
     nor written.
     """
-    from tacit.checking.recording.correcting import correct as carry_out
+    from tacit.checking.recording.corrections import correct as carry_out
     from tacit.model.jobs import Job
     from tacit.plan.read.load import load_plan
 
@@ -367,7 +367,7 @@ def recheck(plan: Path, as_json: bool, audience: str | None) -> int:
     Exit status: 0 all of it stands, 1 some check is breached, 2 the input is wrong, 3 nothing is
     breached, but something is undecided or no check is about it.
     """
-    from tacit.checking.recording.rechecking import recheck as carry_out
+    from tacit.checking.recording.recheck import recheck as carry_out
     from tacit.model.jobs import Job
     from tacit.plan.read.load import load_plan
 
@@ -406,7 +406,7 @@ def verify(expect: str | None, expect_users: int, plan: Path, as_json: bool) -> 
     Exit status: 0 nothing was changed, 1 something was, 2 the ledger or its key cannot be read.
     """
     from tacit.checking.holdings.ledgers import ledger_of, place_of
-    from tacit.ledger.reading import Changed
+    from tacit.ledger.checked_rows import Changed
     from tacit.ledger.verify import Fault, Verified
     from tacit.model.jobs import Job
 

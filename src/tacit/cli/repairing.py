@@ -118,7 +118,7 @@ def anonymize(
     """
     from tacit.errors import InputError
     from tacit.model.jobs import Job
-    from tacit.plan.owned import refuse_report
+    from tacit.plan.owned_files import refuse_report
     from tacit.plan.read.load import load_plan
 
     given = {
@@ -163,17 +163,19 @@ def anonymize(
                 portrait=report is not None,
                 job=job,
             )
-    from tacit.report.terminal import anonymized
+    from tacit.report.terminal import repair_summary
 
     if explore:
-        print_json(explored.to_json()) if as_json else anonymized.show_explored(explored, screen())
+        print_json(explored.to_json()) if as_json else repair_summary.show_explored(
+            explored, screen()
+        )
         return explored.exit_status
     if as_json:
-        anonymized.write_page(found, report, chosen(audience))
+        repair_summary.write_page(found, report, chosen(audience))
         print_json(found.to_json(chosen(audience)))
         return found.exit_status
-    anonymized.show(found, screen(), chosen(audience), plan)
-    anonymized.write_page(found, report, chosen(audience))
+    repair_summary.show(found, screen(), chosen(audience), plan)
+    repair_summary.write_page(found, report, chosen(audience))
     return found.exit_status
 
 
@@ -235,7 +237,7 @@ def restore(
     from tacit.families.overlaps.runs.restore import VIEWS
     from tacit.families.overlaps.runs.restore import restore as carry_out
     from tacit.model.jobs import Job
-    from tacit.plan.owned import refuse_report
+    from tacit.plan.owned_files import refuse_report
     from tacit.plan.read.load import load_plan
 
     loaded = load_plan(plan, need_checks=True)
@@ -252,16 +254,16 @@ def restore(
             with_stages=report is not None,
             job=Job(tell),
         )
-    from tacit.report import restored
+    from tacit.report import restoration
 
     if as_json:
-        restored.write_page(found, report, chosen(audience))
+        restoration.write_page(found, report, chosen(audience))
         print_json(found.to_json(chosen(audience)))
         return found.exit_status
     options = [
         *(["--columns", ",".join(columns)] if columns else []),
         *(["--views", str(views)] if views != VIEWS else []),
     ]
-    restored.show(found, screen(), chosen(audience), plan, options, check)
-    restored.write_page(found, report, chosen(audience))
+    restoration.show(found, screen(), chosen(audience), plan, options, check)
+    restoration.write_page(found, report, chosen(audience))
     return found.exit_status

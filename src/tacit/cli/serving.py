@@ -269,7 +269,7 @@ def grants(role: str, plan: Path, as_json: bool) -> int:
     not know; the others are named with the reason. Nothing is run: read them, then give them to the
     database.
     """
-    from tacit.gateway.policy.granting import grants as grants_of
+    from tacit.gateway.policy.grants import grants as grants_of
     from tacit.plan.read.load import load_plan
 
     found = grants_of(load_plan(plan), role)

@@ -69,7 +69,7 @@ def synthesize(
     from tacit.families.synthetic.runs.synthesize import synthesize as carry_out
     from tacit.families.synthetic.runs.synthesize import the_release
     from tacit.model.jobs import Job
-    from tacit.plan.owned import refuse_report
+    from tacit.plan.owned_files import refuse_report
     from tacit.plan.read.load import load_plan
 
     loaded = load_plan(plan)
@@ -87,17 +87,17 @@ def synthesize(
             compare=owner,
             job=Job(tell),
         )
-    from tacit.report import synthesized
+    from tacit.report import synthesis
 
     named = the_release(loaded, release)
     for warning in found.warnings:
         warn(f"Warning: {warning}")
     if as_json:
-        synthesized.write_page(found, report, chosen(audience), named, areas_of(found, areas))
+        synthesis.write_page(found, report, chosen(audience), named, areas_of(found, areas))
         print_json(found.to_json(chosen(audience)))
         return found.exit_status
-    synthesized.show(found, screen(), named, chosen(audience), plan)
-    synthesized.write_page(found, report, chosen(audience), named, areas_of(found, areas))
+    synthesis.show(found, screen(), named, chosen(audience), plan)
+    synthesis.write_page(found, report, chosen(audience), named, areas_of(found, areas))
     return found.exit_status
 
 

@@ -16,7 +16,7 @@ from tacit.cli.options import as_json, plan_option
 from tacit.cli.printing import print_json, say, screen, warn
 
 if TYPE_CHECKING:
-    from tacit.checking.holdings.ledgers import Place
+    from tacit.checking.holdings.ledgers import LedgerPlace
     from tacit.ledger.ledger import Ledger
     from tacit.plan.plan import Plan
 
@@ -283,7 +283,7 @@ def attributes_of(written: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def refuse_without_ledger(place: Place) -> None:
+def refuse_without_ledger(place: LedgerPlace) -> None:
     """Raise an error where there are no users because there is no ledger."""
     from tacit.checking.holdings.ledgers import is_begun
     from tacit.errors import InputError

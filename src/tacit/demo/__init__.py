@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from tacit.engines.output import beside, refusing
+from tacit.engines.output import refusing, temporary_place
 
 NAMES = ("inpatients.csv", "zip.csv", "age.csv", "tacit.yaml")
 
@@ -16,6 +16,6 @@ def write(folder: Path) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)
     new = [name for name in NAMES if not (folder / name).exists()]
     for name in new:
-        with beside(folder / name) as place:
+        with temporary_place(folder / name) as place:
             place.write_text(files(__name__).joinpath(name).read_text("utf-8"), "utf-8")
     return new

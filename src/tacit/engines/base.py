@@ -21,7 +21,7 @@ from tacit.model.schema import SourceKeys
 
 if TYPE_CHECKING:
     from tacit.engines.identity import Origin
-    from tacit.engines.streams import Stream
+    from tacit.engines.streams import AnswerStream
     from tacit.model.schema import ColumnType, SourceReference, Table
 
     Numbers = tuple[np.ndarray[Any, np.dtype[np.int64]], ...]
@@ -237,7 +237,7 @@ class Engine(ABC):
         return False
 
     @abstractmethod
-    def stream(self, sql: str) -> Stream:
+    def stream(self, sql: str) -> AnswerStream:
         """A query in this engine's own words, whose rows will come as Arrow's record batches;
         not begun yet.
         """
@@ -277,7 +277,7 @@ class Engine(ABC):
         if path is None:
             self._save_table(query, target, rows, replace=replace)
             return
-        with output.beside(path) as place:
+        with output.temporary_place(path) as place:
             written = self._save_file(query, place, path)
             output.check_rows(written, rows)
             output.check_unchanged(self._stamps)

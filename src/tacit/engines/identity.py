@@ -60,7 +60,7 @@ def shared_rows(engine: Engine, tables: Sequence[str]) -> Iterator[SharedRows]:
     Tables whose rows stand in the plan are not to be named here: their owner sees both.
     """
     origins = {name: engine.origins(name) for name in tables}
-    copies = Copies(engine)
+    copies = CopyFinder(engine)
     for one, other in combinations(tables, 2):
         if because := _one_place(origins[one], origins[other]) or copies.because(one, other):
             yield SharedRows((one, other), because)
@@ -74,7 +74,7 @@ def _one_place(first: Iterable[Origin], second: Iterable[Origin]) -> str | None:
     return next((one.text for one in (*first, *second) if one.kind == "hidden"), None)
 
 
-class Copies:
+class CopyFinder:
     """Finds tables that are copies of each other.
     Rows are compared only where columns and their number are the same, and counted once.
     """

@@ -53,7 +53,7 @@ OTHER_FILES = (
     ".zip",
     ".zst",
 )
-LEFT = ".*tacit-????????.tmp"  # the temporary files of `beside`
+LEFT = ".*tacit-????????.tmp"  # the temporary files of `temporary_place`
 LEFT_SECONDS = 3600
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SHORT = 40  # letters of a file's name in that of its temporary one, which has to fit as well
@@ -154,7 +154,7 @@ def trial(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def beside(path: Path) -> Iterator[Path]:
+def temporary_place(path: Path) -> Iterator[Path]:
     """A place for a file (or a folder with one) beside its final one,
     which it takes when all went well.
 

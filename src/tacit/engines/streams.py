@@ -41,7 +41,7 @@ class FailsOnRows(EngineError):
         )
 
 
-class Stream(ABC):
+class AnswerStream(ABC):
     """The answer to one query: begun, read and closed by one thread; `stop` may come from any.
 
     Nothing is computed far ahead of what is read. After `close` the engine can take the next query.

@@ -9,7 +9,7 @@ from tacit.engines.attach import CONVERSIONS
 from tacit.engines.files import csv_shape
 from tacit.engines.sql import shapes
 from tacit.errors import DataError
-from tacit.families.released import Shown
+from tacit.families.release_kind import ReleaseRows
 from tacit.model.schema import Table
 
 PARQUET = (".parquet", ".pq")
@@ -22,7 +22,7 @@ def read_file(
     columns: Sequence[str] = (),
     *,
     guess: bool = False,
-) -> Shown:
+) -> ReleaseRows:
     """The rows of a CSV or Parquet file. Cells of CSV are text, unless `kinds` say what those of
     `columns` are, or they are to be guessed.
     """
@@ -32,20 +32,20 @@ def read_file(
     if path.suffix.lower() in PARQUET:
         engine.attach(Table("answer", file=path.name))
         header = tuple(engine.native_types("answer"))
-        return Shown(header, engine.rows(shapes.columns_of("answer", header)))
+        return ReleaseRows(header, engine.rows(shapes.columns_of("answer", header)))
     header = csv_shape(path, shown).header
     if guess:
         engine.attach(Table("answer", file=path.name))
-        return Shown(header, engine.rows(shapes.columns_of("answer", header)))
+        return ReleaseRows(header, engine.rows(shapes.columns_of("answer", header)))
     engine.attach(Table("answer", file=path.name, columns=dict.fromkeys(header, "text")))
     rows = engine.rows(shapes.columns_of("answer", header))
     if not kinds:
-        return Shown(header, rows)
+        return ReleaseRows(header, rows)
     if len(kinds) != len(header):
         raise DataError(f"{shown} has {len(header)} columns, and the release has {len(kinds)}.")
     order = in_places(header, columns)
     convert = [CONVERSIONS.get(kinds[at] or "text", str) for at in order]  # type: ignore[call-overload]
-    return Shown(
+    return ReleaseRows(
         header,
         (
             tuple(
@@ -69,10 +69,10 @@ def in_places(header: Sequence[str], columns: Sequence[str]) -> list[int]:
     return list(range(len(header)))
 
 
-def arranged(shown: Shown, columns: Sequence[str]) -> Shown:
+def arranged(shown: ReleaseRows, columns: Sequence[str]) -> ReleaseRows:
     """The same with the columns in the order of the release."""
     order = in_places(shown.columns, columns)
     if order == list(range(len(order))):
         return shown
     back = [order.index(at) for at in range(len(order))]
-    return Shown(tuple(columns), (tuple(row[at] for at in back) for row in shown.rows))
+    return ReleaseRows(tuple(columns), (tuple(row[at] for at in back) for row in shown.rows))

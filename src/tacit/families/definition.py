@@ -17,7 +17,7 @@ Disclosure = Literal["identity", "attribute", "membership"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DefinitionFacts:
     """Where a definition stands among the others: a row of docs/definitions/overview.md.
 
     `protects`, `against` and `measured` are the three parts in words. `risks` are those of the
@@ -49,7 +49,7 @@ class Definition(ABC):
     monotone_with_suppression: ClassVar[bool]
     simulatable: ClassVar[bool]
     needs_sensitive: ClassVar[bool]
-    place: ClassVar[Place]
+    place: ClassVar[DefinitionFacts]
 
     @property
     @abstractmethod

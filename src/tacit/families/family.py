@@ -13,13 +13,13 @@ from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 from tacit.errors import InputError
 from tacit.families.catalog import FAMILIES, FAMILY_OF
 from tacit.families.definition import Definition
-from tacit.families.released import ReleaseKind
-from tacit.families.scope import Scope, tied_or_all
-from tacit.model.holdings import Hand, Held, Problem
+from tacit.families.release_kind import ReleaseKind
+from tacit.families.scope import CheckScope, tied_or_all
+from tacit.model.holdings import Hand, HeldRelease, Problem
 from tacit.model.jobs import Job
 from tacit.model.release import Release
 from tacit.model.verdict import Assumption, Verdict
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Check, Plan
 
 Depth = Literal["terminal", "page"]
@@ -118,28 +118,29 @@ class Family(ABC, Generic[Q]):
         self,
         check: Check,
         opened: OpenPlan,
-        held: Sequence[Held],
+        held: Sequence[HeldRelease],
         shared: Sequence[Collection[str]],
-    ) -> Scope:
+    ) -> CheckScope:
         """Which tables matter to a check: its own, and those that are tied to them."""
         own = {name for one in check.releases for name in tables_of(one, opened)}
-        return Scope.of(own, [*tied_or_all(opened), *shared], held)
+        return CheckScope.of(own, [*tied_or_all(opened), *shared], held)
 
     def secret_tables(self, check: Check, opened: OpenPlan) -> set[str]:
         """The tables that a check's secret speaks of."""
         return set()
 
-    def has_in_question(self, held: Held, opened: OpenPlan) -> bool:
+    def has_in_question(self, held: HeldRelease, opened: OpenPlan) -> bool:
         """Does the family's own question have a release that is out by the plan?"""
         return False
 
-    def not_compared(self, held: Held, *, knows_people: bool) -> Assumption | None:
+    def not_compared(self, held: HeldRelease, *, knows_people: bool) -> Assumption | None:
         """What is taken to be as it was when a release went out, though nothing says so."""
         if not self.same_people or knows_people:
             return None
         return Assumption(
             "same-people",
-            f"the people, and what everybody knows of them, are those of when {held.told} went out",
+            "the people, and what everybody knows of them, are those of when "
+            f"{held.release_text} went out",
             "no",
         )
 

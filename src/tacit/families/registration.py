@@ -25,7 +25,7 @@ Kind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class CheckKey:
     """A key of a check: what kind of value it holds, with an example of one."""
 
     name: str
@@ -48,7 +48,7 @@ class CheckKind:
     name: str
     definition: str
     about: tuple[type[Release], ...]
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[CheckKey, ...]
     many: bool = False
     sensitive: Literal["any", "some", "one"] = "any"
 
@@ -70,30 +70,30 @@ class CheckKind:
         return f"{self.name}: {{{', '.join(['release: NAME', *required])}}}"
 
 
-def integer(name: str, example: str = "2") -> Parameter:
+def integer(name: str, example: str = "2") -> CheckKey:
     """A key that holds a whole number."""
-    return Parameter(name, "integer", example)
+    return CheckKey(name, "integer", example)
 
 
-def number(name: str, example: str = "0.5") -> Parameter:
+def number(name: str, example: str = "0.5") -> CheckKey:
     """A key that holds an exact number."""
-    return Parameter(name, "number", example)
+    return CheckKey(name, "number", example)
 
 
-def choice(name: str, *choices: str) -> Parameter:
+def choice(name: str, *choices: str) -> CheckKey:
     """A key that holds one of a few words."""
-    return Parameter(name, "choice", choices[0], choices)
+    return CheckKey(name, "choice", choices[0], choices)
 
 
-def optional(*parameters: Parameter) -> tuple[Parameter, ...]:
+def optional(*parameters: CheckKey) -> tuple[CheckKey, ...]:
     """Keys that may be left out."""
     return tuple(replace(parameter, required=False) for parameter in parameters)
 
 
-NAME = optional(Parameter("name", "text", "my-check"))
+NAME = optional(CheckKey("name", "text", "my-check"))
 # What is out already, and who tells whom: every check is asked about what its recipients hold.
-OUT = optional(Parameter("given", "names", "[ledger]"), Parameter("collude", "groups", "[[a, b]]"))
-SECRET = Parameter("secret", "text", "NAME")
+OUT = optional(CheckKey("given", "names", "[ledger]"), CheckKey("collude", "groups", "[[a, b]]"))
+SECRET = CheckKey("secret", "text", "NAME")
 
 
 class PlannedRelease(Release):
@@ -124,8 +124,8 @@ class Registration:
         return self.module or f"tacit.families.{self.name}.family"
 
 
-def together(
-    name: str, definition: str, about: tuple[type[Release], ...], *parameters: Parameter
+def joint_check(
+    name: str, definition: str, about: tuple[type[Release], ...], *parameters: CheckKey
 ) -> CheckKind:
     """A check that judges several releases together."""
     return CheckKind(name, definition, about, (*parameters, *OUT, *NAME), many=True)

@@ -8,12 +8,12 @@ from typing import Self
 
 from tacit.errors import TacitError
 from tacit.families.queries.dependency import joined
-from tacit.model.holdings import Held
-from tacit.plan.opened import OpenPlan
+from tacit.model.holdings import HeldRelease
+from tacit.plan.open_plan import OpenPlan
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class CheckScope:
     """The tables about which something that is out matters to a check;
     `rules` are those about which a constraint does.
     """
@@ -26,7 +26,7 @@ class Scope:
         """The tables to ask the ledger about."""
         return self.tables | self.rules
 
-    def concerns(self, held: Held) -> bool:
+    def concerns(self, held: HeldRelease) -> bool:
         """Does a release that is out matter? One that is about no table may be about any."""
         return not held.tables or not held.tables.isdisjoint(
             self.rules if held.shape == "constraint" else self.tables
@@ -34,7 +34,7 @@ class Scope:
 
     @classmethod
     def of(
-        cls, own: Collection[str], groups: Iterable[Collection[str]], held: Sequence[Held]
+        cls, own: Collection[str], groups: Iterable[Collection[str]], held: Sequence[HeldRelease]
     ) -> Self:
         """The tables that are tied to some; rules that are out tie tables too."""
         rules = [one.tables for one in held if one.shape == "constraint"]

@@ -123,10 +123,10 @@ def name_of(person: Person) -> str:
     return " ".join(value_text(value) for value in person.identity.values()) or "a person"
 
 
-def again(person: Person) -> str:
+def mention(person: Person) -> str:
     """How to call a person a second time.
 
-    >>> again(Person({"name": "Bruce"}, {})), again(Person({}, {}))
+    >>> mention(Person({"name": "Bruce"}, {})), mention(Person({}, {}))
     ('Bruce', 'this person')
     """
     return name_of(person) if person.identity else "this person"

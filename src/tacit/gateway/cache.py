@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tacit.gateway.policy.deciding import Decision
+    from tacit.gateway.policy.decisions import Decision
 
 Key = tuple[str, str, str]  # role, query, parameters
 

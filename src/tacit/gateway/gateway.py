@@ -18,32 +18,32 @@ from tacit.engines.sql import shapes
 from tacit.errors import InputError, TacitError
 from tacit.gateway.audit import Audit
 from tacit.gateway.cache import Decided, Decisions, Key
-from tacit.gateway.http.auth import Door
+from tacit.gateway.http.auth import TokenDoor
 from tacit.gateway.http.formats import JsonEncoder
 from tacit.gateway.last_used import LastUsed
 from tacit.gateway.metrics import Metrics
 from tacit.gateway.oidc import provider_of
 from tacit.gateway.options import AUDIT, Options
-from tacit.gateway.policy.deciding import Decision
-from tacit.gateway.policy.policy import ContradictoryRole, Policy, policy_of
+from tacit.gateway.plan_watch import Watch
+from tacit.gateway.policy.decisions import Decision
+from tacit.gateway.policy.policy import ContradictoryRole, GatewayPolicy, policy_of
 from tacit.gateway.policy.refusals import Refusal, busy
+from tacit.gateway.query_runs import Places, check_powers
+from tacit.gateway.query_sessions import QuerySessions
 from tacit.gateway.quotas import Quotas
-from tacit.gateway.running import Places, check_powers
-from tacit.gateway.sessions import Sessions
 from tacit.gateway.turns import NOBODY
 from tacit.gateway.visitors import Visitors
-from tacit.gateway.watching import Watch
 from tacit.gateway.workers import DECIDER, Workers
 from tacit.ledger.key import Key as OwnersKey
 from tacit.ledger.key import key_file, read_key
 from tacit.ledger.ledger import Ledger, NoLedger, open_ledger
 from tacit.ledger.users import Users
-from tacit.plan.owned import owners_files
+from tacit.plan.owned_files import owners_files
 from tacit.plan.read.load import load_plan
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
-    from tacit.gateway.http.requests import Asked
+    from tacit.gateway.http.requests import GatewayRequest
     from tacit.gateway.policy.asker import Asker
     from tacit.plan.plan import Plan
 
@@ -63,7 +63,7 @@ class Loaded:
     """A plan that was read, with its policy and a source on which it was found to be true."""
 
     plan: Plan
-    policy: Policy
+    policy: GatewayPolicy
     engine: Engine
     watch: Watch
 
@@ -73,15 +73,15 @@ class InForce:
     """The policy that is answered by, and what belongs to it."""
 
     plan: Plan
-    policy: Policy
+    policy: GatewayPolicy
     workers: Workers
     decisions: Decisions
     places: Places
-    door: Door
+    door: TokenDoor
     ledger: Ledger
     watch: Watch
     last_used: LastUsed
-    sessions: Sessions = field(default_factory=Sessions)
+    sessions: QuerySessions = field(default_factory=QuerySessions)
 
     def close(self) -> None:
         """Stop what is done under this policy."""
@@ -104,7 +104,7 @@ class Gateway:
         *,
         tell: Callable[[str], None] | None = None,
         decider: str = DECIDER,
-        judge: Callable[[Plan, Engine], Policy] = policy_of,
+        judge: Callable[[Plan, Engine], GatewayPolicy] = policy_of,
     ) -> None:
         self.options = options or Options()
         self.metrics = Metrics()
@@ -192,7 +192,7 @@ class Gateway:
             raise busy("policy", "the plan changed meanwhile.")
 
     async def decide_in_session(
-        self, now: InForce, role: str, asked: Asked, asker: Asker, session: Hashable
+        self, now: InForce, role: str, asked: GatewayRequest, asker: Asker, session: Hashable
     ) -> tuple[Decided, bool]:
         """The decision on a query, for whom the answers of a session count."""
         decided, cached = await self.decide(now, role, asked, asker)
@@ -209,7 +209,7 @@ class Gateway:
         return Decided(judged.decision, judged.redacted), False
 
     async def decide(
-        self, now: InForce, role: str, asked: Asked, asker: Asker | None = None
+        self, now: InForce, role: str, asked: GatewayRequest, asker: Asker | None = None
     ) -> tuple[Decided, bool]:
         """The decision on a query, and whether it was known already.
         It depends on role, query and policy alone, and on what these say of whoever asks.
@@ -250,14 +250,16 @@ class Gateway:
         await asyncio.to_thread(self.audit.close)
 
     async def _judged_in_turn(
-        self, now: InForce, user: str, key: Key, asked: Asked, asker: Asker | None
+        self, now: InForce, user: str, key: Key, asked: GatewayRequest, asker: Asker | None
     ) -> Decided:
         """The decision, when it is the user's turn; by then another may have asked the same."""
         async with now.workers.turn(user):
             found = now.decisions.find(key)
             return found if found is not None else await self._judged(now, key, asked, asker)
 
-    async def _judged(self, now: InForce, key: Key, asked: Asked, asker: Asker | None) -> Decided:
+    async def _judged(
+        self, now: InForce, key: Key, asked: GatewayRequest, asker: Asker | None
+    ) -> Decided:
         judged = await now.workers.judge(
             key[0],
             asked.sql,
@@ -313,7 +315,7 @@ class Gateway:
             each=options.user_queries,
             most_cell=options.cell_bytes,
         )
-        door = Door(Users(ledger), far="://" in plan.ledger, provider=self._provider)
+        door = TokenDoor(Users(ledger), far="://" in plan.ledger, provider=self._provider)
         if found.policy.said:
             self.tell(
                 "The source declares, and decisions take into account: "

@@ -18,9 +18,9 @@ class Quotas:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._requests = Window(MINUTE)
-        self._seconds = Window(DAY)
-        self._bytes = Window(DAY)
+        self._requests = QuotaWindow(MINUTE)
+        self._seconds = QuotaWindow(DAY)
+        self._bytes = QuotaWindow(DAY)
 
     def enter(self, user: str) -> None:
         """Count a request of a user; TooMuch where they had their share."""
@@ -42,7 +42,7 @@ class Quotas:
         self._bytes.add(user, size)
 
 
-class Window:
+class QuotaWindow:
     """Sums by user in the current stretch of so many seconds."""
 
     def __init__(self, length: int) -> None:

@@ -11,7 +11,7 @@ from tacit.engines.sql import shapes
 from tacit.errors import TacitError
 from tacit.gateway.http.formats import JsonEncoder
 from tacit.gateway.policy.refusals import Refusal
-from tacit.gateway.running import Unreachable
+from tacit.gateway.query_runs import Unreachable
 
 if TYPE_CHECKING:
     from tacit.gateway.gateway import Gateway, InForce

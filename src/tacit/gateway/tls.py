@@ -9,7 +9,7 @@ from tacit.errors import InputError
 from tacit.gateway.options import Options
 
 
-class Certificate:
+class TlsCertificate:
     """A certificate with its key, and the context that connections are made with."""
 
     def __init__(self, certificate: Path, key: Path) -> None:
@@ -37,8 +37,8 @@ class Certificate:
             ) from None
 
 
-def certificate_of(options: Options) -> Certificate | None:
+def certificate_of(options: Options) -> TlsCertificate | None:
     """The certificate that the options name, if any."""
     if options.tls_certificate is None or options.tls_key is None:
         return None
-    return Certificate(options.tls_certificate, options.tls_key)
+    return TlsCertificate(options.tls_certificate, options.tls_key)

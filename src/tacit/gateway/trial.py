@@ -16,11 +16,11 @@ from tacit.engines.open import open_engine
 from tacit.engines.streams import Stopped
 from tacit.errors import EngineError, InputError, PlanError
 from tacit.families.microdata.hierarchy import value_text
-from tacit.families.queries.parameters import parameters as parameters_in
+from tacit.families.queries.query_parameters import parameters as parameters_in
 from tacit.gateway.gateway import prepare
-from tacit.gateway.policy.deciding import Decider, Decision
+from tacit.gateway.policy.decisions import Decider, Decision
 from tacit.gateway.policy.policy import contradictions, unchecked_policy
-from tacit.gateway.workers import START_SECONDS, Worker
+from tacit.gateway.workers import START_SECONDS, DecisionWorker
 from tacit.model.deadline import is_over, until
 from tacit.model.jobs import Job
 from tacit.plan.plan import Role
@@ -28,13 +28,13 @@ from tacit.plan.plan import Role
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tacit.engines.streams import Stream
-    from tacit.gateway.policy.explaining import Tried
-    from tacit.gateway.policy.policy import Policy
+    from tacit.engines.streams import AnswerStream
+    from tacit.gateway.policy.explanations import TriedQuery
+    from tacit.gateway.policy.policy import GatewayPolicy
     from tacit.gateway.policy.values import Parameters
     from tacit.plan.plan import Plan
 
-EXPLAINER = "tacit.gateway.policy.explaining:Explainer"
+EXPLAINER = "tacit.gateway.policy.explanations:Explainer"
 ALL = "all secrets"
 MOST_ROWS, MOST_SECONDS = 100, 20.0
 MOST_LETTERS = 500  # of a cell
@@ -42,7 +42,7 @@ STOP_EVERY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedPolicy:
     """A plan's policy, ready to try queries by.
     `are_roles`: its roles are those of the plan; else there is one for each secret.
 
@@ -51,7 +51,7 @@ class Prepared:
     tried.
     """
 
-    policy: Policy
+    policy: GatewayPolicy
     are_roles: bool
     contradictions: Mapping[str, tuple[str, ...]]
     left_out: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ def with_roles(plan: Plan) -> tuple[Plan, tuple[str, ...]]:
     return replace(plan, roles={**every, **made}), left_out
 
 
-def prepared(plan: Plan, job: Job | None = None) -> Prepared:
+def prepared(plan: Plan, job: Job | None = None) -> PreparedPolicy:
     """The policy to try queries by. The source is asked for its columns and whether what the
     plan declares is true; no row is shown.
     """
@@ -115,7 +115,7 @@ def prepared(plan: Plan, job: Job | None = None) -> Prepared:
             f"{one.view} is allowed and {one.said}. {one.why}",
         )
     job.step("done", 1.0)
-    return Prepared(policy, bool(plan.roles), found, left_out)
+    return PreparedPolicy(policy, bool(plan.roles), found, left_out)
 
 
 class Trial:
@@ -123,19 +123,19 @@ class Trial:
     to start. `close` ends it.
     """
 
-    def __init__(self, policy: Policy, *, seconds: float = 60.0) -> None:
+    def __init__(self, policy: GatewayPolicy, *, seconds: float = 60.0) -> None:
         self.policy = policy
         self.used = time.monotonic()
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._worker: Worker | None = None
+        self._worker: DecisionWorker | None = None
 
     def start(self) -> None:
         """Have the process start; an EngineError where it cannot."""
         with self._lock:
             self._started()
 
-    def ask(self, role: str, sql: str, parameters: Parameters = ()) -> Tried:
+    def ask(self, role: str, sql: str, parameters: Parameters = ()) -> TriedQuery:
         """What comes of a query; an EngineError where that takes too long.
         Blocks: to be asked in a thread.
         """
@@ -158,9 +158,9 @@ class Trial:
         """End the process, also in the middle of a decision."""
         self._end()
 
-    def _started(self) -> Worker:
+    def _started(self) -> DecisionWorker:
         if self._worker is None:
-            self._worker = Worker(self.policy, EXPLAINER)
+            self._worker = DecisionWorker(self.policy, EXPLAINER)
         if not self._worker.is_ready(START_SECONDS):
             self._end()
             raise EngineError(
@@ -214,7 +214,9 @@ def first_rows(
     )
 
 
-def read_rows(stream: Stream, most: int) -> tuple[tuple[str, ...], list[tuple[str | None, ...]]]:
+def read_rows(
+    stream: AnswerStream, most: int
+) -> tuple[tuple[str, ...], list[tuple[str | None, ...]]]:
     """The columns and at most so many rows of an answer, as text."""
     stream.begin()
     rows: list[tuple[str | None, ...]] = []
@@ -240,7 +242,7 @@ def as_text(value: Any) -> str | None:
 
 
 @contextmanager
-def stopped_after(stream: Stream, seconds: float, job: Job) -> Iterator[None]:
+def stopped_after(stream: AnswerStream, seconds: float, job: Job) -> Iterator[None]:
     """Stop a query when its time is up or the job is cancelled;
     engines hear it only while they work, so they are told again.
     """

@@ -25,10 +25,10 @@ from tacit.gateway.turns import Turns
 if TYPE_CHECKING:
     from tacit.families.queries.query import Conjunctive
     from tacit.gateway.policy.asker import Asker
-    from tacit.gateway.policy.deciding import Decision
-    from tacit.gateway.policy.policy import Policy
+    from tacit.gateway.policy.decisions import Decision
+    from tacit.gateway.policy.policy import GatewayPolicy
 
-DECIDER = "tacit.gateway.policy.deciding:Decider"
+DECIDER = "tacit.gateway.policy.decisions:Decider"
 START_SECONDS = 60.0
 MOST_WAITING = 1_000
 MOST_MEMORY = (
@@ -38,7 +38,7 @@ READY = "ready"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class WorkerAnswer:
     """What a process answers: the decision (None where it was cut short), and the query as a log
     may show it.
     """
@@ -52,7 +52,7 @@ class Workers:
 
     def __init__(
         self,
-        policy: Policy,
+        policy: GatewayPolicy,
         count: int,
         seconds: float,
         *,
@@ -64,8 +64,8 @@ class Workers:
         self._replaced = replaced
         self._policy = policy
         self._decider = decider
-        self._free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
-        self._all: set[Worker] = set()
+        self._free: queue.SimpleQueue[DecisionWorker] = queue.SimpleQueue()
+        self._all: set[DecisionWorker] = set()
         self._waiting = 0
         self._closed = False
         self.turns: Turns[int] = Turns("processes that decide", each or max(1, count // 2))
@@ -106,7 +106,7 @@ class Workers:
         asker: Asker | None = None,
         history: Sequence[Conjunctive] | None = None,
         spoken: str | None = None,
-    ) -> Judged:
+    ) -> WorkerAnswer:
         """Have a free process decide; `decision` is None where it took
         too long, or died of the query.
         """
@@ -127,7 +127,7 @@ class Workers:
             worker.end()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _ask(self, question: tuple[Any, ...]) -> Judged:
+    def _ask(self, question: tuple[Any, ...]) -> WorkerAnswer:
         worker = self._free.get()
         try:
             answer = worker.ask(question, self._seconds)
@@ -135,11 +135,11 @@ class Workers:
                 return answer
             if not self._closed:
                 worker = self._replace(worker)
-            return Judged(None, "(not read: the decision was cut short)")
+            return WorkerAnswer(None, "(not read: the decision was cut short)")
         finally:
             self._free.put(worker)
 
-    def _replace(self, worker: Worker) -> Worker:
+    def _replace(self, worker: DecisionWorker) -> DecisionWorker:
         self._replaced()
         worker.end()
         self._all.discard(worker)
@@ -148,16 +148,16 @@ class Workers:
             worker.end()
         return worker
 
-    def _new(self) -> Worker:
-        worker = Worker(self._policy, self._decider)
+    def _new(self) -> DecisionWorker:
+        worker = DecisionWorker(self._policy, self._decider)
         self._all.add(worker)
         return worker
 
 
-class Worker:
+class DecisionWorker:
     """One process, and the line to it."""
 
-    def __init__(self, policy: Policy, decider: str) -> None:
+    def __init__(self, policy: GatewayPolicy, decider: str) -> None:
         context = multiprocessing.get_context(
             "spawn"
         )  # a copy of this process would hold its threads' locks
@@ -180,7 +180,7 @@ class Worker:
         """Is the process there?"""
         return self._process.is_alive()
 
-    def ask(self, question: tuple[Any, ...], seconds: float) -> Judged | None:
+    def ask(self, question: tuple[Any, ...], seconds: float) -> WorkerAnswer | None:
         """The answer, or None where the process hangs or is gone."""
         try:
             if not self.is_ready(START_SECONDS):
@@ -188,7 +188,7 @@ class Worker:
             self._line.send(question)
             if wait([self._line, self._process.sentinel], seconds) and self._line.poll():
                 answer = self._line.recv()
-                return answer if isinstance(answer, Judged) else None
+                return answer if isinstance(answer, WorkerAnswer) else None
         except (EOFError, OSError):
             pass
         return None
@@ -202,7 +202,7 @@ class Worker:
             self._line.close()
 
 
-def work(line: Connection, policy: Policy, decider: str) -> None:
+def work(line: Connection, policy: GatewayPolicy, decider: str) -> None:
     """What a process does: decide one query after the other, until nobody is there any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's to handle
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -212,7 +212,7 @@ def work(line: Connection, policy: Policy, decider: str) -> None:
     module, _, name = decider.partition(":")
     decide = getattr(importlib.import_module(module), name)(policy)
     from tacit.engines.sql import shapes
-    from tacit.gateway.policy.redacting import known_names, redact
+    from tacit.gateway.policy.redaction import known_names, redact
 
     names = known_names(policy.relations, policy.views)
     limit_memory()
@@ -227,12 +227,12 @@ def work(line: Connection, policy: Policy, decider: str) -> None:
         except (EOFError, OSError):
             return
         try:
-            answer = Judged(
+            answer = WorkerAnswer(
                 decide.decide(role, sql, parameters, *more),
                 redact(sql, (more[2] if more else None) or policy.dialect, names),
             )
         except (Exception, RecursionError):  # a decision that fails is no permission
-            answer = Judged(None, "(not read: the decision failed)")
+            answer = WorkerAnswer(None, "(not read: the decision failed)")
         line.send(answer)
 
 

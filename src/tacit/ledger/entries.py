@@ -26,7 +26,7 @@ HEX = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class LedgerVerdict:
     """One verdict as it was when the release went out, without personal values."""
 
     check: str
@@ -36,10 +36,10 @@ class Judged:
     label: str | None = None  # with what was required, such as 5-anonymity; older ones say less
 
     @property
-    def told(self) -> str:
+    def question_text(self) -> str:
         """What was asked, in words.
 
-        >>> Judged("k-anonymity", "census", "holds", "exact", "5-anonymity").told
+        >>> LedgerVerdict("k-anonymity", "census", "holds", "exact", "5-anonymity").question_text
         '5-anonymity (census)'
         """
         asked = self.label or self.check
@@ -57,7 +57,7 @@ class Tie(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class EntryDraft:
     """What is to be recorded. `to` lists the recipients, nobody means the public.
 
     `plan`, `definition` and `answer` are keyed hashes: of the plan file, of the release as the plan
@@ -77,7 +77,7 @@ class Draft:
     plan: str
     definition: str
     answer: str | None
-    verdicts: tuple[Judged, ...] = ()
+    verdicts: tuple[LedgerVerdict, ...] = ()
     spent: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     people: str | None = None
@@ -88,7 +88,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry(Draft):
+class Entry(EntryDraft):
     """What was recorded: the draft, its number and time, the hash of
     the entry before it and its own.
     """
@@ -148,7 +148,7 @@ def parsed(body: str, own: str) -> Entry:
             "to": tuple(said["to"]),
             "corrects": tuple(said.get("corrects", ())),
             "ties": tuple(Tie(*one) for one in said.get("ties", ())),
-            "verdicts": tuple(Judged(**one) for one in said["verdicts"]),
+            "verdicts": tuple(LedgerVerdict(**one) for one in said["verdicts"]),
             "at": datetime.fromisoformat(said["at"]),
         },
         hash=own,
@@ -164,7 +164,7 @@ def time_text(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def identity(entry: Draft) -> str:
+def identity(entry: EntryDraft) -> str:
     """A hash that is the same for entries which give the same thing to the same recipients.
 
     An answer that is not known is like no other, so that two of them count twice; a constraint says
@@ -185,7 +185,7 @@ def identity(entry: Draft) -> str:
     return hashlib.sha256(canonical(said).encode()).hexdigest()
 
 
-def checked(draft: Draft) -> Draft:
+def checked(draft: EntryDraft) -> EntryDraft:
     """The draft with tables and recipients in order;
     an InputError where it could not be kept or found again.
     """
@@ -258,7 +258,7 @@ def is_plain(text: str) -> bool:
     return text.isprintable() or not {"Cc", "Cs", "Zl", "Zp"} & set(map(unicodedata.category, text))
 
 
-def _check_texts(draft: Draft) -> None:
+def _check_texts(draft: EntryDraft) -> None:
     """Nothing but text, so that what is read again is what was written."""
     judged = [getattr(verdict, one.name) for verdict in draft.verdicts for one in fields(verdict)]
     ties = [text for one in draft.ties for text in one]

@@ -14,9 +14,19 @@ from pathlib import Path
 from typing import Self
 
 from tacit.errors import InputError
+from tacit.ledger.checked_rows import (
+    PAGE,
+    Head,
+    LedgerIdentity,
+    changed,
+    concerned,
+    proof_of,
+    read_book,
+    rows_to_entries,
+)
 from tacit.ledger.entries import (
-    Draft,
     Entry,
+    EntryDraft,
     canonical,
     checked,
     content,
@@ -24,20 +34,10 @@ from tacit.ledger.entries import (
     is_plain,
     time_text,
 )
-from tacit.ledger.held import Holding, holdings
+from tacit.ledger.held_releases import Holding, holdings
 from tacit.ledger.key import Key, owners_key, read_key
-from tacit.ledger.reading import (
-    PAGE,
-    Book,
-    Head,
-    changed,
-    concerned,
-    proof_of,
-    read_book,
-    rows_to_entries,
-)
 from tacit.ledger.schema import FORMAT
-from tacit.ledger.store import Ask, Store
+from tacit.ledger.store import Ask, LedgerStore
 from tacit.ledger.users import NOBODY, list_seal
 from tacit.ledger.verify import Fault, Verified, faults, verify
 from tacit.model.jobs import Job
@@ -64,7 +64,7 @@ class Ledger:
     """
 
     def __init__(
-        self, store: Store, key: Key, *, clock: Callable[[], datetime] | None = None
+        self, store: LedgerStore, key: Key, *, clock: Callable[[], datetime] | None = None
     ) -> None:
         self.store = store
         self.key = key
@@ -82,13 +82,15 @@ class Ledger:
         """A random number that tells this ledger from others with the same key."""
         return self.book.id
 
-    def record(self, draft: Draft, *, follows: str | None = None) -> Entry:
+    def record(self, draft: EntryDraft, *, follows: str | None = None) -> Entry:
         """Add an entry; it is on the disk when this returns.
         Order is by number, whatever the clock says.
         """
         return self.record_all([draft], follows=follows)[0]
 
-    def record_all(self, drafts: Iterable[Draft], *, follows: str | None = None) -> list[Entry]:
+    def record_all(
+        self, drafts: Iterable[EntryDraft], *, follows: str | None = None
+    ) -> list[Entry]:
         """Add entries, all or none of them.
 
         `follows` is the hash of the last entry that their verdicts know of (empty:
@@ -210,7 +212,7 @@ class Ledger:
                 return
             place = rows[-1][0]
 
-    def _check_known(self, ask: Ask, draft: Draft) -> None:
+    def _check_known(self, ask: Ask, draft: EntryDraft) -> None:
         """What is withdrawn or corrected went out before, under that name."""
         known = {
             row[0]
@@ -227,14 +229,14 @@ class Ledger:
                 hint="tacit ledger list says what is out.",
             )
 
-    def _sealed(self, draft: Draft, number: int, before: str) -> Entry:
-        said = {name: getattr(draft, name) for name in Draft.__dataclass_fields__}
+    def _sealed(self, draft: EntryDraft, number: int, before: str) -> Entry:
+        said = {name: getattr(draft, name) for name in EntryDraft.__dataclass_fields__}
         entry = Entry(**said, number=number, at=self._now().astimezone(UTC), before=before, hash="")
         own = self.key.mac("entry", canonical(content(entry)).encode())
         return Entry(**said, number=number, at=entry.at, before=before, hash=own)
 
 
-def append(ask: Ask, book: Book, entry: Entry) -> None:
+def append(ask: Ask, book: LedgerIdentity, entry: Entry) -> None:
     """Write an entry, what it concerns, and the new end of the chain."""
     body = canonical(content(entry))
     ask(
@@ -289,7 +291,7 @@ def ledger_exists(where: str, folder: Path) -> bool:
         store.close()
 
 
-def store_of(where: str, folder: Path) -> Store:
+def store_of(where: str, folder: Path) -> LedgerStore:
     """The database of a ledger, not yet opened."""
     if where.startswith(POSTGRES):
         from tacit.ledger.postgres import PostgresStore
@@ -310,7 +312,7 @@ def no_ledger(where: str) -> NoLedger:
 
 def begin(ask: Ask, key: Key) -> None:
     """Fill the tables of a new ledger."""
-    book, begun = Book(key, secrets.token_hex(16), ""), time_text(datetime.now(UTC))
+    book, begun = LedgerIdentity(key, secrets.token_hex(16), ""), time_text(datetime.now(UTC))
     ask(
         "INSERT INTO tacit_ledger (one, format, id, begun, proof) VALUES (1, ?, ?, ?, ?)",
         FORMAT,

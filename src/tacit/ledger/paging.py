@@ -8,9 +8,9 @@ import json
 from array import array
 from collections.abc import Iterator, Sequence
 
+from tacit.ledger.checked_rows import changed, rows_to_entries
 from tacit.ledger.entries import Entry, is_plain
 from tacit.ledger.ledger import Ledger
-from tacit.ledger.reading import changed, rows_to_entries
 from tacit.ledger.store import chunks
 from tacit.model.jobs import Job
 from tacit.model.recipients import is_among

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from tacit.errors import DataError, EngineError, MissingExtra, TacitError
-from tacit.ledger.reading import changed
+from tacit.ledger.checked_rows import changed
 from tacit.ledger.schema import (
     APPEND_ONLY,
     REFUSE,
@@ -17,7 +17,7 @@ from tacit.ledger.schema import (
     differences,
     postgres_statements,
 )
-from tacit.ledger.store import WAIT_SECONDS, Ask, Row, Store
+from tacit.ledger.store import WAIT_SECONDS, Ask, LedgerStore, Row
 
 LOCK = 0x7AC17_1ED  # the advisory lock of writers: the same number in every Tacit
 FRESH_SECONDS = 1.0  # how long a version of the users may be used
@@ -48,7 +48,7 @@ GUARD = (
 )  # before DELETE, UPDATE and TRUNCATE, once for a statement, as pg_trigger writes it
 
 
-class PostgresStore(Store):
+class PostgresStore(LedgerStore):
     """Tables named tacit_... in the first schema of the search path;
     writers take turns by an advisory lock.
     """

@@ -11,10 +11,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from tacit.errors import EngineError, InputError, TacitError
+from tacit.ledger.checked_rows import changed
 from tacit.ledger.key import sync_folder
-from tacit.ledger.reading import changed
 from tacit.ledger.schema import TABLES, differences, sqlite_statements
-from tacit.ledger.store import WAIT_SECONDS, Ask, Row, Store
+from tacit.ledger.store import WAIT_SECONDS, Ask, LedgerStore, Row
 
 # What SQLite refused, by the beginning of its name for it, and what to do next.
 REFUSALS = (
@@ -59,7 +59,7 @@ THINGS = (
 TROUBLE = (sqlite3.Error, UnicodeDecodeError)
 
 
-class SQLiteStore(Store):
+class SQLiteStore(LedgerStore):
     """A SQLite file in write-ahead mode; a commit waits until the disk has it."""
 
     def __init__(self, path: Path, shown: str) -> None:

@@ -15,7 +15,7 @@ Ask = Callable[..., list[Row]]  # a statement with ? for each value, and the val
 WAIT_SECONDS = 30  # for another writer to finish
 
 
-class Store(ABC):
+class LedgerStore(ABC):
     """A database with the tables of a ledger. Safe for threads: one transaction at a time."""
 
     where: str  # as the plan writes it, without a password

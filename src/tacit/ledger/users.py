@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InputError, did_you_mean
+from tacit.ledger.checked_rows import NO_HEAD, LedgerIdentity, changed, same
 from tacit.ledger.entries import canonical, check_name, time_text
-from tacit.ledger.reading import NO_HEAD, Book, changed, same
 from tacit.ledger.store import Ask
 from tacit.ledger.verifier import ITERATIONS, SALT, Verifier, verifier_from, verifier_of
 from tacit.model.recipients import folded
@@ -68,7 +68,7 @@ class User:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredUser:
     """A user as kept: with the keyed hash of the token, and what SCRAM is checked by, which rows
     of older tokens do not have.
     """
@@ -76,7 +76,7 @@ class Kept:
     user: User
     token: str
     scram: str | None = None
-    older: Kept | None = None  # the token before this one, which is taken for some time still
+    older: StoredUser | None = None  # the token before this one, which is taken for some time still
 
     def body(self) -> str:
         """What the seal of the row is made of."""
@@ -97,7 +97,7 @@ class Kept:
             said["older"] = self.older.said()
         return said
 
-    def each(self) -> Iterator[Kept]:
+    def each(self) -> Iterator[StoredUser]:
         """The user by each of the tokens that are taken."""
         for one in (self, self.older):
             if one is not None and self.user.revoked is None and not one.user.expired():
@@ -105,12 +105,12 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownUsers:
     """Users who were not revoked, as they were in some version of the store."""
 
     version: object
     by_token: Mapping[str, User]
-    by_name: Mapping[str, Kept]
+    by_name: Mapping[str, StoredUser]
     ever: frozenset[str]  # the folded names of all, also of those who were revoked
 
 
@@ -127,7 +127,7 @@ class Users:
     def __init__(self, ledger: Ledger) -> None:
         self._store = ledger.store
         self._book = ledger.book
-        self._known: Known | None = None
+        self._known: KnownUsers | None = None
         self._newest = NOBODY  # lists never grow younger
         self._lock = threading.Lock()
 
@@ -167,7 +167,7 @@ class Users:
         with self._store.writing() as ask:
             kept = _read(ask, self._book)
             _refuse_taken(name, kept)
-            made = Kept(user, self._hashed(token), str(verifier_of(token)))
+            made = StoredUser(user, self._hashed(token), str(verifier_of(token)))
             _write(ask, self._book, {**kept, name: made}, name)
         return token
 
@@ -189,7 +189,7 @@ class Users:
             older = replace(before, user=replace(before.user, expires=until), older=None)
             # Of one user all have one salt: a client is told one, whichever token it has.
             known = verifier_from(before.scram or "")
-            made = Kept(
+            made = StoredUser(
                 replace(before.user, issued=now, expires=expires),
                 self._hashed(token),
                 str(verifier_of(token, known.salt if known else None)),
@@ -263,7 +263,7 @@ class Users:
         """
         return self._store.version()
 
-    def _now(self) -> Known:
+    def _now(self) -> KnownUsers:
         now = self._store.version()
         with self._lock:
             if self._known is None or self._known.version != now:
@@ -275,7 +275,7 @@ class Users:
                 known = {name: one for name, one in kept.items() if one.user.revoked is None}
                 tokens = {each.token: each.user for one in known.values() for each in one.each()}
                 ever = frozenset(map(folded, kept))
-                self._known = Known(now, tokens, known, ever)
+                self._known = KnownUsers(now, tokens, known, ever)
             return self._known
 
     def _hashed(self, token: str) -> str:
@@ -291,7 +291,7 @@ def check_expiry(expires: datetime | None) -> None:
         )
 
 
-def _of(name: str, kept: Mapping[str, Kept]) -> Kept:
+def _of(name: str, kept: Mapping[str, StoredUser]) -> StoredUser:
     if name not in kept:
         raise InputError(
             f"there is no user {name!r}.",
@@ -314,7 +314,7 @@ def check_attribute(name: str, value: str) -> None:
         )
 
 
-def _refuse_taken(name: str, kept: Mapping[str, Kept]) -> None:
+def _refuse_taken(name: str, kept: Mapping[str, StoredUser]) -> None:
     """Nobody has this name: also in other letters, which whoever reads the list or the log would
     take for the same one.
     """
@@ -331,7 +331,7 @@ def _refuse_taken(name: str, kept: Mapping[str, Kept]) -> None:
         )
 
 
-def users_fault(ask: Ask, book: Book) -> str | None:
+def users_fault(ask: Ask, book: LedgerIdentity) -> str | None:
     """What is wrong with the list of users, if anything."""
     rows = ask("SELECT name, body, mac FROM tacit_users ORDER BY name")
     for name, body, mac in rows:
@@ -359,16 +359,16 @@ def _version(ask: Ask) -> int:
     return int(ask("SELECT version FROM tacit_users_head")[0][0])
 
 
-def list_seal(book: Book, version: int, seals: Collection[str]) -> str:
+def list_seal(book: LedgerIdentity, version: int, seals: Collection[str]) -> str:
     """What the end of the list has to carry: it ties the rows together."""
     return book.key.mac("users", canonical([book.id, version, sorted(seals)]).encode())
 
 
-def _row_seal(book: Book, body: str) -> str:
+def _row_seal(book: LedgerIdentity, body: str) -> str:
     return book.key.mac("user", f"{book.id} {body}".encode("utf-8", "surrogateescape"))
 
 
-def _read(ask: Ask, book: Book) -> dict[str, Kept]:
+def _read(ask: Ask, book: LedgerIdentity) -> dict[str, StoredUser]:
     """All users; a DataError where someone else wrote to their list."""
     if (fault := users_fault(ask, book)) is not None or book.head(ask) is None:
         raise changed(book.where, fault or NO_HEAD)
@@ -377,11 +377,11 @@ def _read(ask: Ask, book: Book) -> dict[str, Kept]:
     }
 
 
-def _kept(said: dict[str, Any]) -> Kept:
+def _kept(said: dict[str, Any]) -> StoredUser:
     def time(name: str) -> datetime | None:
         return datetime.fromisoformat(said[name]) if said.get(name) else None
 
-    return Kept(
+    return StoredUser(
         User(
             said["name"],
             tuple(said["roles"]),
@@ -399,7 +399,7 @@ def _kept(said: dict[str, Any]) -> Kept:
     )
 
 
-def _write(ask: Ask, book: Book, kept: dict[str, Kept], *names: str) -> None:
+def _write(ask: Ask, book: LedgerIdentity, kept: dict[str, StoredUser], *names: str) -> None:
     """Write the rows of some names, and the end of the list."""
     for name in names:
         body = kept[name].body()

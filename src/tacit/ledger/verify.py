@@ -9,8 +9,8 @@ from itertools import islice
 from typing import Any
 
 from tacit.errors import InputError
+from tacit.ledger.checked_rows import NO_HEAD, PAGE, Head, LedgerIdentity, concerned
 from tacit.ledger.entries import HEX, Entry, identity, parsed, time_text
-from tacit.ledger.reading import NO_HEAD, PAGE, Book, Head, concerned
 from tacit.ledger.store import Ask, Row
 from tacit.ledger.users import NOBODY, users_fault
 from tacit.model.jobs import Job
@@ -66,7 +66,7 @@ class Verified:
 
 
 @dataclass(slots=True)
-class Walk:
+class ChainWalk:
     """Where the walk along the chain is:
     the entry before, when it was made, and what is worth noting.
     """
@@ -81,7 +81,12 @@ class Walk:
 
 
 def verify(
-    ask: Ask, book: Book, expect: str | None = None, job: Job | None = None, *, users: int = NOBODY
+    ask: Ask,
+    book: LedgerIdentity,
+    expect: str | None = None,
+    job: Job | None = None,
+    *,
+    users: int = NOBODY,
 ) -> Verified:
     """All faults (the first hundred), and notes."""
     if expect is not None and not HEX.fullmatch(expect):
@@ -89,7 +94,7 @@ def verify(
             f"{expect[:80]!r} is not a hash of a ledger.",
             hint="Write the 64 digits that tacit ledger verify printed.",
         )
-    walk = Walk(0, book.empty(), expect=expect)
+    walk = ChainWalk(0, book.empty(), expect=expect)
     found = list(islice(_all(ask, book, walk, job), MOST))
     head = book.head(ask)
     version = NOBODY if head is None else head.users
@@ -107,12 +112,12 @@ def verify(
     return Verified(walk.number, walk.hash, tuple(found), tuple(walk.notes), walk.expected, version)
 
 
-def faults(ask: Ask, book: Book) -> Iterator[Fault]:
+def faults(ask: Ask, book: LedgerIdentity) -> Iterator[Fault]:
     """What is wrong with the entries, the first first."""
-    return _chain(ask, book, Walk(0, book.empty()), None)
+    return _chain(ask, book, ChainWalk(0, book.empty()), None)
 
 
-def _all(ask: Ask, book: Book, walk: Walk, job: Job | None) -> Iterator[Fault]:
+def _all(ask: Ask, book: LedgerIdentity, walk: ChainWalk, job: Job | None) -> Iterator[Fault]:
     yield from _chain(ask, book, walk, job)
     if (message := users_fault(ask, book)) is not None:
         yield Fault("users", None, message)
@@ -125,7 +130,7 @@ def _all(ask: Ask, book: Book, walk: Walk, job: Job | None) -> Iterator[Fault]:
         )
 
 
-def _chain(ask: Ask, book: Book, walk: Walk, job: Job | None) -> Iterator[Fault]:
+def _chain(ask: Ask, book: LedgerIdentity, walk: ChainWalk, job: Job | None) -> Iterator[Fault]:
     head = book.head(ask)
     if head is None:
         yield Fault("head", None, NO_HEAD)
@@ -154,7 +159,7 @@ def _chain(ask: Ask, book: Book, walk: Walk, job: Job | None) -> Iterator[Fault]
         yield Fault("index", number, f"entry {number} is listed for a table, but is not there.")
 
 
-def _strays(ask: Ask, walk: Walk) -> Iterator[Fault]:
+def _strays(ask: Ask, walk: ChainWalk) -> Iterator[Fault]:
     for (number,) in ask("SELECT number FROM tacit_entries WHERE number < 1 ORDER BY number"):
         yield Fault(
             "foreign", number, f"entry {number} was not recorded by Tacit: entries begin with 1."
@@ -173,7 +178,9 @@ def _listed(ask: Ask, first: int, last: int) -> dict[int, set[tuple[str, str]]]:
     return found
 
 
-def _row(book: Book, walk: Walk, row: Row, listed: set[tuple[str, str]]) -> Iterator[Fault]:
+def _row(
+    book: LedgerIdentity, walk: ChainWalk, row: Row, listed: set[tuple[str, str]]
+) -> Iterator[Fault]:
     """One entry against the one before it; the walk moves on."""
     number, kind, release, body, own = row
     before, gap = walk.hash, number != walk.number + 1
@@ -202,7 +209,7 @@ def _row(book: Book, walk: Walk, row: Row, listed: set[tuple[str, str]]) -> Iter
     _watch(walk, entry)
 
 
-def _watch(walk: Walk, entry: Entry) -> None:
+def _watch(walk: ChainWalk, entry: Entry) -> None:
     """Note a clock that went backwards: order is by number, so nothing is lost by it."""
     if walk.at is not None and entry.at < walk.at:
         walk.backwards += 1
@@ -214,7 +221,7 @@ def _watch(walk: Walk, entry: Entry) -> None:
     walk.at = entry.at
 
 
-def _ending(head: Head | None, walk: Walk, book: Book) -> Iterator[Fault]:
+def _ending(head: Head | None, walk: ChainWalk, book: LedgerIdentity) -> Iterator[Fault]:
     """Does the chain end where the head says?"""
     if head is None or head[:2] == (walk.number, walk.hash):
         return

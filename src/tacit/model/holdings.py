@@ -11,7 +11,7 @@ from tacit.model.verdict import Assumption
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldRelease:
     """A release that is out: by an entry of the ledger, or (`entry` None) because the plan says so.
 
     `to` are its recipients, nobody means the public. `definition`, `answer` and `people` are the
@@ -37,10 +37,12 @@ class Held:
         return not self.to or have_common(self.to, group)
 
     @property
-    def told(self) -> str:
+    def release_text(self) -> str:
         """The release with its entry.
 
-        >>> Held("male", "view", frozenset({"patients"}), entry=3, at=datetime(2026, 11, 2)).told
+        >>> HeldRelease(
+        ...     "male", "view", frozenset({"patients"}), entry=3, at=datetime(2026, 11, 2)
+        ... ).release_text
         'male (entry 3, 2026-11-02)'
         """
         if self.entry is None or self.at is None:
@@ -55,7 +57,7 @@ class Adversary:
     """
 
     who: tuple[str, ...]
-    held: tuple[Held, ...]
+    held: tuple[HeldRelease, ...]
     new: tuple[str, ...]
 
     @property
@@ -79,7 +81,7 @@ class Problem:
 
     code: str
     text: str
-    held: Held
+    held: HeldRelease
     by_others: bool = False  # another definition may judge it
 
 
@@ -90,11 +92,13 @@ class Hand:
     """
 
     adversary: Adversary
-    joined: tuple[Held, ...] = ()
+    joined: tuple[HeldRelease, ...] = ()
     problems: tuple[Problem, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     warnings: tuple[str, ...] = ()
-    corrected: tuple[Held, ...] = ()  # was wrong, and they have the correction too, or get it
+    corrected: tuple[
+        HeldRelease, ...
+    ] = ()  # was wrong, and they have the correction too, or get it
 
     @property
     def who(self) -> tuple[str, ...]:
@@ -117,13 +121,13 @@ class Hand:
         return (*self.names, *self.new)
 
 
-def in_words(held: Sequence[Held]) -> str:
+def in_words(held: Sequence[HeldRelease]) -> str:
     """Some releases with their entries.
 
-    >>> in_words([Held("a", "view", frozenset()), Held("b", "view", frozenset())])
+    >>> in_words([HeldRelease("a", "view", frozenset()), HeldRelease("b", "view", frozenset())])
     'a and b'
     """
-    names = list(dict.fromkeys(one.told for one in held))
+    names = list(dict.fromkeys(one.release_text for one in held))
     return (
         names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
     )

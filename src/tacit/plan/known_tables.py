@@ -90,7 +90,7 @@ def known_tables(plan: Plan, engine: Callable[[], Engine], *, by_rows: bool = Tr
     """
     there = [table for table in plan.tables.values() if not by_rows or is_looked_at(plan, table)]
     if there:
-        found = Asked(plan, opened(engine), there, by_rows).known()
+        found = TableSource(plan, opened(engine), there, by_rows).known()
     else:
         relations = relations_of(plan.tables, mark=plan.mark)
         foreign_keys = {name: table.foreign_keys for name, table in plan.tables.items()}
@@ -108,7 +108,7 @@ def known_tables(plan: Plan, engine: Callable[[], Engine], *, by_rows: bool = Tr
     return replace(found, assumptions=(*found.assumptions, *((AS_DECLARED,) if unasked else ())))
 
 
-class Asked:
+class TableSource:
     """A source that is asked for some tables of a plan."""
 
     def __init__(self, plan: Plan, engine: Engine, tables: Sequence[Table], by_rows: bool) -> None:

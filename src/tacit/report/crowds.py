@@ -17,11 +17,17 @@ from tacit.families.overlaps.stages import Stages
 from tacit.families.words import listed, people, plural
 from tacit.model.numbers import percent, percent_exactly, plain
 from tacit.model.verdict import Audience, Verdict
-from tacit.report.charts.beliefs import above_in, beliefs_chart
-from tacit.report.charts.portrait import Chart
-from tacit.report.charts.shares import called, crowds_chart, group_name, shares_chart, value_words
+from tacit.report.charts.belief_chart import above_in, beliefs_chart
+from tacit.report.charts.portrait_chart import Chart
+from tacit.report.charts.share_chart import (
+    crowds_chart,
+    group_name,
+    person_by_key,
+    shares_chart,
+    value_words,
+)
 from tacit.report.charts.upset import upset_chart
-from tacit.report.queries import Rows
+from tacit.report.query_evidence import MarkedRows
 
 AT_LEAST = "at least "
 MOST_ROWS = 8
@@ -57,7 +63,7 @@ WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CrowdStep:
     """The most exposed person after a release: the largest share in percent and the value that
     has it, or why there is none.
     """
@@ -74,7 +80,7 @@ class Course:
     """How the largest share of the most exposed person went, release by release."""
 
     who: str
-    steps: tuple[Step, ...]
+    steps: tuple[CrowdStep, ...]
 
 
 def gamma(verdicts: Sequence[Verdict]) -> Fraction | None:
@@ -86,7 +92,7 @@ def gamma(verdicts: Sequence[Verdict]) -> Fraction | None:
 # -- who is above gamma ----------------------------------------------------------------------------
 
 
-def above(verdict: Verdict) -> Rows | None:
+def above(verdict: Verdict) -> MarkedRows | None:
     """The people above gamma with their values: it names them.
     None where the story has told of the only one.
     """
@@ -99,7 +105,7 @@ def above(verdict: Verdict) -> Rows | None:
         (who(one["person"]), value_words(one["value"]), belief_text(one["after"], limit))
         for one in found[:MOST_ROWS]
     ]
-    return Rows(
+    return MarkedRows(
         f"above {percent_exactly(limit)}",
         (key, "has", "share of the tables"),
         tuple(rows),
@@ -125,7 +131,7 @@ def who(key: Any) -> str:
     >>> who("Donald"), who([7, "B"])
     ('Donald', '7 B')
     """
-    return called(key if isinstance(key, list | tuple) else (key,))
+    return person_by_key(key if isinstance(key, list | tuple) else (key,))
 
 
 def belief_text(
@@ -161,7 +167,7 @@ def course(stages: Stages | None, limit: Fraction, *, owner: bool) -> Course | N
         found = one.largest.get(class_)
         if found is None:
             steps.append(
-                Step(
+                CrowdStep(
                     one.release,
                     None,
                     "",
@@ -171,7 +177,7 @@ def course(stages: Stages | None, limit: Fraction, *, owner: bool) -> Course | N
         else:
             value = value_words(stages.values[found.value]) if owner else ""
             steps.append(
-                Step(
+                CrowdStep(
                     one.release,
                     found.least,
                     percent(found.least, beside=limit),
@@ -193,7 +199,7 @@ def sizes(verdict: Verdict) -> Mapping[int, int]:
     return dict(verdict.measured.get("sizes", {}))
 
 
-def smallest_crowds(verdict: Verdict, *, owner: bool) -> Rows | None:
+def smallest_crowds(verdict: Verdict, *, owner: bool) -> MarkedRows | None:
     """The smallest crowds: who is in them for the owner, else how many there are of which size."""
     sets = sorted(verdict.personal.get("sets", ()), key=len)
     if not sets or not owner:
@@ -201,10 +207,12 @@ def smallest_crowds(verdict: Verdict, *, owner: bool) -> Rows | None:
         if not counted:
             return None
         rows = [(f"{size:,}", f"{many:,}") for size, many in counted]
-        return Rows("the smallest crowds", ("people", "crowds"), tuple(rows), ("",) * len(rows))
+        return MarkedRows(
+            "the smallest crowds", ("people", "crowds"), tuple(rows), ("",) * len(rows)
+        )
     rows = [(f"{len(one):,}", some_names(one)) for one in sets[:MOST_CROWDS]]
     caption = "the crowds" if len(sets) <= MOST_CROWDS else f"the smallest of {len(sets):,} crowds"
-    return Rows(caption, ("people", "who"), tuple(rows), ("",) * len(rows))
+    return MarkedRows(caption, ("people", "who"), tuple(rows), ("",) * len(rows))
 
 
 def some_names(keys: Sequence[Any]) -> str:

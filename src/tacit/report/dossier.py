@@ -17,22 +17,22 @@ from typing import Any
 from tacit import __version__
 from tacit.checking.assess import assess
 from tacit.checking.holdings.ledgers import ledger_of
-from tacit.checking.recording.defined import definition_of
-from tacit.checking.recording.rechecking import Compared
+from tacit.checking.recording.recheck import LedgerComparison
+from tacit.checking.recording.release_identity import definition_of
 from tacit.errors import InputError, TacitError, did_you_mean
+from tacit.ledger.checked_rows import Changed
 from tacit.ledger.entries import GIVES, Entry, canonical, time_text
 from tacit.ledger.key import Key
 from tacit.ledger.paging import size
-from tacit.ledger.reading import Changed
 from tacit.model.jobs import Job
 from tacit.model.verdict import Audience, Verdict
-from tacit.plan.opened import OpenPlan
-from tacit.plan.owned import owners_files
+from tacit.plan.open_plan import OpenPlan
+from tacit.plan.owned_files import owners_files
 from tacit.plan.plan import Plan
-from tacit.report.html.cards import Grid
+from tacit.report.html.cards import HtmlGrid
 from tacit.report.html.page import Sealing, render
-from tacit.report.html.record import called, numbers, shown
-from tacit.report.tested import tried_on
+from tacit.report.html.record_page import check_name, numbers, shown
+from tacit.report.trials import tried_on
 
 FORMAT = 1
 SAID = re.compile(r'<meta name="tacit-dossier" content="([^"]*)">')
@@ -214,7 +214,7 @@ def refuse_changed(plan: Plan, entry: Entry, key: Key, job: Job) -> None:
             f"the plan says something else under {release} than what went out.", hint=hint
         )
     with OpenPlan(plan, job) as opened:
-        causes = Compared(opened, key, ()).changed(entry)
+        causes = LedgerComparison(opened, key, ()).changed(entry)
     for one in causes:
         if one.code == "data-changed":
             raise InputError(f"{one.text}.", hint=hint)
@@ -247,10 +247,10 @@ def refuse_missing(plan: Plan, now: Mapping[str, str], then: Mapping[str, str]) 
 def in_words(verdict: Verdict) -> str:
     """A verdict in a line, without personal values."""
     measured = numbers(verdict.measured)
-    return f"{called(verdict)}: {verdict.status}" + (f", {measured}" if measured else "")
+    return f"{check_name(verdict)}: {verdict.status}" + (f", {measured}" if measured else "")
 
 
-def entry_grid(entry: Entry) -> Grid:
+def entry_grid(entry: Entry) -> HtmlGrid:
     """The ledger's entry, fact by fact."""
     judged = ", ".join(f"{one.name or one.check} {one.status}" for one in entry.verdicts)
     rows = [
@@ -265,7 +265,7 @@ def entry_grid(entry: Entry) -> Grid:
         ("what was wrong before", entry.wrong),
         ("keyed hash of the entry", entry.hash),
     ]
-    return Grid("The ledger's entry", ["fact", "value"], [one for one in rows if one[1]])
+    return HtmlGrid("The ledger's entry", ["fact", "value"], [one for one in rows if one[1]])
 
 
 def seal_of(text: str, key: Key) -> str:

@@ -16,17 +16,17 @@ from rich.text import Text
 
 from tacit.families.queries.facts import Fact
 from tacit.families.words import listed, plural
-from tacit.families.worlds.listing import ListedWorld, Listing, Plausible
+from tacit.families.worlds.listing import ListedWorld, Plausible, WorldListing
 from tacit.families.worlds.runs.explain import TEMPLATES_EXPLAIN, ExplainedWorlds
 from tacit.families.worlds.templates import Templates
 from tacit.model.numbers import percents
 from tacit.model.verdict import Audience
-from tacit.report import worlds
-from tacit.report.charts.portrait import Chart
-from tacit.report.charts.worlds import Share, counts_chart, secrets_chart, share
+from tacit.report import world_evidence
+from tacit.report.charts.portrait_chart import Chart
+from tacit.report.charts.world_chart import SecretShare, counts_chart, secrets_chart, share
 from tacit.report.html.pages import render_page, write_page
-from tacit.report.queries import NEW, text_row
-from tacit.report.terminal.parts import STYLES, WORDS, gauge, hanging, two_sides
+from tacit.report.query_evidence import NEW, text_row
+from tacit.report.terminal.text_parts import STYLES, WORDS, gauge, hanging, two_sides
 
 BAR = 12  # letters of a bar
 WIDE = 80  # columns of a terminal in which before and after stand side by side
@@ -57,7 +57,9 @@ def show(found: ExplainedWorlds, console: Console, audience: Audience = "owner")
     owner = audience == "owner"
     note = "owner's view: contains personal values" if owner else "no personal values shown"
     console.print(
-        two_sides(Text(worlds.title(found.verdict, owner), style="bold"), Text(note, style="dim"))
+        two_sides(
+            Text(world_evidence.title(found.verdict, owner), style="bold"), Text(note, style="dim")
+        )
     )
     if case := which_case(found, owner):
         console.print(Text(case))
@@ -102,7 +104,7 @@ def which_case(found: ExplainedWorlds, owner: bool) -> str:
     )
 
 
-def numbers(shown: Listing) -> list[tuple[str, str]]:
+def numbers(shown: WorldListing) -> list[tuple[str, str]]:
     """How many worlds and secrets there are before and after."""
     return [
         ("Databases", _counted(shown.before, shown.after, "too many to be counted")),
@@ -125,7 +127,7 @@ def is_boolean(found: ExplainedWorlds) -> bool:
     return all(not part.head for part in found.setting.secret.parts)
 
 
-def secrets_shown(shown: Listing) -> list[Plausible]:
+def secrets_shown(shown: WorldListing) -> list[Plausible]:
     """The secrets with the most worlds, and the one of the data."""
     first = list(shown.secrets[:MOST_SECRETS])
     return first + [one for one in shown.secrets[MOST_SECRETS:] if one.is_data]
@@ -149,7 +151,7 @@ def show_secrets(found: ExplainedWorlds, console: Console) -> None:
     some = secrets_shown(shown)
     shares = [(share(one.before, shown.before), share(one.after, shown.after)) for one in some]
     widest = max(max(pair) for pair in shares)
-    texts = [worlds.secret_text(one.rows, boolean=is_boolean(found)) for one in some]
+    texts = [world_evidence.secret_text(one.rows, boolean=is_boolean(found)) for one in some]
     grid = Grid.grid(padding=(0, 2, 0, 0))
     if console.width >= WIDE:
         grid.add_row("", Text("before", style="dim"), "", Text("after", style="dim"), "")
@@ -210,7 +212,7 @@ def _data_mark(is_data: bool, space: str = "") -> Text:
 # -- worlds ----------------------------------------------------------------------------------------
 
 
-def which_worlds(shown: Listing) -> str:
+def which_worlds(shown: WorldListing) -> str:
     """What the listed worlds are."""
     if shown.complete:
         return "All possible databases before"
@@ -251,7 +253,7 @@ def _line_of(
         number,
         one.after,
         one.is_data,
-        worlds.secret_text(one.secret, boolean=boolean),
+        world_evidence.secret_text(one.secret, boolean=boolean),
         tuple(kept),
         tuple(fewer),
         left,
@@ -379,7 +381,7 @@ def render(found: ExplainedWorlds, audience: Audience) -> str:
         "explained_worlds_page.html",
         audience,
         found=found,
-        title=worlds.title(found.verdict, owner),
+        title=world_evidence.title(found.verdict, owner),
         case=which_case(found, owner),
         numbers=numbers(shown) if shown else [],
         charts=charts(found, owner),
@@ -415,7 +417,11 @@ def charts(found: ExplainedWorlds, owner: bool) -> list[Chart]:
     drawn = [counts_chart(counted)]
     if owner and shown.secrets and shown.before is not None and shown.after is not None:
         some = [
-            Share(worlds.secret_text(one.rows, boolean=is_boolean(found)), one.before, one.after)
+            SecretShare(
+                world_evidence.secret_text(one.rows, boolean=is_boolean(found)),
+                one.before,
+                one.after,
+            )
             for one in secrets_shown(shown)
         ]
         drawn.append(secrets_chart(some, shown.before, shown.after))
@@ -432,7 +438,7 @@ def secret_rows(found: ExplainedWorlds) -> Sequence[tuple[str, str, str, bool]]:
     boolean = is_boolean(found)
     return [
         (
-            worlds.secret_text(one.rows, boolean=boolean),
+            world_evidence.secret_text(one.rows, boolean=boolean),
             f"{one.before:,}",
             f"{one.after:,}",
             one.is_data,

@@ -14,8 +14,8 @@ from tacit.model.schema import (
     MaskHierarchy,
     RangeHierarchy,
 )
-from tacit.starter.guessing import Guess
-from tacit.starter.looking import Facts
+from tacit.starter.guessing import ColumnGuess
+from tacit.starter.survey import ColumnProfile
 
 BANDS = 20  # about as many bands as the finest level has
 FEW = 10  # different numbers up to which they are taken as codes
@@ -31,7 +31,7 @@ FACTORS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class HierarchyProposal:
     """A hierarchy, the level to begin with, and what to know about them."""
 
     spec: HierarchySpec
@@ -40,13 +40,17 @@ class Proposal:
     level_note: str
 
 
-def coarsen(guess: Guess) -> Proposal:
+def coarsen(guess: ColumnGuess) -> HierarchyProposal:
     """A hierarchy for a quasi-identifier.
 
     >>> from tacit.starter.guessing import guess_alone
-    >>> coarsen(guess_alone(Facts("age", "integer", 99, 99, 50, Decimal(17), Decimal(90)))).spec
+    >>> coarsen(
+    ...     guess_alone(ColumnProfile("age", "integer", 99, 99, 50, Decimal(17), Decimal(90)))
+    ... ).spec
     RangeHierarchy(widths=(Decimal('5'), Decimal('10'), Decimal('20')))
-    >>> coarsen(guess_alone(Facts("zip", "text", 99, 99, 50, Decimal(5), Decimal(5), 99))).level
+    >>> coarsen(
+    ...     guess_alone(ColumnProfile("zip", "text", 99, 99, 50, Decimal(5), Decimal(5), 99))
+    ... ).level
     2
     """
     facts = guess.facts
@@ -59,11 +63,11 @@ def coarsen(guess: Guess) -> Proposal:
     return flat(facts, guess.family)
 
 
-def is_code(facts: Facts, family: str) -> bool:
+def is_code(facts: ColumnProfile, family: str) -> bool:
     """Whether the first characters say the most:
     postal codes, numbers of places, digits of one length.
 
-    >>> is_code(Facts("city", "text", 99, 99, 9, Decimal(4), Decimal(9)), "place")
+    >>> is_code(ColumnProfile("city", "text", 99, 99, 9, Decimal(4), Decimal(9)), "place")
     False
     """
     if not facts.values or longest(facts) is None:
@@ -75,7 +79,7 @@ def is_code(facts: Facts, family: str) -> bool:
     return facts.kind == "text" and facts.digits == facts.values and facts.low == facts.high != 1
 
 
-def is_measured(facts: Facts, family: str) -> bool:
+def is_measured(facts: ColumnProfile, family: str) -> bool:
     """Whether bands make sense: numbers that are no codes, and of a size that can be written."""
     if not facts.values:
         return family == "age"
@@ -84,26 +88,28 @@ def is_measured(facts: Facts, family: str) -> bool:
     return all(len(f"{width:f}") <= LONGEST_WIDTH for width in widths(facts, family))
 
 
-def dates(guess: Guess) -> Proposal:
+def dates(guess: ColumnGuess) -> HierarchyProposal:
     """Months and years; births also decades."""
     if guess.family == "birth":
-        return Proposal(
+        return HierarchyProposal(
             DateHierarchy(("month", "year", "decade")), 2, "month, year, decade, then *", "the year"
         )
-    return Proposal(DateHierarchy(("month", "year")), 2, "month, year, then *", "the year")
+    return HierarchyProposal(DateHierarchy(("month", "year")), 2, "month, year, then *", "the year")
 
 
-def masked(facts: Facts) -> Proposal:
+def masked(facts: ColumnProfile) -> HierarchyProposal:
     """Characters hidden from the right, about half of them to begin with."""
     length = longest(facts) or USUAL_CODE
     hidden = max(1, length // 2)
     note = f"the last characters hidden one by one; level {length} hides all"
     if facts.kind == "integer" and facts.low is not None and len(str(facts.low)) < length:
         note += ". Some are shorter: if leading zeros were lost, store the column as text"
-    return Proposal(MaskHierarchy("right"), hidden, note, f"{hidden} of {length} characters hidden")
+    return HierarchyProposal(
+        MaskHierarchy("right"), hidden, note, f"{hidden} of {length} characters hidden"
+    )
 
 
-def longest(facts: Facts) -> int | None:
+def longest(facts: ColumnProfile) -> int | None:
     """How many characters a code has at most; None where it is no code."""
     if facts.kind not in ("integer", "text") or facts.low is None or facts.high is None:
         return None
@@ -113,11 +119,11 @@ def longest(facts: Facts) -> int | None:
     return length if 0 < length <= LONGEST_CODE else None
 
 
-def bands(sizes: tuple[Decimal, ...]) -> Proposal:
+def bands(sizes: tuple[Decimal, ...]) -> HierarchyProposal:
     """Bands of growing width; the second is where to begin."""
     level = min(2, len(sizes))
     listed = ", ".join(f"{size:f}" for size in sizes)
-    return Proposal(
+    return HierarchyProposal(
         RangeHierarchy(sizes),
         level,
         f"bands {listed} wide, then *",
@@ -125,19 +131,21 @@ def bands(sizes: tuple[Decimal, ...]) -> Proposal:
     )
 
 
-def widths(facts: Facts, family: str = "other") -> tuple[Decimal, ...]:
+def widths(facts: ColumnProfile, family: str = "other") -> tuple[Decimal, ...]:
     """Widths of bands, each a multiple of the one before, from what the numbers span.
 
     >>> [
     ...     str(width)
     ...     for width in widths(
-    ...         Facts("lat", "decimal", 99, 99, 90, Decimal("40.50"), Decimal("40.91"))
+    ...         ColumnProfile("lat", "decimal", 99, 99, 90, Decimal("40.50"), Decimal("40.91"))
     ...     )
     ... ]
     ['0.05', '0.10', '0.20']
     >>> [
     ...     str(width)
-    ...     for width in widths(Facts("height", "integer", 99, 99, 60, Decimal(140), Decimal(208)))
+    ...     for width in widths(
+    ...         ColumnProfile("height", "integer", 99, 99, 60, Decimal(140), Decimal(208))
+    ...     )
     ... ]
     ['5', '10', '20']
     """
@@ -167,7 +175,7 @@ def round_width(about: Decimal, *, whole: bool) -> Decimal:
     return Decimal(f"{size.normalize():f}")
 
 
-def flat(facts: Facts, family: str) -> Proposal:
+def flat(facts: ColumnProfile, family: str) -> HierarchyProposal:
     """Kept or suppressed; steps between need somebody who knows what the values mean."""
     level = 0 if facts.distinct <= KEPT else 1
     note = "one step: suppressed"
@@ -179,4 +187,4 @@ def flat(facts: Facts, family: str) -> Proposal:
         )
     elif family in ("birth", "date") and facts.kind == "text":
         note += ". Dates written as 2024-04-30 could get month and year"
-    return Proposal(FlatHierarchy(), level, note, "suppressed" if level else "as it is")
+    return HierarchyProposal(FlatHierarchy(), level, note, "suppressed" if level else "as it is")

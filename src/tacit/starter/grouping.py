@@ -22,12 +22,12 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class ValueGroups:
     """The values of a column with their rows, and for each level the label of each value.
 
     Labels are nested by construction: a level groups the labels of the one below.
 
-    >>> groups = Groups((("flu", 3), ("cold", 2), ("ulcer", 1)))
+    >>> groups = ValueGroups((("flu", 3), ("cold", 2), ("ulcer", 1)))
     >>> groups = groups.grouped(1, ["flu", "cold"], "lungs")
     >>> [(item.group, item.rows) for item in groups.items(1)]
     [('lungs', 3), ('lungs', 2), ('ulcer', 1)]
@@ -63,7 +63,7 @@ class Groups:
             count[1] += rows
         return [Item(name, groups[name], *counts[name]) for name in counts]
 
-    def grouped(self, level: int, names: Collection[str], label: str) -> Groups:
+    def grouped(self, level: int, names: Collection[str], label: str) -> ValueGroups:
         """The same with some items under one label at a level."""
         label = label.strip()
         if not names:
@@ -88,7 +88,7 @@ class Groups:
             found.append(own)
         return tuple(found)
 
-    def with_level(self) -> Groups:
+    def with_level(self) -> ValueGroups:
         """The same with one level more, in which nothing is joined yet."""
         return replace(self, levels=(*self.levels, self.below(self.height + 1)))
 
@@ -101,13 +101,13 @@ class Groups:
         return made.getvalue()
 
 
-def groups_of(values: Iterable[tuple[str, int]], rows: Iterable[Sequence[str]] = ()) -> Groups:
+def groups_of(values: Iterable[tuple[str, int]], rows: Iterable[Sequence[str]] = ()) -> ValueGroups:
     """The values of a column, grouped as the lines of a hierarchy's file say."""
     counted = tuple(values)
     known = {row[0]: tuple(row[1:]) for row in rows}
     if not known or any(name not in known for name, _ in counted):
-        return Groups(counted)
+        return ValueGroups(counted)
     columns = list(zip(*(known[name] for name, _ in counted), strict=True))
     while columns and set(columns[-1]) == {SUPPRESSED}:
         columns.pop()
-    return Groups(counted, tuple(columns))
+    return ValueGroups(counted, tuple(columns))

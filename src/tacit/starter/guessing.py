@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tacit.families.identifiers.column_words import PERSON, words_of
-from tacit.starter.looking import ENOUGH, Facts
-from tacit.starter.words import NUMBER, WHO, Family, Meaning, Role, meaning_of
+from tacit.starter.column_words import NUMBER, WHO, Family, Meaning, Role, meaning_of
+from tacit.starter.survey import ENOUGH, ColumnProfile
 
 MOST_CODES = 20  # different numbers up to which they may be codes for categories
 SHARED_BY = 5  # rows that a category of text has on average, at least
@@ -18,10 +18,10 @@ PLEASE_CHECK = "PLEASE CHECK: "
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
+class ColumnGuess:
     """A column with its role (None: it is not released) and the reason."""
 
-    facts: Facts
+    facts: ColumnProfile
     role: Role | None
     why: str
     family: Family = "other"
@@ -32,7 +32,7 @@ class Guess:
         return self.facts.name
 
 
-def guess(columns: Sequence[Facts]) -> tuple[Guess, ...]:
+def guess(columns: Sequence[ColumnProfile]) -> tuple[ColumnGuess, ...]:
     """Guess the role of every column from its name and its counts.
 
     What names do not tell is filled in cautiously: a column of different values for everybody
@@ -41,7 +41,9 @@ def guess(columns: Sequence[Facts]) -> tuple[Guess, ...]:
 
     >>> [
     ...     one.role
-    ...     for one in guess([Facts("zip", "text", 99, 99, 7), Facts("ward", "text", 99, 99, 5)])
+    ...     for one in guess(
+    ...         [ColumnProfile("zip", "text", 99, 99, 7), ColumnProfile("ward", "text", 99, 99, 5)]
+    ...     )
     ... ]
     ['quasi-identifier', 'sensitive']
     """
@@ -49,7 +51,7 @@ def guess(columns: Sequence[Facts]) -> tuple[Guess, ...]:
     return tuple(with_something_to_release(with_quasi_identifiers(with_sensitive(guesses))))
 
 
-def guess_alone(facts: Facts) -> Guess:
+def guess_alone(facts: ColumnProfile) -> ColumnGuess:
     """What a column's own name and counts say."""
     meaning = meaning_of(facts.name)
     if (
@@ -57,46 +59,48 @@ def guess_alone(facts: Facts) -> Guess:
     ):  # stays(patient): 1007, 1007, 1012
         meaning = NUMBER
     if not facts.name.strip():
-        return Guess(facts, None, "it has no name by which a plan could call it")
+        return ColumnGuess(facts, None, "it has no name by which a plan could call it")
     if facts.rows and not facts.values and (meaning is None or meaning.role != "identifier"):
-        return Guess(facts, None, "no row has a value")
+        return ColumnGuess(facts, None, "no row has a value")
     if meaning is None or (
         facts.kind == "boolean" and meaning.role == "identifier"
     ):  # insured, member: true or false tells nobody apart
         return guess_from_counts(facts)
     if facts.is_date and meaning.role == "sensitive":
-        return Guess(
+        return ColumnGuess(
             facts,
             "quasi-identifier",
             f"the date of {meaning.what} may be known; {counted(facts)}",
             "date",
         )
     why = f"its name suggests {meaning.what}; {counted(facts)}{too_telling(facts, meaning)}"
-    return Guess(facts, meaning.role, why, meaning.family)
+    return ColumnGuess(facts, meaning.role, why, meaning.family)
 
 
-def guess_from_counts(facts: Facts) -> Guess:
+def guess_from_counts(facts: ColumnProfile) -> ColumnGuess:
     """What the counts say about a column whose name says nothing."""
     if facts.is_date:
-        return Guess(
+        return ColumnGuess(
             facts, "quasi-identifier", f"dates may be known to others; {counted(facts)}", "date"
         )
     if facts.kind in ("text", "integer") and facts.is_nearly_unique:
-        return Guess(facts, "identifier", f"it singles out rows: {counted(facts)}", "record")
-    return Guess(facts, None, f"its name suggests nothing; {called(facts)}, {counted(facts)}")
+        return ColumnGuess(facts, "identifier", f"it singles out rows: {counted(facts)}", "record")
+    return ColumnGuess(
+        facts, None, f"its name suggests nothing; {type_name(facts)}, {counted(facts)}"
+    )
 
 
-def with_sensitive(guesses: Sequence[Guess]) -> list[Guess]:
+def with_sensitive(guesses: Sequence[ColumnGuess]) -> list[ColumnGuess]:
     """Where no name tells what is sensitive: the last column of categories."""
     open_ones = [one for one in guesses if one.role is None and is_category(one.facts)]
     if any(one.role == "sensitive" for one in guesses) or not open_ones:
         return list(guesses)
     why = f"{PLEASE_CHECK}no name tells what is sensitive; this is the last column of categories; "
-    chosen = Guess(open_ones[-1].facts, "sensitive", why + counted(open_ones[-1].facts))
+    chosen = ColumnGuess(open_ones[-1].facts, "sensitive", why + counted(open_ones[-1].facts))
     return [chosen if one is open_ones[-1] else one for one in guesses]
 
 
-def with_quasi_identifiers(guesses: Sequence[Guess]) -> list[Guess]:
+def with_quasi_identifiers(guesses: Sequence[ColumnGuess]) -> list[ColumnGuess]:
     """Where no name tells what others may know: all of it, up to a number that can be read."""
     if any(one.role == "quasi-identifier" for one in guesses):
         return list(guesses)
@@ -105,7 +109,7 @@ def with_quasi_identifiers(guesses: Sequence[Guess]) -> list[Guess]:
     ]
     why = f"{PLEASE_CHECK}no name tells what others may know, so this may be known; "
     chosen = {
-        one.name: Guess(one.facts, "quasi-identifier", why + counted(one.facts))
+        one.name: ColumnGuess(one.facts, "quasi-identifier", why + counted(one.facts))
         for one in may_be_known
     }
     return [
@@ -113,11 +117,16 @@ def with_quasi_identifiers(guesses: Sequence[Guess]) -> list[Guess]:
     ]
 
 
-def with_something_to_release(guesses: Sequence[Guess]) -> list[Guess]:
+def with_something_to_release(guesses: Sequence[ColumnGuess]) -> list[ColumnGuess]:
     """Where all columns were left out because their values differ:
     a plan that releases nothing would meet any check.
 
-    >>> [one.role for one in guess([Facts("a", "text", 2, 2, 2), Facts("b", "text", 2, 2, 2)])]
+    >>> [
+    ...     one.role
+    ...     for one in guess(
+    ...         [ColumnProfile("a", "text", 2, 2, 2), ColumnProfile("b", "text", 2, 2, 2)]
+    ...     )
+    ... ]
     ['quasi-identifier', 'quasi-identifier']
     """
     identifiers = [one for one in guesses if one.role == "identifier"]
@@ -130,19 +139,19 @@ def with_something_to_release(guesses: Sequence[Guess]) -> list[Guess]:
     why = f"{PLEASE_CHECK}it may be known, or be an identifier; "
     chosen = set(by_counts[:MOST_FALLBACKS])
     return [
-        Guess(one.facts, "quasi-identifier", why + counted(one.facts))
+        ColumnGuess(one.facts, "quasi-identifier", why + counted(one.facts))
         if one.name in chosen
         else one
         for one in guesses
     ]
 
 
-def is_category(facts: Facts) -> bool:
+def is_category(facts: ColumnProfile) -> bool:
     """A few values that several people share.
 
     >>> (
-    ...     is_category(Facts("ward", "text", 12, 12, 4)),
-    ...     is_category(Facts("jobs", "integer", 900, 900, 189)),
+    ...     is_category(ColumnProfile("ward", "text", 12, 12, 4)),
+    ...     is_category(ColumnProfile("jobs", "integer", 900, 900, 189)),
     ... )
     (True, False)
     """
@@ -153,13 +162,13 @@ def is_category(facts: Facts) -> bool:
     )
 
 
-def counted(facts: Facts) -> str:
+def counted(facts: ColumnProfile) -> str:
     """How many different values there are, in words.
 
     >>> (
-    ...     counted(Facts("a", "text", 12, 12, 12)),
-    ...     counted(Facts("a", "text", 12, 10, 3)),
-    ...     counted(Facts("a", "text", 0, 0, 0)),
+    ...     counted(ColumnProfile("a", "text", 12, 12, 12)),
+    ...     counted(ColumnProfile("a", "text", 12, 10, 3)),
+    ...     counted(ColumnProfile("a", "text", 0, 0, 0)),
     ... )
     ('all 12 values differ', '3 different values, 2 missing', 'no rows to count')
     """
@@ -172,14 +181,14 @@ def counted(facts: Facts) -> str:
     return f"{text}, {facts.missing:,} missing" if facts.missing else text
 
 
-def called(facts: Facts) -> str:
+def type_name(facts: ColumnProfile) -> str:
     """A column's type, in a word."""
     return {"integer": "whole numbers", "decimal": "numbers", "boolean": "true or false"}.get(
         facts.kind, facts.kind
     )
 
 
-def too_telling(facts: Facts, meaning: Meaning) -> str:
+def too_telling(facts: ColumnProfile, meaning: Meaning) -> str:
     """A warning where the sensitive values themselves single people out."""
     if (
         meaning.role == "sensitive"
@@ -191,10 +200,10 @@ def too_telling(facts: Facts, meaning: Meaning) -> str:
     return ""
 
 
-def key_of(guesses: Sequence[Guess]) -> Guess | None:
+def key_of(guesses: Sequence[ColumnGuess]) -> ColumnGuess | None:
     """The identifier that has a value of its own in every row; people's numbers before others.
 
-    >>> ids = [Facts("visit_id", "integer", 9, 9, 9), Facts("ssn", "text", 9, 9, 9)]
+    >>> ids = [ColumnProfile("visit_id", "integer", 9, 9, 9), ColumnProfile("ssn", "text", 9, 9, 9)]
     >>> key_of(guess(ids)).name
     'ssn'
     """
@@ -202,7 +211,7 @@ def key_of(guesses: Sequence[Guess]) -> Guess | None:
     return min(unique, key=lambda one: PREFERRED.index(one.family), default=None)
 
 
-def person_of(guesses: Sequence[Guess]) -> Guess | None:
+def person_of(guesses: Sequence[ColumnGuess]) -> ColumnGuess | None:
     """The column that tells people apart: a number given to a person,
     even if repeated, else the key.
     """

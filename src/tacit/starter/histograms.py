@@ -14,8 +14,8 @@ from tacit.engines.base import Engine
 from tacit.engines.sql import shapes
 from tacit.engines.sql.shapes_histograms import bin_counts, month, value_counts
 from tacit.families.microdata.hierarchy import value_text
-from tacit.starter.guessing import Guess
-from tacit.starter.looking import AT_ONCE, Facts
+from tacit.starter.guessing import ColumnGuess
+from tacit.starter.survey import AT_ONCE, ColumnProfile
 
 BINS = 12
 TOP = 8  # values that are shown by themselves
@@ -29,7 +29,7 @@ Counted = tuple[tuple[Any, int], ...]  # values with their rows, the most freque
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class HistogramBar:
     """How many rows have a value, or one of a band of them."""
 
     label: str
@@ -43,12 +43,12 @@ class Histogram:
     """
 
     kind: Literal["numbers", "dates", "values", "none"]
-    bars: tuple[Bar, ...] = ()
+    bars: tuple[HistogramBar, ...] = ()
     others: int = 0
     why: str = ""
 
 
-def is_shown(guess: Guess) -> bool:
+def is_shown(guess: ColumnGuess) -> bool:
     """Whether values of a column may be shown: not those that tell who somebody is."""
     facts = guess.facts
     if guess.role == "identifier" or not facts.values:
@@ -56,10 +56,10 @@ def is_shown(guess: Guess) -> bool:
     return facts.is_number or facts.is_date or not (facts.is_nearly_unique and facts.rows > 1)
 
 
-def unseen(guess: Guess) -> Histogram:
+def unseen(guess: ColumnGuess) -> Histogram:
     """Instead of a histogram: why there is none.
 
-    >>> unseen(Guess(Facts("name", "text", 9, 9, 9), "identifier", "")).why
+    >>> unseen(ColumnGuess(ColumnProfile("name", "text", 9, 9, 9), "identifier", "")).why
     'every value differs: its values tell who somebody is, so none is shown'
     """
     facts = guess.facts
@@ -73,7 +73,7 @@ def unseen(guess: Guess) -> Histogram:
 def histograms(
     engine: Engine,
     table: str,
-    guesses: Sequence[Guess],
+    guesses: Sequence[ColumnGuess],
     tell: Callable[[float], None] = lambda share: None,
 ) -> tuple[dict[str, Histogram], dict[str, Counted]]:
     """A histogram of every column, and the most frequent values of those that may be shown.
@@ -108,12 +108,12 @@ class Bins:
     labels: tuple[str, ...]
 
 
-def bins_of(facts: Facts) -> Bins:
+def bins_of(facts: ColumnProfile) -> Bins:
     """At most twelve bands of equal width; those of whole numbers begin and end with whole numbers.
 
-    >>> bins_of(Facts("age", "integer", 99, 99, 50, Decimal(17), Decimal(90))).labels[:2]
+    >>> bins_of(ColumnProfile("age", "integer", 99, 99, 50, Decimal(17), Decimal(90))).labels[:2]
     ('17-23', '24-30')
-    >>> bins_of(Facts("sex", "integer", 99, 99, 2, Decimal(0), Decimal(1)))
+    >>> bins_of(ColumnProfile("sex", "integer", 99, 99, 2, Decimal(0), Decimal(1)))
     Bins(edges=(Decimal('1'),), labels=('0', '1'))
     """
     low, high = facts.low or Decimal(0), facts.high or Decimal(0)
@@ -140,7 +140,9 @@ def rounded(number: Decimal, span: Decimal) -> Decimal:
     return Decimal(f"{round(number, digits).normalize():f}") if digits else Decimal(round(number))
 
 
-def number_histograms(engine: Engine, table: str, columns: Sequence[Facts]) -> dict[str, Histogram]:
+def number_histograms(
+    engine: Engine, table: str, columns: Sequence[ColumnProfile]
+) -> dict[str, Histogram]:
     """The histograms of columns of numbers."""
     found: dict[str, Histogram] = {}
     for begin in range(0, len(columns), AT_ONCE):
@@ -149,7 +151,7 @@ def number_histograms(engine: Engine, table: str, columns: Sequence[Facts]) -> d
             next(engine.rows(bin_counts(table, {name: one.edges for name, one in bins.items()})))
         )
         for name, one in bins.items():
-            bars = tuple(Bar(label, int(next(counts))) for label in one.labels)
+            bars = tuple(HistogramBar(label, int(next(counts))) for label in one.labels)
             found[name] = Histogram("numbers", bars)
     return found
 
@@ -165,20 +167,20 @@ def frequent_values(engine: Engine, table: str, name: str) -> Counted:
     )
 
 
-def value_histogram(facts: Facts, counted: Counted) -> Histogram:
+def value_histogram(facts: ColumnProfile, counted: Counted) -> Histogram:
     """The most frequent values, each with a bar.
 
-    >>> value_histogram(Facts("sex", "text", 9, 8, 2), (("F", 5), ("M", 3))).bars
-    (Bar(label='F', rows=5), Bar(label='M', rows=3))
+    >>> value_histogram(ColumnProfile("sex", "text", 9, 8, 2), (("F", 5), ("M", 3))).bars
+    (HistogramBar(label='F', rows=5), HistogramBar(label='M', rows=3))
     """
-    bars = tuple(Bar(value_text(value), rows) for value, rows in counted[:TOP])
+    bars = tuple(HistogramBar(value_text(value), rows) for value, rows in counted[:TOP])
     return Histogram("values", bars, facts.values - sum(bar.rows for bar in bars))
 
 
 # Dates
 
 
-def date_histogram(engine: Engine, table: str, facts: Facts) -> Histogram:
+def date_histogram(engine: Engine, table: str, facts: ColumnProfile) -> Histogram:
     """Dates by month, put together to at most twelve spans of equal length."""
     query = value_counts(table, month(facts.name, is_text=facts.kind == "text"))
     return spans(facts, [(month_number(value), int(rows)) for value, rows in engine.rows(query)])
@@ -196,14 +198,14 @@ def month_number(value: Any) -> int | None:
     return int(value)
 
 
-def spans(facts: Facts, months: Iterable[tuple[int | None, int]]) -> Histogram:
+def spans(facts: ColumnProfile, months: Iterable[tuple[int | None, int]]) -> Histogram:
     """Months put together.
 
     >>> spans(
-    ...     Facts("born", "date", 3, 3, 3),
+    ...     ColumnProfile("born", "date", 3, 3, 3),
     ...     [(month_number("1985-07"), 2), (month_number("1999-01"), 1)],
     ... ).bars[0]
-    Bar(label='1985-07 to 1986-08', rows=2)
+    HistogramBar(label='1985-07 to 1986-08', rows=2)
     """
     known = {month - 1: rows for month, rows in months if month is not None}
     if not known:
@@ -217,5 +219,5 @@ def spans(facts: Facts, months: Iterable[tuple[int | None, int]]) -> Histogram:
             f"{month // 12:04}-{month % 12 + 1:02}"
             for month in (begin, min(begin + width - 1, last))
         ]
-        bars.append(Bar(ends[0] if width == 1 else " to ".join(ends), rows))
+        bars.append(HistogramBar(ends[0] if width == 1 else " to ".join(ends), rows))
     return Histogram("dates", tuple(bars), facts.values - sum(known.values()))

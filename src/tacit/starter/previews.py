@@ -20,7 +20,7 @@ MOST_EXAMPLES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PreviewStep:
     """A level: how many labels it has, some of them, and how few rows one of them has."""
 
     height: int
@@ -51,7 +51,7 @@ class Preview:
     and how many values it was made of.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[PreviewStep, ...]
     trees: tuple[Branch, ...]
     more: int
     values: int
@@ -94,14 +94,14 @@ def order(one: tuple[Any, int]) -> tuple[bool, Decimal, str]:
     return True, Decimal(0), value_text(value)
 
 
-def step(built: Hierarchy, height: int, counts: Sequence[int]) -> Step:
+def step(built: Hierarchy, height: int, counts: Sequence[int]) -> PreviewStep:
     """One level in short."""
     labels = built.levels[height].by_value()[: len(counts)]
     rows: dict[Any, int] = {}
     for label, many in zip(labels, counts, strict=True):
         rows[label] = rows.get(label, 0) + many
     examples = tuple(value_text(label) for label in list(rows)[:MOST_EXAMPLES])
-    return Step(height, len(rows), examples, min(rows.values(), default=0))
+    return PreviewStep(height, len(rows), examples, min(rows.values(), default=0))
 
 
 def branches(

@@ -15,10 +15,10 @@ from tacit.model.jobs import Job
 from tacit.model.pictures import Gauge, gauges_chart, gauges_html
 from tacit.model.schema import Table
 from tacit.plan.plan import Plan
-from tacit.starter.guessing import Guess, guess
+from tacit.starter.column_words import Role
+from tacit.starter.guessing import ColumnGuess, guess
 from tacit.starter.histograms import Counted, Histogram, histograms
-from tacit.starter.looking import Look, Place, look_at_table, opened
-from tacit.starter.words import Role
+from tacit.starter.survey import Look, RowsPlace, look_at_table, opened
 
 NO_ROLE = "not released"
 
@@ -31,7 +31,7 @@ class Profile:
     """
 
     look: Look
-    guesses: tuple[Guess, ...]
+    guesses: tuple[ColumnGuess, ...]
     histograms: Mapping[str, Histogram]
     values: Mapping[str, Counted]
 
@@ -82,7 +82,7 @@ class Profile:
         title = f"Different values in {self.look.rows} rows"
         return gauges_chart(self.gauges(), title, whole=self.look.rows)
 
-    def guess(self, column: str) -> Guess | None:
+    def guess(self, column: str) -> ColumnGuess | None:
         """What was guessed about a column."""
         return next((one for one in self.guesses if one.name == column), None)
 
@@ -106,7 +106,7 @@ def profile_table(plan: Plan, table: str, *, job: Job | None = None) -> Profile:
     """Profile a table that a plan has."""
     with open_engine(plan.source, plan.folder) as engine:
         one = plan.tables[table]
-        return profile(Place(engine, plan.source, one, one.file), job or Job(), declared(one))
+        return profile(RowsPlace(engine, plan.source, one, one.file), job or Job(), declared(one))
 
 
 def declared(table: Table) -> dict[str, Role]:
@@ -117,7 +117,7 @@ def declared(table: Table) -> dict[str, Role]:
     return roles
 
 
-def profile(place: Place, job: Job, roles: Mapping[str, Role] | None = None) -> Profile:
+def profile(place: RowsPlace, job: Job, roles: Mapping[str, Role] | None = None) -> Profile:
     """Look at a table's columns, guess what they mean, count what is in them.
 
     Roles that are known count before guesses: values of identifiers are not looked at.

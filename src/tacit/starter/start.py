@@ -8,9 +8,9 @@ from typing import Any
 
 from tacit.engines.output import check_file
 from tacit.plan.read.policies import load_policy
-from tacit.starter.guessing import Guess, guess
-from tacit.starter.looking import look
-from tacit.starter.writing import plan_text, refuse_existing, write_new
+from tacit.starter.guessing import ColumnGuess, guess
+from tacit.starter.plan_text import plan_text, refuse_existing, write_new
+from tacit.starter.survey import look
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Starter:
     plan: Path
     table: str
     rows: int
-    guesses: tuple[Guess, ...]
+    guesses: tuple[ColumnGuess, ...]
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:

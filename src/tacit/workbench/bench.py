@@ -20,12 +20,12 @@ from urllib.parse import quote
 
 from tacit.engines.open import open_engine
 from tacit.errors import InputError
-from tacit.families.microdata.reading.source import Source
-from tacit.plan.owned import owners_files
+from tacit.families.microdata.reading.source import MicrodataSource
+from tacit.plan.owned_files import owners_files
 from tacit.plan.plan import Plan
 from tacit.workbench.app.reach import load_within, text_within
-from tacit.workbench.app.sessions import Session
-from tacit.workbench.saving import Savings
+from tacit.workbench.app.workbench_sessions import WorkbenchSession
+from tacit.workbench.downloads import Savings
 from tacit.workbench.work import Works
 
 PREFIX = "/workbench"
@@ -125,7 +125,7 @@ class Book:
         self._thread = ThreadPoolExecutor(
             1, thread_name_prefix="tacit-book"
         )  # who waits for a slow source holds up nobody else
-        self._source: Source | None = None
+        self._source: MicrodataSource | None = None
         self._stamps: object = None
         self._used = time.monotonic()
 
@@ -203,7 +203,10 @@ class Book:
             beside.replace(place)
 
     async def ask(
-        self, function: Callable[Concatenate[Source, P], T], *arguments: P.args, **named: P.kwargs
+        self,
+        function: Callable[Concatenate[MicrodataSource, P], T],
+        *arguments: P.args,
+        **named: P.kwargs,
     ) -> T:
         """Run `function(source, ...)` on the plan's open source, in a thread;
         one question after the other.
@@ -229,12 +232,15 @@ class Book:
             with self._lock:
                 self._shut()
 
-    def _opened(self) -> Source:
+    def _opened(self) -> MicrodataSource:
         plan = self.plan()
         stamps = [self.digest(), *stamps_of(plan)]
         if self._source is None or stamps != self._stamps:
             self._shut()
-            self._source, self._stamps = Source(plan, open_engine(plan.source, plan.folder)), stamps
+            self._source, self._stamps = (
+                MicrodataSource(plan, open_engine(plan.source, plan.folder)),
+                stamps,
+            )
         self._used = time.monotonic()
         return self._source
 
@@ -260,7 +266,7 @@ class Visit:
 
     bench: Bench
     book: Book
-    session: Session
+    session: WorkbenchSession
 
     def link(self, page: str = "", name: str = "") -> str:
         """The path of a page below the workbench's, about something of

@@ -17,17 +17,17 @@ from tacit.families.queries.schema import relations_of
 from tacit.model.release import Synthetic, View
 from tacit.plan.edit.editing import Wish, rewritten
 from tacit.plan.edit.spelling import Opened
-from tacit.plan.edit.wishes.tables import AddTable
+from tacit.plan.edit.wishes.table_wishes import AddTable
 from tacit.plan.known_tables import KnownTables
 from tacit.plan.read.tables import ROLES
 from tacit.plan.read.tree import values_of
-from tacit.starter.looking import table_name, without_password
-from tacit.starter.writing import plan_text, write_new
+from tacit.starter.plan_text import plan_text, write_new
+from tacit.starter.survey import table_name, without_password
 from tacit.workbench.app.reach import text_within
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
-    from tacit.families.queries.understanding import Reading
+    from tacit.families.queries.understanding import QueryUnderstanding
     from tacit.plan.plan import Plan
     from tacit.starter.profile import Profile
     from tacit.workbench.bench import Bench, Book
@@ -38,7 +38,7 @@ STRANGE = ("unknown-column", "unknown-table")
 
 
 @dataclass
-class Draft:
+class PlanDraft:
     """A plan's text as it is being worked on;
     `was` is what its file said when that began, None if there was no file.
     """
@@ -100,7 +100,7 @@ class Draft:
     def files(self) -> dict[str, str]:
         """The files that tables are in or could be in, from the plan's folder, each with its table.
 
-        >>> Draft("source: data\\ntables: {a: {file: ./x.csv}, b: }", None).files()
+        >>> PlanDraft("source: data\\ntables: {a: {file: ./x.csv}, b: }", None).files()
         {'data/x.csv': 'a', 'data/b.csv': 'b', 'data/b.parquet': 'b'}
         """
         source = source_of(self)
@@ -175,26 +175,26 @@ class Draft:
         }
 
 
-def draft_of(book: Book) -> Draft | None:
+def draft_of(book: Book) -> PlanDraft | None:
     """The draft of a plan: the one that is being worked on, else one with the text of its file;
     None if there is neither.
     """
     draft = book.kept.get(KEPT)
     text = book.text() if book.exists else None
-    if isinstance(draft, Draft):
+    if isinstance(draft, PlanDraft):
         follow(draft, text)
         return draft
     if text is None:
         return None
-    book.kept[KEPT] = draft = Draft(text, text)
+    book.kept[KEPT] = draft = PlanDraft(text, text)
     return draft
 
 
-def follow(draft: Draft, there: str | None) -> bool:
+def follow(draft: PlanDraft, there: str | None) -> bool:
     """Take the text that the file has by now, if nothing here is unsaved;
     whether both have changed, so that somebody must choose.
 
-    >>> draft = Draft("version: 1", "version: 1")
+    >>> draft = PlanDraft("version: 1", "version: 1")
     >>> follow(draft, "version: 1  # by hand"), draft.text
     (False, 'version: 1  # by hand')
     """
@@ -208,22 +208,22 @@ def follow(draft: Draft, there: str | None) -> bool:
     return False
 
 
-def settle(draft: Draft, there: str, *, mine: bool) -> None:
+def settle(draft: PlanDraft, there: str, *, mine: bool) -> None:
     """Both have changed: go on with the text here, or with the file's."""
     draft.was = there
     if not mine:
         draft.change(there)
 
 
-def begin(book: Book, profile: Profile) -> Draft:
+def begin(book: Book, profile: Profile) -> PlanDraft:
     """A draft for a table that no plan speaks of yet."""
-    draft = Draft(plan_text(profile.look, profile.guesses, written="on the page Start"), None)
+    draft = PlanDraft(plan_text(profile.look, profile.guesses, written="on the page Start"), None)
     draft.profiles[profile.look.table] = profile
     book.kept[KEPT] = draft
     return draft
 
 
-def add_table(draft: Draft, folder: Path, profile: Profile) -> str:
+def add_table(draft: PlanDraft, folder: Path, profile: Profile) -> str:
     """Add a table that was looked at to a draft whose plan lies in `folder`, with the roles and
     hierarchies that are proposed; its name there.
     """
@@ -255,7 +255,7 @@ def add_table(draft: Draft, folder: Path, profile: Profile) -> str:
     return name
 
 
-def file_beside(draft: Draft, folder: Path, file: str | None) -> str | None:
+def file_beside(draft: PlanDraft, folder: Path, file: str | None) -> str | None:
     """A file as the tables of a draft name theirs: from the folder that they are in.
     Outside of it, where it is not the plan's, pages reach none.
     """
@@ -271,7 +271,7 @@ def file_beside(draft: Draft, folder: Path, file: str | None) -> str | None:
     return found
 
 
-def folder_of_tables(draft: Draft, folder: Path) -> Path:
+def folder_of_tables(draft: PlanDraft, folder: Path) -> Path:
     """Where the files of a draft's tables lie:
     in the folder that `source` names, else beside the plan.
     """
@@ -283,7 +283,7 @@ def folder_of_tables(draft: Draft, folder: Path) -> Path:
     )
 
 
-def refuse_apart(draft: Draft, folder: Path, source: str) -> None:
+def refuse_apart(draft: PlanDraft, folder: Path, source: str) -> None:
     """Raise an InputError if tables of a source ("." for files) cannot be in the same plan as
     the others: it has one source.
     """
@@ -303,7 +303,7 @@ def refuse_apart(draft: Draft, folder: Path, source: str) -> None:
         )
 
 
-def source_of(draft: Draft) -> str:
+def source_of(draft: PlanDraft) -> str:
     """Where the tables of a draft are."""
     return str(draft.values().get("source") or ".")
 
@@ -336,7 +336,7 @@ class Opinion:
         return sorted({one.mark.line for one in said if one.mark and one.mark.line})
 
 
-def opinion(draft: Draft, book: Book, bench: Bench) -> Opinion:
+def opinion(draft: PlanDraft, book: Book, bench: Bench) -> Opinion:
     """What is to be said about a draft's text."""
     try:
         plan = text_within(draft.text, book.path, bench.folder)
@@ -345,7 +345,7 @@ def opinion(draft: Draft, book: Book, bench: Bench) -> Opinion:
     return Opinion(strange=strangers(draft, plan))
 
 
-def refuse_harm(draft: Draft, book: Book, bench: Bench, wish: Wish) -> None:
+def refuse_harm(draft: PlanDraft, book: Book, bench: Bench, wish: Wish) -> None:
     """Raise what is wrong with a wish, if the plan could be read before it and not after it.
     Lines are those of a text that nobody sees: they are left out.
     """
@@ -356,7 +356,7 @@ def refuse_harm(draft: Draft, book: Book, bench: Bench, wish: Wish) -> None:
         raise after
 
 
-def strangers(draft: Draft, plan: Plan) -> TacitError | None:
+def strangers(draft: PlanDraft, plan: Plan) -> TacitError | None:
     """Columns that a plan speaks of although their table has none of that name, as far as tables
     were looked at.
     """
@@ -398,7 +398,7 @@ def strangers(draft: Draft, plan: Plan) -> TacitError | None:
     return Problems(found) if found else None
 
 
-def strange_queries(draft: Draft, plan: Plan) -> Iterator[TacitError]:
+def strange_queries(draft: PlanDraft, plan: Plan) -> Iterator[TacitError]:
     """Secrets and views that speak of what no table has, where all tables were looked at:
     a query may be about any of them.
     """
@@ -409,7 +409,7 @@ def strange_queries(draft: Draft, plan: Plan) -> Iterator[TacitError]:
     }
     if len(looks) < len(plan.tables):
         return
-    readings = Readings(plan, unasked)
+    readings = Readings(plan, known_columns)
     readings.take(
         KnownTables(
             relations_of(
@@ -422,7 +422,7 @@ def strange_queries(draft: Draft, plan: Plan) -> Iterator[TacitError]:
             {},
         )
     )
-    asked: list[tuple[Callable[[str], Reading], str, tuple[str, ...]]] = [
+    asked: list[tuple[Callable[[str], QueryUnderstanding], str, tuple[str, ...]]] = [
         (readings.secret, name, ("secrets", name)) for name in plan.secrets
     ]
     asked += [(readings.view, name, ("releases", name, "query")) for name in plan.of(View)]
@@ -436,12 +436,12 @@ def strange_queries(draft: Draft, plan: Plan) -> Iterator[TacitError]:
             continue  # something else is wrong, and what asks it says so
 
 
-def unasked() -> Engine:
+def known_columns() -> Engine:
     """The columns are known: no source is asked."""
     raise InputError("this table was not looked at.")
 
 
-def strange_columns(draft: Draft, plan: Plan, release: Synthetic) -> Iterator[TacitError]:
+def strange_columns(draft: PlanDraft, plan: Plan, release: Synthetic) -> Iterator[TacitError]:
     """The columns of a synthetic release that its table does not have."""
     profile, table = draft.profiles.get(release.table), plan.tables[release.table]
     known = (
@@ -459,7 +459,7 @@ def strange_columns(draft: Draft, plan: Plan, release: Synthetic) -> Iterator[Ta
             )
 
 
-def save(draft: Draft, book: Book) -> None:
+def save(draft: PlanDraft, book: Book) -> None:
     """Write the draft as the plan; a TacitError where it is none, or where somebody else changed
     the file meanwhile.
     """
@@ -489,7 +489,7 @@ def new_plan(bench: Bench, folder: Path, table: str) -> Path:
 def unsaved(bench: Bench) -> set[Path]:
     """The plans that somebody has changed and not saved, also those that have no file yet."""
     found = ((book.path, book.kept.get(KEPT)) for book in bench.books())
-    return {path for path, draft in found if isinstance(draft, Draft) and draft.is_changed}
+    return {path for path, draft in found if isinstance(draft, PlanDraft) and draft.is_changed}
 
 
 def data_files(

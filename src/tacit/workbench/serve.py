@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.engines.output import sweep
 from tacit.errors import EngineError, InputError, MissingExtra
-from tacit.gateway.notifying import notify
 from tacit.gateway.options import Options
+from tacit.gateway.systemd import notify
 
 if TYPE_CHECKING:
     import uvicorn
     from fastapi import FastAPI
 
     from tacit.gateway.gateway import Gateway
-    from tacit.gateway.postgres.server import Door
-    from tacit.gateway.tls import Certificate
-    from tacit.workbench.app.opening import Pages
+    from tacit.gateway.postgres.server import PostgresDoor
+    from tacit.gateway.tls import TlsCertificate
+    from tacit.workbench.app.startup import Pages
 
 PACKAGES = ("fastapi", "uvicorn", "httptools", "pyarrow", "prometheus_client")
 WEB_PACKAGES = ("nicegui",)
@@ -104,15 +104,15 @@ def run(
 
 @asynccontextmanager
 async def postgres_door(
-    gateway: Gateway, place: socket.socket | None, certificate: Certificate | None
-) -> AsyncIterator[Door | None]:
+    gateway: Gateway, place: socket.socket | None, certificate: TlsCertificate | None
+) -> AsyncIterator[PostgresDoor | None]:
     """Answer PostgreSQL's clients at a socket that listens already, if there is one."""
     if place is None:
         yield None
         return
-    from tacit.gateway.postgres.server import Door
+    from tacit.gateway.postgres.server import PostgresDoor
 
-    door = Door(gateway, certificate.context if certificate else None)
+    door = PostgresDoor(gateway, certificate.context if certificate else None)
     server = await door.listen(place)
     gateway.tell(
         f"PostgreSQL's clients connect to postgresql://NAME@{shown_address(place)}/ROLE, with "
@@ -130,8 +130,8 @@ async def serving(
     gateway: Gateway,
     place: socket.socket,
     pages: Pages | None = None,
-    certificate: Certificate | None = None,
-    door: Door | None = None,
+    certificate: TlsCertificate | None = None,
+    door: PostgresDoor | None = None,
 ) -> None:
     """Have uvicorn serve an application until it is told to stop."""
     server = server_for(
@@ -184,7 +184,7 @@ async def told_when_ready(
         pages.tell_the_way(url)
 
 
-async def drain(gateway: Gateway, door: Door | None) -> None:
+async def drain(gateway: Gateway, door: PostgresDoor | None) -> None:
     """Say that the gateway ends, and answer on while that gets about; then PostgreSQL's clients
     get what they have asked for.
     """
@@ -217,7 +217,7 @@ def has_pages(options: Options) -> bool:
 
 def add_pages(app: FastAPI, gateway: Gateway, plan_path: Path, place: socket.socket) -> Pages:
     """Put the workbench on the application."""
-    from tacit.workbench.app.opening import open_workbench
+    from tacit.workbench.app.startup import open_workbench
 
     address, port = place.getsockname()[:2]
     return open_workbench(app, gateway, plan_path, address, port)
@@ -228,7 +228,7 @@ def server_for(
     options: Options,
     *,
     pages: bool = False,
-    certificate: Certificate | None = None,
+    certificate: TlsCertificate | None = None,
     ending: Callable[[], Awaitable[None]] | None = None,
 ) -> uvicorn.Server:
     """The server: no access log (the audit log has what is needed), no words about itself,
@@ -236,12 +236,12 @@ def server_for(
     """
     import uvicorn
 
-    from tacit.gateway.http.protocol import Connection
+    from tacit.gateway.http.protocol import LimitedConnection
 
     logging.getLogger("uvicorn.error").addFilter(keep_quiet)
     config = uvicorn.Config(
         app,
-        http=Connection,
+        http=LimitedConnection,
         ws="websockets-sansio" if pages else "none",
         ws_max_size=MOST_MESSAGE,
         lifespan="on",

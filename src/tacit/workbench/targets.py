@@ -44,7 +44,7 @@ def target(folder: Path, name: str, *, replace_file: bool = False) -> Path:
 def refuse_owned(plan: Plan, place: Path) -> None:
     """Raise an error where a file belongs to the plan."""
     from tacit.engines.output import is_source
-    from tacit.plan.owned import owners_files
+    from tacit.plan.owned_files import owners_files
 
     if any(one.resolve() == place for one in owners_files(plan)):
         raise is_source(place.name)

@@ -12,12 +12,12 @@ import pytest
 
 from overlap_asking import Known
 from tacit.families.overlaps.counting import layers, products
-from tacit.families.overlaps.counting.arithmetic import Numbers, multiplied
-from tacit.families.overlaps.counting.beliefs import averaged, beliefs
+from tacit.families.overlaps.counting.arithmetic import ScaledNumbers, multiplied
+from tacit.families.overlaps.counting.average_beliefs import averaged, beliefs
 from tacit.families.overlaps.counting.factorials import bits, quotient
 from tacit.families.overlaps.definitions.gamma_privacy import GammaPrivacy
+from tacit.families.overlaps.overlap import Overlap
 from tacit.families.overlaps.question import OverlapQuestion
-from tacit.families.overlaps.setting import Overlap
 from tacit.families.overlaps.stages import stages
 from tacit.families.overlaps.system import system_of
 from tacit.model.deadline import OutOfTime
@@ -118,7 +118,7 @@ def test_parts_with_the_same_sums_are_counted_once(monkeypatch: pytest.MonkeyPat
     one = views_of([2, 3, 2], [[0], [0, 1], [1]], 3)
     counts = []
     monkeypatch.setattr(
-        "tacit.families.overlaps.counting.beliefs.averaged",
+        "tacit.families.overlaps.counting.average_beliefs.averaged",
         lambda part, job: counts.append(part) or averaged(part, job),
     )
     alone, both = beliefs(one), beliefs(beside(one, one))
@@ -154,7 +154,7 @@ def test_what_is_not_counted_in_time_is_drawn_where_that_is_allowed(
     def late(part: object, job: object) -> None:
         raise OutOfTime
 
-    monkeypatch.setattr("tacit.families.overlaps.counting.beliefs.averaged", late)
+    monkeypatch.setattr("tacit.families.overlaps.counting.average_beliefs.averaged", late)
     verdict = asked(overlap, gamma="0.9", epsilon="0.05", theta="0.95")[0]
     assert exact.status == verdict.status == "holds" and verdict.certainty == "statistical"
     told = asked(overlap, gamma="0.9")[0].evidence
@@ -201,11 +201,12 @@ def test_products_in_one_variable_are_those_of_matrices(monkeypatch: pytest.Monk
     rounded = products.Rounded(part)
     for _ in range(30):
         start, wide = rng.integers(0, 4, 3).tolist(), rng.integers(1, 9, 3).tolist()
-        windows = [products.Window((a,), (a + b,)) for a, b in zip(start, wide, strict=True)]
+        windows = [products.PowerWindow((a,), (a + b,)) for a, b in zip(start, wide, strict=True)]
         one, other = (
-            products.Polynomial(window, Numbers(rng.random(window.shape))) for window in windows[:2]
+            products.Polynomial(window, ScaledNumbers(rng.random(window.shape)))
+            for window in windows[:2]
         )
-        kept = products.Window(
+        kept = products.PowerWindow(
             (start[0] + start[1] + start[2] - 2,), (start[0] + start[1] + start[2] - 2 + wide[2],)
         )
         quick = products.product(one, other, kept, rounded).numbers

@@ -13,14 +13,20 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tacit.families.overlaps import cores
-from tacit.families.overlaps.counting import chain, enclosing, layers, products, residues
-from tacit.families.overlaps.counting.arithmetic import Array, Numbers
-from tacit.families.overlaps.counting.expected import Expected
-from tacit.families.overlaps.counting.passing import Layout, kernels, passed, shares, unary
-from tacit.families.overlaps.counting.shared import Factor, common, smallest
-from tacit.families.overlaps.setting import Overlap, merged, overlap_of
-from tacit.families.overlaps.system import NoTable, Part, Sum, system_of
+from tacit.families.overlaps import overlap_cores
+from tacit.families.overlaps.counting import chain, enclosures, layers, products, residues
+from tacit.families.overlaps.counting.arithmetic import Array, ScaledNumbers
+from tacit.families.overlaps.counting.axis_parts import Factor, common, smallest
+from tacit.families.overlaps.counting.expectations import Expected
+from tacit.families.overlaps.counting.state_products import (
+    ClassStates,
+    kernels,
+    passed,
+    shares,
+    unary,
+)
+from tacit.families.overlaps.overlap import Overlap, merged, overlap_of
+from tacit.families.overlaps.system import NoTable, OpenPart, Sum, system_of
 from tacit.model.jobs import Cancelled, Job
 
 WAYS = (products, chain)
@@ -30,7 +36,7 @@ CASES, BATCH = 3200, 200
 # -- enumeration ----------------------------------------------------------------------------------
 
 
-def solutions(part: Part) -> Iterator[tuple[int, ...]]:
+def solutions(part: OpenPart) -> Iterator[tuple[int, ...]]:
     """All numbers of people in the cells that give every sum its total, tried cell by cell."""
     sums = [(set(one.cells.tolist()), one.total) for one in (*part.classes, *part.rows)]
     many = len(part.place)
@@ -56,7 +62,7 @@ def solutions(part: Part) -> Iterator[tuple[int, ...]]:
     return go_on(0)
 
 
-def enumerated(part: Part) -> tuple[int, list[int]]:
+def enumerated(part: OpenPart) -> tuple[int, list[int]]:
     """The number of tables, and the number of people in each cell summed over all of them."""
     tables, totals = 0, [0] * len(part.place)
     for people in solutions(part):
@@ -123,7 +129,7 @@ def chained(people: int, values: int, views: int, share: float, seed: int = 1) -
     return merged(overlap_of(range(values), answers, seen))
 
 
-def only_part(views: Overlap) -> Part:
+def only_part(views: Overlap) -> OpenPart:
     (part,) = system_of(views).parts
     return part
 
@@ -131,7 +137,7 @@ def only_part(views: Overlap) -> Part:
 # -- against enumeration --------------------------------------------------------------------------
 
 
-def agrees(way: ModuleType, part: Part, tables: int, totals: list[int]) -> bool:
+def agrees(way: ModuleType, part: OpenPart, tables: int, totals: list[int]) -> bool:
     """Does a way of counting find these tables, exactly and between
     bounds? False where it does not apply.
     """
@@ -195,7 +201,7 @@ def test_tighter_bounds_of_cells_are_kept(number: int) -> None:
                     for a, b in zip(low, part.high, strict=True)
                 ]
             )
-            tighter = Part(part.place, part.value, low, high, part.classes, part.rows)
+            tighter = OpenPart(part.place, part.value, low, high, part.classes, part.rows)
             tables, totals = enumerated(tighter)
             for way in WAYS:
                 agrees(way, tighter, tables, totals)
@@ -224,7 +230,7 @@ def test_a_row_about_several_values_is_left_to_others() -> None:
 def test_contradicting_sums_are_no_table() -> None:
     cells = np.arange(4)
     classes = (Sum(cells[:2], 2), Sum(cells[2:], 2))
-    part = Part(
+    part = OpenPart(
         cells,
         np.array([0, 1, 0, 1]),
         np.zeros(4, np.int64),
@@ -269,22 +275,22 @@ def test_bounds_hold_with_any_tilt_and_much_loss(
     if number % 2:
         rng = random.Random(number)
         poor = tuple((one, Fraction(rng.randint(1, 99), 16)) for one in (*part.classes, *part.rows))
-        monkeypatch.setattr(enclosing, "tilts", lambda part: poor)
-        enclosing.cell_tilts.cache_clear()
-        enclosing._tables.cache_clear()
+        monkeypatch.setattr(enclosures, "tilts", lambda part: poor)
+        enclosures.cell_tilts.cache_clear()
+        enclosures._tables.cache_clear()
     for floor in (2.0**-70, 2.0**-50, 2.0**-36):
-        rounded = enclosing.Rounded(part, floor)
+        rounded = enclosures.Rounded(part, floor)
         for marginals in (
             products.marginals(found, rounded),
             chain.marginals(chain._tree(part), rounded),
         ):
-            for cell, (low, high) in enclosing.averages(part, marginals).items():
+            for cell, (low, high) in enclosures.averages(part, marginals).items():
                 assert low <= exact.low[cell] <= high
-    enclosing.cell_tilts.cache_clear()
-    enclosing._tables.cache_clear()
+    enclosures.cell_tilts.cache_clear()
+    enclosures._tables.cache_clear()
 
 
-class AsWrongAsCanBe(enclosing.Rounded):
+class AsWrongAsCanBe(enclosures.Rounded):
     """Arithmetic with 2^-24 in which every rounding is as wrong as
     it may be, always the same way.
     """
@@ -301,14 +307,18 @@ class AsWrongAsCanBe(enclosing.Rounded):
             out[:] = found
         return found
 
-    def made(self, raw: Array, of: Sequence[Numbers], terms: int, roundings: int) -> Numbers:
+    def made(
+        self, raw: Array, of: Sequence[ScaledNumbers], terms: int, roundings: int
+    ) -> ScaledNumbers:
         raw = raw if self.after_dot else self.wrong(raw, roundings)
         self.after_dot.clear()
         return super().made(raw, of, terms, roundings)
 
-    def weights(self, factor: Factor) -> Numbers:
+    def weights(self, factor: Factor) -> ScaledNumbers:
         found = super().weights(factor)
-        return Numbers(self.wrong(found.part, 3 * len(factor.cells)), found.roundings, found.lost)
+        return ScaledNumbers(
+            self.wrong(found.part, 3 * len(factor.cells)), found.roundings, found.lost
+        )
 
     @property
     def after_dot(self) -> list[bool]:
@@ -322,7 +332,7 @@ class AsLowAsCanBe(AsWrongAsCanBe):
 AFTER_DOT: list[bool] = []
 
 
-def used(got: Numbers, true: Array) -> float:
+def used(got: ScaledNumbers, true: Array) -> float:
     """Which share of the roundings that are allowed the worst number has;
     fails where it is more than all.
     """
@@ -338,26 +348,27 @@ def used(got: Numbers, true: Array) -> float:
 def test_no_rounding_is_forgotten(kind: type[AsWrongAsCanBe]) -> None:
     rng = np.random.default_rng(8)
     part = only_part(chained(40, 3, 3, 0.3))
-    right, wrong = enclosing.Rounded(part, 2.0**-200), kind(part, 2.0**-200)
-    windows = [products.Window((0, 0), shape) for shape in ((3, 4), (4, 2), (5, 3))]
+    right, wrong = enclosures.Rounded(part, 2.0**-200), kind(part, 2.0**-200)
+    windows = [products.PowerWindow((0, 0), shape) for shape in ((3, 4), (4, 2), (5, 3))]
     first, second, third = (
-        products.Polynomial(one, Numbers(rng.random(one.shape))) for one in windows
+        products.Polynomial(one, ScaledNumbers(rng.random(one.shape))) for one in windows
     )
     both = []
     for arithmetic in (right, wrong):
-        once = products.product(first, second, products.Window((0, 0), (6, 5)), arithmetic)
+        once = products.product(first, second, products.PowerWindow((0, 0), (6, 5)), arithmetic)
         both.append(
-            products.product(once, third, products.Window((0, 0), (10, 7)), arithmetic).numbers
+            products.product(once, third, products.PowerWindow((0, 0), (10, 7)), arithmetic).numbers
         )
     assert used(both[1], both[0].part) > 0.5
     source, target = (
-        Layout(5, (5, 5, 3, 2), ((0,), (1, 2), (3,))),
-        Layout(4, (4, 2, 2, 4), ((0,), (1, 2), (3,))),
+        ClassStates(5, (5, 5, 3, 2), ((0,), (1, 2), (3,))),
+        ClassStates(4, (4, 2, 2, 4), ((0,), (1, 2), (3,))),
     )
     tables = [
-        Numbers(rng.random((a + 1, b + 1))) for a, b in zip(source.wide, target.wide, strict=True)
+        ScaledNumbers(rng.random((a + 1, b + 1)))
+        for a, b in zip(source.wide, target.wide, strict=True)
     ]
-    own = [Numbers(rng.random(a + 1)) for a in source.wide]
+    own = [ScaledNumbers(rng.random(a + 1)) for a in source.wide]
     found = []
     for arithmetic in (right, wrong):
         weight, through = (
@@ -384,29 +395,29 @@ def test_bounds_hold_when_every_rounding_goes_wrong(
     part = only_part(chained(30, 2 + number % 3, 2 + number // 3, 0.3, seed=number))
     exact, found = products.count(part), products._shared(part)
     assert found is not None
-    monkeypatch.setattr(enclosing, "ROUNDED", 1 << 24)
-    monkeypatch.setattr(enclosing, "MOST_ROUNDINGS", 1 << 17)
+    monkeypatch.setattr(enclosures, "ROUNDED", 1 << 24)
+    monkeypatch.setattr(enclosures, "MOST_ROUNDINGS", 1 << 17)
     for kind in (AsWrongAsCanBe, AsLowAsCanBe):
         for marginals in (
             products.marginals(found, kind(part)),
             chain.marginals(chain._tree(part), kind(part, 2.0**-150)),
         ):
-            for cell, (low, high) in enclosing.averages(part, marginals).items():
+            for cell, (low, high) in enclosures.averages(part, marginals).items():
                 assert low <= exact.low[cell] <= high < low + Fraction(1, 500)
 
 
 def test_what_is_lost_is_counted_as_often_as_it_is_used() -> None:
     part, floor = only_part(chained(30, 2, 2, 0.3)), 2.0**-60
-    arithmetic = enclosing.Rounded(part, floor)
+    arithmetic = enclosures.Rounded(part, floor)
     tiny = np.full(400, floor * 0.9)
     tiny[-1] = 1.0
-    window = products.Window((0,), (400,))
-    lossy = arithmetic.made(tiny.copy(), [Numbers(tiny)], 1, 0)
+    window = products.PowerWindow((0,), (400,))
+    lossy = arithmetic.made(tiny.copy(), [ScaledNumbers(tiny)], 1, 0)
     scale = lossy.part[-1]
     assert (lossy.part[:-1] == 0).all() and lossy.lost >= floor * 0.9 * scale
     got = products.product(
         products.Polynomial(window, lossy),
-        products.Polynomial(window, Numbers(np.ones(400))),
+        products.Polynomial(window, ScaledNumbers(np.ones(400))),
         window,
         arithmetic,
     ).numbers
@@ -442,15 +453,15 @@ def test_however_values_are_cut_into_pieces_the_count_is_the_same(number: int) -
     (modulo,) = residues._moduli(part, residues.primes(1))
     once = residues._sums(part, modulo.prime, chain.marginals(tree, modulo))
     for pieces in cuts(len(tree.shared.columns)):
-        layouts = tuple(Layout(one.total, one.wide, pieces) for one in tree.layouts)
-        other = chain.Tree(tree.shared, layouts, tree.order)
+        layouts = tuple(ClassStates(one.total, one.wide, pieces) for one in tree.layouts)
+        other = chain.AxisTree(tree.shared, layouts, tree.order)
         assert residues._sums(part, modulo.prime, chain.marginals(other, modulo)) == once
-        rounded = enclosing.Rounded(part, 2.0 ** -(1000 // (len(pieces) + 1)))
-        for cell, (low, high) in enclosing.averages(part, chain.marginals(other, rounded)).items():
+        rounded = enclosures.Rounded(part, 2.0 ** -(1000 // (len(pieces) + 1)))
+        for cell, (low, high) in enclosures.averages(part, chain.marginals(other, rounded)).items():
             assert low <= exact.low[cell] <= high <= low + Fraction(1, 10**10)
 
 
-def states(layout: Layout) -> list[tuple[int, ...]]:
+def states(layout: ClassStates) -> list[tuple[int, ...]]:
     """The states of a class one by one, in the order that the layout says."""
 
     def from_piece(piece: int, total: int) -> Iterator[tuple[int, ...]]:
@@ -470,15 +481,17 @@ def test_a_pass_is_the_sum_over_all_states() -> None:
         many = 2 + number % 4
         pieces = list(cuts(many))[number % (1 << (many - 1))]
         source, target = (
-            Layout(total, tuple(rng.integers(total // many + 1, total + 2, many).tolist()), pieces)
+            ClassStates(
+                total, tuple(rng.integers(total // many + 1, total + 2, many).tolist()), pieces
+            )
             for total in rng.integers(2, 6, 2).tolist()
         )
         tables = [
-            Numbers(rng.random((a + 1, b + 1)))
+            ScaledNumbers(rng.random((a + 1, b + 1)))
             for a, b in zip(source.wide, target.wide, strict=True)
         ]
-        own = [Numbers(rng.random(a + 1)) for a in source.wide]
-        arithmetic = enclosing.Rounded(only_part(chained(30, 2, 2, 0.3)), 2.0**-150)
+        own = [ScaledNumbers(rng.random(a + 1)) for a in source.wide]
+        arithmetic = enclosures.Rounded(only_part(chained(30, 2, 2, 0.3)), 2.0**-150)
         here, there = states(source), states(target)
         assert len(here) == source.size == len(set(here)) and len(there) == target.size
         weight = unary(own, source, arithmetic).part
@@ -487,7 +500,11 @@ def test_a_pass_is_the_sum_over_all_states() -> None:
         )
         assert np.allclose(weight / weight.max(), plain / plain.max())
         got = passed(
-            Numbers(weight), kernels(tables, source, target, arithmetic), source, target, arithmetic
+            ScaledNumbers(weight),
+            kernels(tables, source, target, arithmetic),
+            source,
+            target,
+            arithmetic,
         ).part
         wanted = np.array(
             [
@@ -504,7 +521,7 @@ def test_a_pass_is_the_sum_over_all_states() -> None:
         )
         assert np.allclose(got / got.max(), wanted / wanted.max())
         for piece, (share, values) in enumerate(
-            zip(shares(Numbers(weight), source, arithmetic), pieces, strict=True)
+            zip(shares(ScaledNumbers(weight), source, arithmetic), pieces, strict=True)
         ):
             rows = [tuple(row) for row in source.states[piece].tolist()]
             parts = [
@@ -535,7 +552,7 @@ def test_a_product_of_polynomials_is_that_of_its_terms(
         for _ in range(3):
             start = rng.integers(0, 3, axes)
             windows.append(
-                products.Window(
+                products.PowerWindow(
                     tuple(start.tolist()), tuple((start + rng.integers(1, 5, axes)).tolist())
                 )
             )
@@ -551,10 +568,10 @@ def test_a_product_of_polynomials_is_that_of_its_terms(
                 if (place >= 0).all() and (place < kept.shape).all():
                     wanted[tuple(place)] += a[tuple(x)] * b[tuple(y)]
         got = products.product(
-            products.Polynomial(one, Numbers(a)),
-            products.Polynomial(other, Numbers(b)),
+            products.Polynomial(one, ScaledNumbers(a)),
+            products.Polynomial(other, ScaledNumbers(b)),
             kept,
-            enclosing.Rounded(part),
+            enclosures.Rounded(part),
         ).numbers
         assert np.allclose(
             got.part / max(got.part.max(), 1e-9), wanted / max(wanted.max(), 1e-9)
@@ -572,7 +589,7 @@ def test_weights_are_within_two_roundings() -> None:
             rng.randint(0, 50),
             rng.randint(0, 60),
         )
-        mantissas, exponents = enclosing.powers(ratio, low, low + wide)
+        mantissas, exponents = enclosures.powers(ratio, low, low + wide)
         first = ratio**low / factorial(low)
         for x in range(low, low + wide + 1):
             true = ratio**x / factorial(x) / first
@@ -665,23 +682,23 @@ def test_progress_is_told_and_a_count_can_be_stopped(way: ModuleType) -> None:
 
 
 def test_work_on_all_cores_comes_back_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cores, "CORES", 3)
-    assert list(cores.each(lambda x: list(cores.each(lambda y: x * y, range(3))), range(20))) == [
-        [0, x, 2 * x] for x in range(20)
-    ]
+    monkeypatch.setattr(overlap_cores, "CORES", 3)
+    assert list(
+        overlap_cores.each(lambda x: list(overlap_cores.each(lambda y: x * y, range(3))), range(20))
+    ) == [[0, x, 2 * x] for x in range(20)]
     with pytest.raises(ZeroDivisionError):
-        list(cores.each(lambda x: 1 // (x - 3), range(20)))
-    rest = cores.each(lambda x: x, range(1000))
+        list(overlap_cores.each(lambda x: 1 // (x - 3), range(20)))
+    rest = overlap_cores.each(lambda x: x, range(1000))
     assert next(rest) == 0
     rest.close()
 
 
 def test_matrix_products_keep_to_one_core_and_are_free_again() -> None:
-    switch = cores._switch()
+    switch = overlap_cores._switch()
     if switch is None:
         pytest.skip("numpy's linear algebra has no such switch here")
     before = switch[0]()
-    with cores.one_core_each():
+    with overlap_cores.one_core_each():
         assert switch[0]() == 1
     assert switch[0]() == before
 

@@ -13,7 +13,7 @@ import pytest
 from oracles import overlap as oracle
 from oracles.overlap_cases import classes
 from tacit.families.overlaps.counting import layers
-from tacit.families.overlaps.setting import Overlap
+from tacit.families.overlaps.overlap import Overlap
 from tacit.families.overlaps.system import NoTable, System, system_of
 
 CASES = 3000
@@ -100,7 +100,7 @@ def test_a_class_that_does_not_fit_a_float_is_left_to_others() -> None:
     outputs = np.array([[[1, 2]], [[1, 2]]])
     views = Overlap(("x", "y"), ("v",), outputs, np.array([1000, 1]), np.array([0, 500, 501]))
     (part,) = system_of(views).parts
-    with pytest.raises(layers.TooManyStates):
+    with pytest.raises(layers.TooManyLayerStates):
         layers.enclosed(part)
     assert layers.count(part).low[0] == Fraction(1000 * 500, 1001)
 

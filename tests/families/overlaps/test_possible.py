@@ -15,17 +15,17 @@ import pytest
 from built_overlaps import built, of_classes
 from oracles import overlap as oracle
 from oracles.overlap_cases import SIND, Case, cases, classes
-from tacit.families.overlaps.counting import filling, possible
-from tacit.families.overlaps.counting.filling import Filling, solution
+from tacit.families.overlaps.counting import filling, possible_cells
+from tacit.families.overlaps.counting.filling import TableFilling, solution
 from tacit.families.overlaps.counting.linear import certainly_empty
-from tacit.families.overlaps.counting.possible import (
+from tacit.families.overlaps.counting.possible_cells import (
     contradiction,
     first_table,
     fits,
     jointly,
     pieces_of,
 )
-from tacit.families.overlaps.setting import Integers, Overlap, overlap_of
+from tacit.families.overlaps.overlap import Integers, Overlap, overlap_of
 from tacit.families.overlaps.system import NoTable, system_of
 from tacit.model.deadline import OutOfTime, until
 from tacit.model.jobs import Cancelled, Job
@@ -69,7 +69,7 @@ def check(case: Case, *, current: bool) -> None:
     values = case.sind_domain()
     made = built(case.people, case.truth, case.views, values)
     overlap = made.overlap if current else replace(made.overlap, current=None)
-    found = possible.possible(overlap)
+    found = possible_cells.possible(overlap)
     for class_, keys in enumerate(made.members):
         for at, value in enumerate(values):
             expected = any(table[key] == value for table in case.instances().tables for key in keys)
@@ -90,7 +90,7 @@ def test_a_cell_is_possible_exactly_if_brute_force_finds_a_table() -> None:
 @pytest.mark.parametrize("number", range(3))
 def test_a_larger_one_agrees_with_asking_for_every_cell(number: int) -> None:
     overlap = irregular(number, 30, 5, 6)
-    found = possible.possible(overlap)
+    found = possible_cells.possible(overlap)
     assert all(fits(overlap, instance) for instance in found.instances)
     for part in found.system.parts:
         for at, cell in enumerate(part.place.tolist()):
@@ -103,10 +103,10 @@ def test_small_parts_are_searched_together_with_the_same_result(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     overlap = overlap_of("xyz", ["xy", "yz", "xyz"], [[0], [0], [1], [1], [2], [2], [2], []])
-    together = possible.possible(overlap)
+    together = possible_cells.possible(overlap)
     assert len(together.pieces) == 1
-    monkeypatch.setattr(possible, "TOGETHER", 1)
-    apart = possible.possible(overlap)
+    monkeypatch.setattr(possible_cells, "TOGETHER", 1)
+    apart = possible_cells.possible(overlap)
     assert len(apart.pieces) == 4
     assert (together.can == apart.can).all()
     assert all(fits(overlap, instance) for instance in (*apart.instances, *together.instances))
@@ -114,7 +114,7 @@ def test_small_parts_are_searched_together_with_the_same_result(
 
 def test_only_the_cells_that_are_asked_for_are_searched() -> None:
     overlap = replace(overlap_of("xy", ["xy"], [[0], [0]]), current=np.array([[1, 0], [0, 1]]))
-    assert possible.possible(overlap, asked=np.zeros((2, 2), dtype=bool)).can.tolist() == [
+    assert possible_cells.possible(overlap, asked=np.zeros((2, 2), dtype=bool)).can.tolist() == [
         [True, False],
         [False, True],
     ]
@@ -122,14 +122,14 @@ def test_only_the_cells_that_are_asked_for_are_searched() -> None:
 
 def test_a_current_table_that_does_not_fit_is_not_relied_on() -> None:
     overlap = replace(overlap_of("xy", ["xx"], [[0], [0]]), current=np.array([[0, 1], [0, 1]]))
-    assert possible.possible(overlap).can.tolist() == [[True, False], [True, False]]
+    assert possible_cells.possible(overlap).can.tolist() == [[True, False], [True, False]]
 
 
 def test_tables_that_take_too_much_room_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     overlap = irregular(5, 30, 6, 4)
-    expected = possible.possible(overlap)
-    monkeypatch.setattr(possible, "MOST_BYTES", 5 * expected.can.size)
-    found = possible.possible(overlap)
+    expected = possible_cells.possible(overlap)
+    monkeypatch.setattr(possible_cells, "MOST_BYTES", 5 * expected.can.size)
+    found = possible_cells.possible(overlap)
     assert (found.can == expected.can).all()
     for class_, value in zip(*np.nonzero(found.can), strict=True):
         instance = found.instance_with(int(class_), int(value))
@@ -137,23 +137,23 @@ def test_tables_that_take_too_much_room_are_left_out(monkeypatch: pytest.MonkeyP
 
 
 def test_no_room_for_any_proof_is_like_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(possible, "MOST_BYTES", 10)
+    monkeypatch.setattr(possible_cells, "MOST_BYTES", 10)
     with pytest.raises(OutOfTime):
-        possible.possible(irregular(5, 30, 6, 4))
+        possible_cells.possible(irregular(5, 30, 6, 4))
 
 
 def test_no_table_fits() -> None:
     with pytest.raises(NoTable):
-        possible.possible(overlap_of("xy", ["xy", "xy", "xy"], [[0, 2], [0, 1], [1, 2]]))
+        possible_cells.possible(overlap_of("xy", ["xy", "xy", "xy"], [[0, 2], [0, 1], [1, 2]]))
 
 
 def test_the_deadline_and_cancel_are_kept() -> None:
     with pytest.raises(OutOfTime), until(0):
-        possible.possible(irregular(1, 200, 8, 8))
+        possible_cells.possible(irregular(1, 200, 8, 8))
     job = Job()
     job.cancel()
     with pytest.raises(Cancelled):
-        possible.possible(irregular(1, 200, 8, 8), job)
+        possible_cells.possible(irregular(1, 200, 8, 8), job)
 
 
 # -- filling ---------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def test_linear_programming_proves_what_no_bound_of_a_cell_shows() -> None:
     proved = 0
     for number in range(12):
         overlap = irregular(number, 14, 4, 4)
-        can = possible.possible(overlap).can.reshape(-1)
+        can = possible_cells.possible(overlap).can.reshape(-1)
         for part in system_of(overlap).parts:
             empty = certainly_empty(part, part.low == 0, 9.0)
             assert not (empty & can[part.place]).any()
@@ -185,7 +185,7 @@ def test_linear_programming_proves_what_no_bound_of_a_cell_shows() -> None:
 def test_each_way_alone_finds_the_same(without: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if without == "exchanged":
         monkeypatch.setattr(
-            Filling,
+            TableFilling,
             "exchanged",
             lambda self, wanted, *more: self.table if (wanted & (self.table > 0)).any() else None,
         )
@@ -196,16 +196,16 @@ def test_each_way_alone_finds_the_same(without: str, monkeypatch: pytest.MonkeyP
             lambda part, wanted, seconds: np.zeros(len(wanted), dtype=bool),
         )
         monkeypatch.setattr(
-            Filling, "_bound", lambda self, cell: self._is_bounded.__setitem__(cell, True)
+            TableFilling, "_bound", lambda self, cell: self._is_bounded.__setitem__(cell, True)
         )
     if without in ("exchanged", "near"):
         monkeypatch.setattr(filling, "NEAR_TURNS", 0)
     for case in cases(SIND, 60, 3000):
         check(case, current=True)
     overlap = irregular(4, 25, 4, 5)
-    found = possible.possible(overlap).can
+    found = possible_cells.possible(overlap).can
     monkeypatch.undo()
-    assert (possible.possible(overlap).can == found).all()
+    assert (possible_cells.possible(overlap).can == found).all()
 
 
 def test_joined_parts_are_the_parts() -> None:
@@ -232,7 +232,7 @@ def test_two_values_at_once() -> None:
         tables = tables_of(given)
         overlap, _ = of_classes(given)
         cells = list(itertools.product(range(len(given.sizes)), range(len(overlap.values))))
-        known = possible.possible(overlap)
+        known = possible_cells.possible(overlap)
         for one in random.Random(number).sample(cells, min(3, len(cells))):
             for other in cells:
                 if one == other:
@@ -318,5 +318,5 @@ def test_at_the_deadline_all_views_are_named(monkeypatch: pytest.MonkeyPatch) ->
             raise OutOfTime
         return first_table(overlap)
 
-    monkeypatch.setattr(possible, "first_table", slow)
+    monkeypatch.setattr(possible_cells, "first_table", slow)
     assert contradiction(overlap) == ("view 1", "view 2", "view 3", "view 4")

@@ -17,10 +17,10 @@ from built_overlaps import Built, built, of_patients, of_shared, shared_sind
 from oracles import overlap as oracle
 from oracles.overlap import View
 from oracles.overlap_cases import SIND, Case, cases
-from tacit.families.overlaps.setting import overlap_of
+from tacit.families.overlaps.overlap import overlap_of
 from tacit.families.overlaps.swapping import rsind
-from tacit.families.overlaps.swapping.allowed import Exchanges, allowed_sets, bound, cliques
-from tacit.families.overlaps.swapping.dividing import largest
+from tacit.families.overlaps.swapping.allowed_sets import Exchanges, allowed_sets, bound, cliques
+from tacit.families.overlaps.swapping.crowd_division import largest
 from tacit.families.overlaps.swapping.rsind import RestrictedCrowds, Variant, rsind_level
 from tacit.families.overlaps.swapping.sind import sind_partition
 from tacit.families.overlaps.system import NoTable

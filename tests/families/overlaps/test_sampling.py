@@ -18,22 +18,35 @@ from oracles import overlap as oracle
 from tacit.errors import ParameterError
 from tacit.families.overlaps.counting import entropy
 from tacit.families.overlaps.counting.entropy import fitted
-from tacit.families.overlaps.counting.expected import Expected
-from tacit.families.overlaps.sampling import bets, columns, grouped, tilted, tilts, walks
-from tacit.families.overlaps.sampling.bets import Bets, Counts, no_counts, upper_bounds
-from tacit.families.overlaps.sampling.certified import (
+from tacit.families.overlaps.counting.expectations import Expected
+from tacit.families.overlaps.overlap import Overlap, merged, overlap_of
+from tacit.families.overlaps.sampling import (
+    bets,
+    column_states,
+    column_sums,
+    rejection,
+    tilts,
+    walks,
+)
+from tacit.families.overlaps.sampling.bets import Bets, SampleCounts, no_counts, upper_bounds
+from tacit.families.overlaps.sampling.certificates import (
     A_LITTLE,
     ROUNDING,
     draws_for,
     forecast,
     statistical,
 )
-from tacit.families.overlaps.sampling.columns import CannotSample, columns_of, lattice_of
-from tacit.families.overlaps.sampling.tilted import Counted, Joined, Sampler, Stepwise, sampler_of
+from tacit.families.overlaps.sampling.column_states import CannotSample, columns_of, lattice_of
+from tacit.families.overlaps.sampling.rejection import (
+    Joined,
+    LayerSampler,
+    Sampler,
+    Stepwise,
+    sampler_of,
+)
 from tacit.families.overlaps.sampling.tilts import is_simple
 from tacit.families.overlaps.sampling.walks import points_of
-from tacit.families.overlaps.setting import Overlap, merged, overlap_of
-from tacit.families.overlaps.system import NoTable, Part, System, system_of
+from tacit.families.overlaps.system import NoTable, OpenPart, System, system_of
 from tacit.model.deadline import until
 from tacit.model.jobs import Cancelled, Job
 
@@ -97,7 +110,7 @@ def listed(overlap: Overlap) -> Counter[tuple[int, ...]]:
     return found
 
 
-def of_part(solutions: Counter[tuple[int, ...]], part: Part) -> Counter[tuple[int, ...]]:
+def of_part(solutions: Counter[tuple[int, ...]], part: OpenPart) -> Counter[tuple[int, ...]]:
     """The solutions of one part; the other parts multiply all alike."""
     found: Counter[tuple[int, ...]] = Counter()
     for cells, many in solutions.items():
@@ -107,10 +120,10 @@ def of_part(solutions: Counter[tuple[int, ...]], part: Part) -> Counter[tuple[in
 
 def small_parts(
     count: int, seed: int, *, by_value: bool, columns_: int = 2
-) -> list[tuple[System, Part, Counter]]:
+) -> list[tuple[System, OpenPart, Counter]]:
     """Parts with at least three solutions."""
     rng = np.random.default_rng(seed)
-    found: list[tuple[System, Part, Counter]] = []
+    found: list[tuple[System, OpenPart, Counter]] = []
     while len(found) < count:
         overlap = random_overlap(rng, by_value=by_value)
         system = system_of(overlap)
@@ -167,7 +180,7 @@ def binomial_tail(events: int, trials: int, chance: float) -> float:
     )
 
 
-def laws_of(part: Part) -> tuple[walks.Law, ...]:
+def laws_of(part: OpenPart) -> tuple[walks.PointLaw, ...]:
     return tilts.tilted(part, columns_of(part))
 
 
@@ -197,7 +210,7 @@ def test_a_law_knows_its_averages_and_its_largest_weight() -> None:
     rng = np.random.default_rng(2)
     for _, part, _ in small_parts(20, 2, by_value=True):
         for column in columns_of(part):
-            law = walks.Law(lattice_of(column), rng.random(len(column.cells)) * 2 + 0.1)
+            law = walks.PointLaw(lattice_of(column), rng.random(len(column.cells)) * 2 + 0.1)
             points = points_of(law.lattice)
             weights = np.prod(law.means**points, axis=1) / np.prod(
                 [[math.factorial(x) for x in one] for one in points.tolist()], axis=1
@@ -214,7 +227,7 @@ def test_a_walk_draws_from_its_law() -> None:
     rng = np.random.default_rng(3)
     for _, part, _ in small_parts(15, 3, by_value=True):
         for column in columns_of(part):
-            law = walks.Law(lattice_of(column), rng.random(len(column.cells)) + 0.3)
+            law = walks.PointLaw(lattice_of(column), rng.random(len(column.cells)) + 0.3)
             weights = law.weights(points_of(law.lattice))
             whole = Counter(
                 {
@@ -225,7 +238,7 @@ def test_a_walk_draws_from_its_law() -> None:
                 }
             )
             for most in (1, 4, 1 << 17):
-                walk = walks.Walk(law, most)
+                walk = walks.ColumnWalk(law, most)
                 assert significance(walk.people(walk.draw(rng, 5000)), whole) > LEVEL
 
 
@@ -251,11 +264,11 @@ def test_tables_are_uniform(by_value: bool) -> None:
 def test_tables_are_uniform_when_most_proposals_are_rejected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tilted, "MOST_PAIRS", 0)
-    monkeypatch.setattr(tilted, "FEW_PAIRS", 0)
+    monkeypatch.setattr(rejection, "MOST_PAIRS", 0)
+    monkeypatch.setattr(rejection, "FEW_PAIRS", 0)
     rejected = 0
     for _, part, solutions in small_parts(40, 6, by_value=True, columns_=3):
-        proposals = tilted.joined(part, laws_of(part))
+        proposals = rejection.joined(part, laws_of(part))
         assert not proposals.is_certain
         sampler = Sampler(proposals, np.random.default_rng(7))
         assert significance(np.concatenate(list(sampler.draw(4000))), solutions) > LEVEL
@@ -267,12 +280,12 @@ def test_tables_are_uniform_when_most_proposals_are_rejected(
 def test_tables_are_uniform_when_columns_are_joined(
     monkeypatch: pytest.MonkeyPatch, rounds: int
 ) -> None:
-    monkeypatch.setattr(grouped, "ROUNDS", rounds)
-    monkeypatch.setattr(tilted, "USUAL", 10**9)  # as if joining were free
-    for box in (1, grouped.MOST_BOX):
-        monkeypatch.setattr(grouped, "MOST_BOX", box)
+    monkeypatch.setattr(column_sums, "ROUNDS", rounds)
+    monkeypatch.setattr(rejection, "USUAL", 10**9)  # as if joining were free
+    for box in (1, column_sums.MOST_BOX):
+        monkeypatch.setattr(column_sums, "MOST_BOX", box)
         for _, part, solutions in small_parts(15, 8, by_value=True, columns_=3):
-            proposals = tilted.joined(part, laws_of(part))
+            proposals = rejection.joined(part, laws_of(part))
             assert len(proposals.last.columns) > 1
             sampler = Sampler(proposals, np.random.default_rng(9))
             assert significance(np.concatenate(list(sampler.draw(4000))), solutions) > LEVEL
@@ -280,7 +293,7 @@ def test_tables_are_uniform_when_columns_are_joined(
 
 @pytest.mark.parametrize("begun", [1, 1 << 17])
 def test_tables_are_uniform_cell_by_cell(monkeypatch: pytest.MonkeyPatch, begun: int) -> None:
-    monkeypatch.setattr(walks.Walk.__init__, "__defaults__", (begun,))
+    monkeypatch.setattr(walks.ColumnWalk.__init__, "__defaults__", (begun,))
     for by_value in (True, False):
         parts = small_parts(20, 10, by_value=by_value)
         able = [
@@ -305,7 +318,7 @@ def test_tables_are_uniform_where_digits_take_several_words(
 
 def test_tables_from_the_layers_of_the_count_are_uniform() -> None:
     for _, part, solutions in small_parts(10, 14, by_value=False, columns_=1):
-        sampler = Sampler(Counted(part), np.random.default_rng(15))
+        sampler = Sampler(LayerSampler(part), np.random.default_rng(15))
         assert significance(np.concatenate(list(sampler.draw(1000))), solutions) > LEVEL
 
 
@@ -313,8 +326,10 @@ def test_the_tilt_does_not_matter() -> None:
     rng = np.random.default_rng(16)
     for _, part, solutions in small_parts(15, 17, by_value=True, columns_=3):
         tilt = np.exp(rng.normal(0, 0.7, len(part.classes)))[part.class_of]
-        laws = [walks.Law(lattice_of(column), tilt[column.cells]) for column in columns_of(part)]
-        for proposals in (tilted.joined(part, laws), Stepwise(part, laws)):
+        laws = [
+            walks.PointLaw(lattice_of(column), tilt[column.cells]) for column in columns_of(part)
+        ]
+        for proposals in (rejection.joined(part, laws), Stepwise(part, laws)):
             tables = np.concatenate(list(Sampler(proposals, rng).draw(4000)))
             assert significance(tables, solutions) > LEVEL
 
@@ -340,7 +355,7 @@ def test_swaps_do_not_connect_these_tables_but_they_are_drawn_uniformly() -> Non
     members = [[0, 2], [0, 3], [0, 4], [1, 2], [1, 2], [1, 3], [1, 4]]
     system = system_of(merged(overlap_of("012", ["012", "0122", "122", "01", "02"], members)))
     [part] = system.parts
-    for proposals in (tilted.joined(part, laws_of(part)), Stepwise(part, laws_of(part))):
+    for proposals in (rejection.joined(part, laws_of(part)), Stepwise(part, laws_of(part))):
         tables = np.concatenate(list(Sampler(proposals, np.random.default_rng(18)).draw(6000)))
         seen = sorted(Counter(map(tuple, tables.tolist())).values())
         assert len(seen) == 2
@@ -395,7 +410,7 @@ def test_hoeffding_takes_as_many_tables_as_it_must() -> None:
         assert exact <= draws_for(cells, off, chance) <= exact + Decimal("1.000001")
 
 
-def counts_of(drawn: np.ndarray, size: int) -> Counts:
+def counts_of(drawn: np.ndarray, size: int) -> SampleCounts:
     """One cell of a class of so many, seen in some tables."""
     return no_counts(np.array([0]), np.array([size]), np.array([size])).with_tables(drawn[:, None])
 
@@ -695,7 +710,7 @@ def test_maximum_entropy_is_near_the_averages_of_all_tables() -> None:
         assert np.abs(sizes - [one.total for one in part.classes]).max() < 0.5
 
 
-def sum_of(laws: tuple[walks.Law, ...], part: Part) -> np.ndarray:
+def sum_of(laws: tuple[walks.PointLaw, ...], part: OpenPart) -> np.ndarray:
     """The average of every cell under its column's law."""
     found = np.zeros(len(part.place))
     for law in laws:
@@ -746,7 +761,7 @@ def test_two_ways_of_drawing_have_the_same_averages() -> None:
     [part] = hard_system(8, 5).parts
     laws = laws_of(part)
     means = []
-    for proposals in (tilted.joined(part, laws), Stepwise(part, laws)):
+    for proposals in (rejection.joined(part, laws), Stepwise(part, laws)):
         tables = np.concatenate(list(Sampler(proposals, np.random.default_rng(26)).draw(8000)))
         means.append((tables.mean(axis=0), tables.var(axis=0) / len(tables)))
     (first, spread), (second, other) = means
@@ -757,4 +772,4 @@ def test_two_ways_of_drawing_have_the_same_averages() -> None:
 def test_columns_are_taken_in_an_order_with_few_states() -> None:
     [part] = hard_system(5, 3, people=1000).parts
     assert all(lattice_of(column).steps < 200_000 for column in columns_of(part))
-    assert columns.order_of(columns_of(part)[0])
+    assert column_states.order_of(columns_of(part)[0])

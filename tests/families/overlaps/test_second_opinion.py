@@ -10,8 +10,8 @@ from collections import Counter
 import pytest
 
 from oracles.model_counter import tables
-from tacit.families.overlaps.counting.beliefs import beliefs
-from tacit.families.overlaps.setting import merged, overlap_of
+from tacit.families.overlaps.counting.average_beliefs import beliefs
+from tacit.families.overlaps.overlap import merged, overlap_of
 from tacit.families.overlaps.system import NoTable
 
 pytest.importorskip("pyganak", reason="pyganak counts the models of formulas")

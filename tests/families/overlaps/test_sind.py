@@ -15,7 +15,7 @@ from built_overlaps import built, of_classes, of_patients, of_shared, shared_sin
 from oracles import overlap as oracle
 from oracles.overlap import View
 from oracles.overlap_cases import SIND, Case, cases, classes
-from tacit.families.overlaps.setting import Overlap, overlap_of
+from tacit.families.overlaps.overlap import Overlap, overlap_of
 from tacit.families.overlaps.swapping import sind, swaps
 from tacit.families.overlaps.swapping.sind import conservative_partition, sind_partition
 from tacit.families.overlaps.swapping.swaps import Swaps, effects_of, swap_equation

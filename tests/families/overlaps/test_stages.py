@@ -14,8 +14,8 @@ import pytest
 
 from tacit.families.overlaps import stages as module
 from tacit.families.overlaps.meanings import meanings
-from tacit.families.overlaps.question import Answer, Key, OverlapQuestion
-from tacit.families.overlaps.setting import Overlap, overlap_of
+from tacit.families.overlaps.overlap import Overlap, overlap_of
+from tacit.families.overlaps.question import Key, OverlapQuestion, ViewAnswer
 from tacit.families.overlaps.stages import TOO_LARGE, TOO_LONG, TOO_MANY, stages
 from tacit.model.jobs import Cancelled, Job
 
@@ -46,7 +46,8 @@ def question_of(
     """Views that show the private value of some people each, each person a class."""
     overlap = overlap_of(values, answers, members)
     seen = tuple(
-        Answer(("condition",), ((),), 1 + number * len(values), 0) for number in range(len(answers))
+        ViewAnswer(("condition",), ((),), 1 + number * len(values), 0)
+        for number in range(len(answers))
     )
     names = tuple(f"v{number}" for number in range(1, len(answers) + 1))
     return OverlapQuestion(

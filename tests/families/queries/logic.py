@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from tacit.families.queries.datalog.read import read_datalog
+from tacit.families.queries.datalog.datalog_reader import read_datalog
 from tacit.families.queries.logic.chase import key_places
-from tacit.families.queries.logic.numbered import Body, Numbering, Symbols
+from tacit.families.queries.logic.numbered_queries import NumberedBody, Symbols, TermNumbering
 from tacit.families.queries.logic.prepare import normalised
 from tacit.families.queries.query import (
     Atom,
@@ -36,9 +36,9 @@ def read(text: str, known: Relations = R2, *, bag: bool = False) -> Query:
     return replace(reading.exact, bag=bag)
 
 
-def body(text: str, known: Relations = R2) -> tuple[Body, Symbols]:
+def body(text: str, known: Relations = R2) -> tuple[NumberedBody, Symbols]:
     """A single rule in numbers, after the chase."""
-    numbering = Numbering(known, Symbols())
+    numbering = TermNumbering(known, Symbols())
     numbered = numbering.body(read(text, known).parts[0], 0)
     assert numbered is not None
     chased = normalised(numbered, numbering, key_places(known))

@@ -13,7 +13,7 @@ from tacit.families.queries.facts import Fact
 from tacit.families.queries.logic.canonical import canonical, canonical_query
 from tacit.families.queries.logic.chase import key_places
 from tacit.families.queries.logic.core import core, embedding, kept_only
-from tacit.families.queries.logic.numbered import Body, Numbering, Symbols
+from tacit.families.queries.logic.numbered_queries import NumberedBody, Symbols, TermNumbering
 from tacit.families.queries.logic.prepare import prepare
 from tacit.families.queries.query import (
     Comparison,
@@ -25,7 +25,7 @@ from tacit.families.queries.query import (
 )
 
 
-def written(part: Body, numbering: Numbering) -> Conjunctive:
+def written(part: NumberedBody, numbering: TermNumbering) -> Conjunctive:
     """A numbered query as people write it."""
     return Conjunctive(
         tuple(numbering.term(part, term) for term in part.head),
@@ -83,7 +83,7 @@ def test_a_core_has_the_same_answers() -> None:
             if isinstance(term, Variable)
         }
         query = replace(query, parts=(replace(part, known=few | compared),))
-        numbering = Numbering(known, Symbols())
+        numbering = TermNumbering(known, Symbols())
         ready = prepare(query, numbering, key_places(known), 0)
         cut = Query("S", tuple(written(one, numbering) for one in ready.parts))
         shorter += sum(len(one.atoms) for one in cut.parts) < len(part.atoms)
@@ -101,7 +101,7 @@ def test_what_a_cut_subgoal_said_of_others_is_kept() -> None:
 
 
 def test_parts_that_another_contains_are_cut() -> None:
-    numbering = Numbering(R2, Symbols())
+    numbering = TermNumbering(R2, Symbols())
     query = read("S(x) :- R(x, 'a'); S(x) :- R(x, y); S(z) :- R(z, w)")
     ready = prepare(query, numbering, {}, 0)
     assert len(ready.parts) == 1 and len(ready.folded) == 2
@@ -110,7 +110,7 @@ def test_parts_that_another_contains_are_cut() -> None:
 
 def test_containment_is_an_embedding() -> None:
     wide, symbols = body("S(x) :- R(x, y)")
-    numbering = Numbering(R2, symbols)
+    numbering = TermNumbering(R2, symbols)
     narrow = numbering.body(read("S(x) :- R(x, y), R(y, 'a')").parts[0], 0)
     assert narrow is not None
     assert embedding(wide, narrow, symbols) is not None and embedding(narrow, wide, symbols) is None
@@ -130,8 +130,8 @@ def shuffled(part: Conjunctive, rng: random.Random) -> Conjunctive:
 
 def test_names_and_order_do_not_change_the_canonical_form() -> None:
     rng = random.Random(2)
-    forms: dict[object, Body] = {}
-    numbering = Numbering(R3, Symbols())
+    forms: dict[object, NumberedBody] = {}
+    numbering = TermNumbering(R3, Symbols())
     for _ in range(300):
         query = random_query(rng, "S", R3, atoms=(2, 3, 4), comparisons=True)
         one, two = (

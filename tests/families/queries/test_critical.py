@@ -18,9 +18,9 @@ from tacit.families.queries.evaluate import answers
 from tacit.families.queries.logic.critical import (
     Disclosed,
     Fact,
-    Judge,
     NotDecided,
     Private,
+    SecretJudge,
     Verdict,
     is_empty,
     judge,
@@ -417,7 +417,7 @@ def test_one_more_value_in_a_large_domain_changes_nothing() -> None:
 
 def test_a_remembered_query_gets_the_same_verdict() -> None:
     rng = random.Random(6)
-    remembering = Judge(R3)
+    remembering = SecretJudge(R3)
     for _ in range(60):
         secret, view = (random_query(rng, name, R3) for name in "SV")
         assert remembering.judge(secret, [view]) == remembering.judge(secret, [view])

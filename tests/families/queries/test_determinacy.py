@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tacit.families.queries.datalog.dependencies import read_constraint
-from tacit.families.queries.logic.determinacy import Shown, is_determined, with_keys
+from tacit.families.queries.logic.determinacy import ShownBodies, is_determined, with_keys
 from tacit.families.queries.logic.tableau import rules_of
 from tacit.families.queries.query import Atom, Conjunctive, Constant, Query, Relation, Variable
 from tacit.families.queries.read import read
@@ -29,7 +29,7 @@ def determined(
         [one for text in constraints for one in read_constraint(text, RELATIONS)], RELATIONS
     )
     facts = tuple(Conjunctive((), (one,)) for one in got)
-    shown = Shown(tuple(map(query, views)), facts)
+    shown = ShownBodies(tuple(map(query, views)), facts)
     return all(is_determined(part, shown, rules) for part in query(text).parts)
 
 

@@ -10,19 +10,19 @@ import pytest
 
 from tacit.families.queries.logic import acyclic
 from tacit.families.queries.logic.acyclic import (
-    Table,
+    TermTable,
     join_tree,
     reduced,
     solve,
     tree_decomposition,
 )
 from tacit.families.queries.logic.homomorphism import (
-    Facts,
+    FactIndex,
     Pattern,
     homomorphism,
     options,
 )
-from tacit.families.queries.logic.numbered import NumberedAtom
+from tacit.families.queries.logic.numbered_queries import NumberedAtom
 from tacit.model.deadline import OutOfTime, until
 
 
@@ -103,7 +103,7 @@ def test_a_homomorphism_is_found_exactly_when_there_is_one(
     seen = {True: 0, False: 0}
     for _ in range(500):
         pattern, facts, fixed = random_task(rng)
-        images = homomorphism(pattern, Facts(facts), fixed, compare=less)
+        images = homomorphism(pattern, FactIndex(facts), fixed, compare=less)
         expected = all_homomorphisms(pattern, facts, fixed)
         assert (tuple(images) in expected) if images is not None else not expected, (
             pattern,
@@ -136,7 +136,7 @@ def test_options_hold_every_homomorphism() -> None:
     rng = random.Random(3)
     for _ in range(300):
         pattern, facts, fixed = random_task(rng)
-        possible = options(pattern, Facts(facts), fixed)
+        possible = options(pattern, FactIndex(facts), fixed)
         for images in all_homomorphisms(pattern, facts, fixed):
             assert all(image in found for image, found in zip(images, possible, strict=True))
 
@@ -146,7 +146,7 @@ def test_a_clock_stops_a_hard_search() -> None:
     atoms = [("R", (-1 - one, -1 - two)) for one, two in itertools.combinations(range(9), 2)]
     facts = [("R", pair) for pair in itertools.permutations(range(8), 2)]
     with pytest.raises(OutOfTime), until(0.05):
-        homomorphism(Pattern(atoms), Facts(facts), {})
+        homomorphism(Pattern(atoms), FactIndex(facts), {})
 
 
 # -- shapes ----------------------------------------------------------------------------------------
@@ -177,7 +177,9 @@ def test_acyclic_joins_are_reduced_to_what_is_in_the_join() -> None:
     for _ in range(200):
         scopes = [(1, 2), (2, 3), (2, 4)][: rng.randrange(1, 4)]
         tables = [
-            Table(scope, dict.fromkeys({(rng.randrange(3), rng.randrange(3)) for _ in range(3)}, 0))
+            TermTable(
+                scope, dict.fromkeys({(rng.randrange(3), rng.randrange(3)) for _ in range(3)}, 0)
+            )
             for scope in scopes
         ]
         for place, left in enumerate(reduced(tables)):
@@ -202,6 +204,6 @@ def test_a_tree_decomposition_covers_every_scope_and_is_a_tree() -> None:
 
 
 def test_solve_looks_at_compared_variables() -> None:
-    tables = [Table((1,), {(1,): 0, (2,): 1}), Table((2,), {(1,): 0, (2,): 1})]
+    tables = [TermTable((1,), {(1,): 0, (2,): 1}), TermTable((2,), {(1,): 0, (2,): 1})]
     assert solve(tables, [(1, 2)], lambda number, left, right: left > right) == [1, 0]
     assert solve(tables, [(1, 2)], lambda number, left, right: left > right + 1) is None

@@ -15,7 +15,7 @@ from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
 from tacit.families.queries.logic.critical import Disclosed, Private
 from tacit.families.queries.logic.known_keys import KnownKeys
 from tacit.families.queries.question import QueryQuestion
-from tacit.families.queries.understanding import Reading
+from tacit.families.queries.understanding import QueryUnderstanding
 from thorough import THOROUGH
 
 
@@ -70,7 +70,7 @@ def judged(given: Given, secret: Asked, view: Asked) -> Any:
         tuple((table, column_name(column), other) for table, column, other in given.foreign),
     )
     asked = [
-        Reading(name, "", "datalog", (), (), as_query(name, one))
+        QueryUnderstanding(name, "", "datalog", (), (), as_query(name, one))
         for name, one in (("S", secret), ("V", view))
     ]
     question = QueryQuestion(asked[0], (asked[1],), as_relations(given.schema), known=known)

@@ -5,10 +5,18 @@ from __future__ import annotations
 import random
 from itertools import product
 
-from tacit.families.worlds.counting import Part, Tally, _enumerated, plausible, split, tally, worlds
+from tacit.families.worlds.counting import (
+    SecretTally,
+    TuplePart,
+    _enumerated,
+    plausible,
+    split,
+    tally,
+    worlds,
+)
 from tacit.families.worlds.formula import Condition, Count, Impossible, Propagation
-from tacit.families.worlds.solving import find
 from tacit.families.worlds.states import by_states
+from tacit.families.worlds.world_solver import find
 
 Numbers = dict[frozenset[tuple[int, ...]], tuple[int, int]]
 
@@ -34,7 +42,7 @@ def random_condition(rng: random.Random, size: int) -> Condition:
     )
 
 
-def random_part(rng: random.Random, size: int) -> Part:
+def random_part(rng: random.Random, size: int) -> TuplePart:
     before = tuple(random_condition(rng, size) for _ in range(rng.randint(0, 4)))
     after = tuple(random_condition(rng, size) for _ in range(rng.randint(0, 3)))
     secret = tuple(
@@ -45,10 +53,10 @@ def random_part(rng: random.Random, size: int) -> Part:
         )
         for at in range(rng.randint(0, 3))
     )
-    return Part(tuple(range(1, size + 1)), before, after, secret)
+    return TuplePart(tuple(range(1, size + 1)), before, after, secret)
 
 
-def counted(part: Part) -> Numbers:
+def counted(part: TuplePart) -> Numbers:
     found: dict[frozenset[tuple[int, ...]], list[int]] = {}
     for bits in product((False, True), repeat=len(part.tuples)):
         world = frozenset(one for one, bit in zip(part.tuples, bits, strict=True) if bit)
@@ -72,7 +80,7 @@ def test_both_ways_of_counting_are_right() -> None:
             one for condition in (*part.before, *part.after) for one in condition.tuples()
         } | {one for _, ways in part.secret for way in ways for one in way}
         if spoken:
-            known = Part(tuple(sorted(spoken)), part.before, part.after, part.secret)
+            known = TuplePart(tuple(sorted(spoken)), part.before, part.after, part.secret)
             assert by_states(
                 known.tuples, known.before, known.after, known.secret, most=10**6
             ) == counted(known)
@@ -85,7 +93,7 @@ def test_parts_multiply() -> None:
         parts = split(whole.before, whole.after, dict(whole.secret))
         tallies = [tally(part, most_states=10**6) for part in parts]
         known = [one for one in tallies if one is not None]
-        truth = Tally(whole, counted(whole))
+        truth = SecretTally(whole, counted(whole))
         free = 8 - sum(len(part.tuples) for part in parts)
         assert worlds(known, free) == (truth.before, truth.after)
         if truth.after:
@@ -100,7 +108,7 @@ def test_a_long_chain_is_counted_by_states() -> None:
     size = 60
     before = tuple(Condition(((-one,), (-(one + 1),))) for one in range(1, size))
     found = tally(
-        Part(tuple(range(1, size + 1)), before, (Condition(((1,),)),), (((0,), ((size,),)),)),
+        TuplePart(tuple(range(1, size + 1)), before, (Condition(((1,),)),), (((0,), ((size,),)),)),
         most_states=1000,
     )
     assert found is not None

@@ -12,8 +12,8 @@ from tacit.families.queries.facts import Fact
 from tacit.families.queries.query import Conjunctive, Constant, Query, Relation
 from tacit.families.queries.read import read
 from tacit.families.worlds.grounding import answers, grounded, joined
-from tacit.families.worlds.matching import Store
-from tacit.families.worlds.universe import Numbering
+from tacit.families.worlds.matching import TupleStore
+from tacit.families.worlds.universe import ValueNumbering
 
 RELATIONS = {
     "R": Relation("R", ("a", "b"), nullable=frozenset({"b"}), kinds={"a": "text", "b": "text"}),
@@ -54,10 +54,10 @@ CONSTRAINTS = (
 )
 
 
-def store_of(facts: list[Fact]) -> tuple[Store, frozenset[int]]:
+def store_of(facts: list[Fact]) -> tuple[TupleStore, frozenset[int]]:
     """All possible tuples, and which of them are there."""
-    numbering = Numbering()
-    store = Store(numbering)
+    numbering = ValueNumbering()
+    store = TupleStore(numbering)
     for name, relation in RELATIONS.items():
         columns = [
             [value for value in VALUES if value is not None or column in relation.nullable]

@@ -16,9 +16,9 @@ from tacit.families.worlds import listing as module
 from tacit.families.worlds.formula import Condition, Count
 from tacit.families.worlds.listing import drawn, listing
 from tacit.families.worlds.ranking import Diagram, Enumerated, _codes, space
-from tacit.families.worlds.setting import Seen, Setting
 from tacit.families.worlds.states import TooManyStates
-from tacit.families.worlds.worlds import Worlds, answer
+from tacit.families.worlds.world_setting import PublishedView, WorldSetting
+from tacit.families.worlds.worlds import SettingWorlds, answer
 
 
 def random_conditions(rng: Random, size: int) -> list[Condition]:
@@ -134,11 +134,13 @@ def query(text: str) -> Query:
 
 def setting(
     published: str | None, new: str, secret: str, instance: frozenset[Fact] | None = DATA
-) -> Setting:
-    base = Setting(RELATIONS, (), (), (), query(secret), instance=DATA)
-    seen = [Seen(query(text), answer(query(text), base)) for text in (published, new) if text]
+) -> WorldSetting:
+    base = WorldSetting(RELATIONS, (), (), (), query(secret), instance=DATA)
+    seen = [
+        PublishedView(query(text), answer(query(text), base)) for text in (published, new) if text
+    ]
     first = tuple(seen[:-1])
-    return Setting(RELATIONS, (), first, (seen[-1],), query(secret), instance=instance)
+    return WorldSetting(RELATIONS, (), first, (seen[-1],), query(secret), instance=instance)
 
 
 def databases() -> Iterator[frozenset[Fact]]:
@@ -148,7 +150,9 @@ def databases() -> Iterator[frozenset[Fact]]:
     )
 
 
-def same_answers(asked: Setting, seen: tuple[Seen, ...], world: frozenset[Fact]) -> bool:
+def same_answers(
+    asked: WorldSetting, seen: tuple[PublishedView, ...], world: frozenset[Fact]
+) -> bool:
     def rows(one: Query) -> set[tuple[str, ...]]:
         (part,) = one.parts
         found: set[tuple[str, ...]] = set()
@@ -191,7 +195,7 @@ def test_all_worlds_are_listed_with_their_fate(
     texts: tuple[str | None, str, str], with_data: bool
 ) -> None:
     asked = setting(*texts, instance=DATA if with_data else None)
-    shown = listing(Worlds(asked), sample=300, rng=Random(1))
+    shown = listing(SettingWorlds(asked), sample=300, rng=Random(1))
     mentioned = set(asked.mentioned())
     # A relation that nothing speaks of is not looked at.
     possible = {
@@ -217,7 +221,7 @@ def test_all_worlds_are_listed_with_their_fate(
 
 
 def test_of_many_worlds_a_few_different_ones_are_drawn() -> None:
-    found = Worlds(setting(*CASES[0]))
+    found = SettingWorlds(setting(*CASES[0]))
     shown = listing(found, sample=5, rng=Random(1), listed=3)
     assert len({one.facts for one in shown.worlds}) == 5 and not shown.complete and shown.uniform
     again = listing(found, sample=5, rng=Random(1), listed=3)
@@ -229,7 +233,7 @@ def test_what_cannot_be_counted_is_solved_for_and_is_no_sample(
 ) -> None:
     monkeypatch.setattr(module, "_space", lambda *_: None)
     monkeypatch.setattr(module, "tally", lambda *_, **__: None)
-    found = Worlds(setting(*CASES[0]))
+    found = SettingWorlds(setting(*CASES[0]))
     shown = listing(found, sample=6, rng=Random(1))
     assert (shown.before, shown.after, shown.uniform, shown.complete) == (None, None, False, False)
     assert len({one.facts for one in shown.worlds}) == 6 and shown.worlds[0].is_data
@@ -241,5 +245,5 @@ def test_the_data_is_among_the_secrets_however_many_there_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "MOST_SECRETS", 1)
-    shown = listing(Worlds(setting(*CASES[2])), sample=1, rng=Random(1))
+    shown = listing(SettingWorlds(setting(*CASES[2])), sample=1, rng=Random(1))
     assert any(one.is_data for one in shown.secrets) and len(shown.secrets) <= 2

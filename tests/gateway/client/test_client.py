@@ -33,9 +33,9 @@ import pytest
 import tacit
 from tacit.engines.open import open_engine
 from tacit.errors import GatewayError, InputError, MissingExtra, ParameterError, QueryError, Refused
-from tacit.gateway.client.answers import ARROW, Answer
-from tacit.gateway.client.asking import asked
-from tacit.gateway.client.connection import Connection, Me, Rights, client_of
+from tacit.gateway.client.client_answers import ARROW, Answer
+from tacit.gateway.client.client_requests import request_body
+from tacit.gateway.client.connection import Connection, CurrentUser, Rights, client_of
 from tacit.ledger.ledger import open_ledger
 from tacit.ledger.users import Users
 
@@ -459,8 +459,8 @@ def test_who_has_several_roles_names_one(gateway: Running, cleo: Connection) -> 
 
 def test_me_lists_roles_and_rights(ann: Connection, cleo: Connection) -> None:
     nurse = Rights("allow", ("cancer",), ())
-    assert ann.me() == Me("ann", {"nurses": nurse})
-    assert cleo.me() == Me(
+    assert ann.me() == CurrentUser("ann", {"nurses": nurse})
+    assert cleo.me() == CurrentUser(
         "cleo", {"nurses": nurse, "clerks": Rights("deny", ("cancer",), ("stays",))}
     )
 
@@ -637,19 +637,19 @@ def test_https_where_http_is_spoken(gateway: Running) -> None:
 )
 def test_a_value_that_sql_has_not_is_not_sent(value: Any) -> None:
     with pytest.raises(ParameterError, match="cannot be sent"):
-        asked("SELECT $1", [value], None, None)
+        request_body("SELECT $1", [value], None, None)
 
 
 @pytest.mark.parametrize("parameters", ["flu", b"flu", 5, {1, 2}])
 def test_parameters_are_a_list_or_a_mapping(parameters: Any) -> None:
     with pytest.raises(ParameterError, match="neither a list"):
-        asked("SELECT $1", parameters, None, None)
+        request_body("SELECT $1", parameters, None, None)
 
 
 @pytest.mark.parametrize("limit", [-1, True, 1.5, "5"])
 def test_a_limit_is_a_number_of_rows(limit: Any) -> None:
     with pytest.raises(ParameterError, match="number of rows"):
-        asked("SELECT 1", (), None, limit)
+        request_body("SELECT 1", (), None, limit)
 
 
 def test_what_is_sent_is_json_with_exact_numbers() -> None:
@@ -665,7 +665,7 @@ def test_what_is_sent_is_json_with_exact_numbers() -> None:
         None,
         False,
     ]
-    body = json.loads(asked("SELECT 1", values, "röle", 3), parse_float=Decimal)
+    body = json.loads(request_body("SELECT 1", values, "röle", 3), parse_float=Decimal)
     assert body["parameters"] == [
         10**30,
         Decimal("1e-7"),

@@ -18,8 +18,8 @@ import pytest
 from gateway.live import PLAN, Live, add_user, live, write_plan
 from tacit.errors import InputError, ParameterError
 from tacit.gateway.options import Options
-from tacit.gateway.tls import Certificate
-from tacit.ledger.users import Kept
+from tacit.gateway.tls import TlsCertificate
+from tacit.ledger.users import StoredUser
 
 if shutil.which("openssl") is None:
     pytest.skip("no openssl: apt install openssl", allow_module_level=True)
@@ -45,8 +45,8 @@ def certificate(folder: Path, name: str = "localhost") -> dict[str, Path]:
 def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     folder = tmp_path_factory.mktemp("tls")
     with pytest.MonkeyPatch.context() as patch:
-        written = Kept.body
-        patch.setattr(Kept, "body", lambda one: written(replace(one, scram=None)))
+        written = StoredUser.body
+        patch.setattr(StoredUser, "body", lambda one: written(replace(one, scram=None)))
         write_plan(folder)
         (folder / "old-token").write_text(add_user(folder / "tacit.yaml", "olga", ["nurses"]))
     with live(folder, PLAN, postgres_port=0, **certificate(folder)) as running:
@@ -76,8 +76,8 @@ def test_an_older_token_comes_in_by_tls(door: Live) -> None:
 
 def test_an_older_token_is_not_asked_for_in_the_clear(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        written = Kept.body
-        patch.setattr(Kept, "body", lambda one: written(replace(one, scram=None)))
+        written = StoredUser.body
+        patch.setattr(StoredUser, "body", lambda one: written(replace(one, scram=None)))
         token = add_user(write_plan(tmp_path), "olga", ["nurses"])
     with live(tmp_path, postgres_port=0) as running:
         with pytest.raises(psycopg.OperationalError, match="valid token as password"):
@@ -94,7 +94,7 @@ def test_what_was_sent_before_tls_is_not_listened_to(door: Live) -> None:
 
 def test_a_renewed_certificate_is_shown(tmp_path: Path) -> None:
     first, second = certificate(tmp_path, "first"), certificate(tmp_path, "second")
-    shown = Certificate(first["tls_certificate"], first["tls_key"])
+    shown = TlsCertificate(first["tls_certificate"], first["tls_key"])
 
     def subject() -> str:
         ours, theirs = socket.socketpair()
@@ -131,4 +131,4 @@ def test_a_certificate_needs_its_key(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="belong together"):
         Options(tls_certificate=tmp_path / "a.pem")
     with pytest.raises(InputError, match="cannot be used"):
-        Certificate(tmp_path / "a.pem", tmp_path / "a.key")
+        TlsCertificate(tmp_path / "a.pem", tmp_path / "a.key")

@@ -57,7 +57,7 @@ def stream(rng: random.Random) -> bytes:
 
 def read_all(data: bytes, first: bool, step: int) -> tuple[list[object], bool]:
     """All that comes of the bytes, fed in steps, and whether they ended in an error."""
-    reader, found = wire.Reader(), []
+    reader, found = wire.MessageReader(), []
     if not first:
         reader.most = wire.MOST_MESSAGE
     for at in range(0, len(data), step):
@@ -110,14 +110,14 @@ def test_what_is_well_formed_is_read_to_its_last_byte() -> None:
     ],
 )
 def test_a_message_that_is_none_is_named(data: bytes, said: str) -> None:
-    reader = wire.Reader()
+    reader = wire.MessageReader()
     reader.feed(data)
     with pytest.raises(wire.WireError, match=said):
         reader.next()
 
 
 def test_a_first_packet_says_who_connects() -> None:
-    reader = wire.Reader()
+    reader = wire.MessageReader()
     body = struct.pack(">I", 196608) + b"user\0ann\0database\0nurses\0\0"
     reader.feed(struct.pack(">I", len(body) + 4) + body)
     assert reader.first() == wire.Startup(0, {"user": "ann", "database": "nurses"})

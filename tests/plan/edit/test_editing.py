@@ -23,7 +23,7 @@ from tacit.model.schema import (
 )
 from tacit.plan.edit.editing import edited, loaded, rewritten
 from tacit.plan.edit.spelling import scalar, written
-from tacit.plan.edit.wishes.checks import (
+from tacit.plan.edit.wishes.check_wishes import (
     AddCheck,
     AddRole,
     AddSecret,
@@ -32,14 +32,14 @@ from tacit.plan.edit.wishes.checks import (
     RemoveSecret,
     SetCheck,
 )
-from tacit.plan.edit.wishes.releases import (
+from tacit.plan.edit.wishes.release_wishes import (
     AddRelease,
     RemoveRelease,
     RenameRelease,
     SetLevels,
     SetRelease,
 )
-from tacit.plan.edit.wishes.tables import AddTable, SetHierarchy, SetPerson, SetRole
+from tacit.plan.edit.wishes.table_wishes import AddTable, SetHierarchy, SetPerson, SetRole
 from tacit.plan.read.document import Faults, parse, plain_values
 
 DEMO = Path(__file__).parents[3] / "src" / "tacit" / "demo"

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from tacit.checking.concerning import out_already
+from tacit.checking.publications import out_already
 from tacit.errors import PlanError
 from tacit.families.family import family_of
-from tacit.model.holdings import Adversary, Held
+from tacit.model.holdings import Adversary, HeldRelease
 from tacit.model.recipients import Spellings, have_common, is_among
 from tacit.plan.read.references import LEDGER
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_TOGETHER = 6  # clients in a group that colludes
 
 
-def adversaries(check: Check, plan: Plan, held: Sequence[Held]) -> list[Adversary]:
+def adversaries(check: Check, plan: Plan, held: Sequence[HeldRelease]) -> list[Adversary]:
     """Everybody who would get something new; those who hold and get the same are one.
 
     What a check names is also judged as one, whoever gets which part of it, because that is what a
@@ -32,7 +32,7 @@ def adversaries(check: Check, plan: Plan, held: Sequence[Held]) -> list[Adversar
         {client for some in (*to.values(), *(one.to for one in held)) for client in some}
     )
     check_collusion(check, plan, clients)
-    found: dict[tuple[frozenset[Held], tuple[str, ...]], Adversary] = {}
+    found: dict[tuple[frozenset[HeldRelease], tuple[str, ...]], Adversary] = {}
     for group in groups(check, clients):
         _add(found, group, check.releases, to, held)
     together = not family_of(check.kind).has_all_adversaries
@@ -111,11 +111,11 @@ def spellings_of(plan: Plan) -> Spellings:
 
 
 def _add(
-    found: dict[tuple[frozenset[Held], tuple[str, ...]], Adversary],
+    found: dict[tuple[frozenset[HeldRelease], tuple[str, ...]], Adversary],
     group: tuple[str, ...],
     releases: Sequence[str],
     to: dict[str, tuple[str, ...]],
-    held: Sequence[Held],
+    held: Sequence[HeldRelease],
 ) -> None:
     new = tuple(name for name in releases if not to[name] or have_common(to[name], group))
     if new:

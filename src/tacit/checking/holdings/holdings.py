@@ -10,11 +10,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tacit.checking.concerning import is_named, out_already
 from tacit.checking.holdings.adversaries import adversaries, spellings_of, strangers
 from tacit.checking.holdings.ledgers import from_ledger, is_begun, ledger_of, tables_in
+from tacit.checking.publications import is_named, out_already
 from tacit.errors import TacitError
-from tacit.families.composing import (
+from tacit.families.composition import (
     answer_changed,
     does_not_compose,
     people_changed,
@@ -24,16 +24,16 @@ from tacit.families.composing import (
 from tacit.families.family import answer_of, family_of, kind_of, tables_of
 from tacit.families.scope import plainly
 from tacit.families.words import listed
-from tacit.model.holdings import Adversary, Hand, Held
+from tacit.model.holdings import Adversary, Hand, HeldRelease
 from tacit.model.recipients import is_among
 from tacit.model.verdict import Assumption
 from tacit.plan.read.references import LEDGER
 
 if TYPE_CHECKING:
     from tacit.checking.holdings.ties import Ties
-    from tacit.checking.recording.answers import Answers
+    from tacit.checking.recording.answer_digests import Answers
     from tacit.ledger.ledger import Ledger
-    from tacit.plan.opened import OpenPlan
+    from tacit.plan.open_plan import OpenPlan
     from tacit.plan.plan import Check
 
 NOT_BEGUN = "the ledger was not begun yet: nothing is out by it"
@@ -59,7 +59,7 @@ class Holdings:
         self.plan = opened.plan
         self.new_answers = new_answers or {}  # of releases that are about to go out, where known
         self.correcting = correcting  # entries that what goes out now is to correct
-        self._held: dict[tuple[object, ...], list[Held]] = {}
+        self._held: dict[tuple[object, ...], list[HeldRelease]] = {}
         self._spellings = spellings_of(opened.plan)
         self._stack = ExitStack()
         opened.closing(self._stack.close)
@@ -72,7 +72,7 @@ class Holdings:
     @cached_property
     def answers(self) -> Answers:
         """The answers of the plan's releases, by their keyed hashes."""
-        from tacit.checking.recording.answers import Answers
+        from tacit.checking.recording.answer_digests import Answers
 
         assert self.ledger is not None
         return Answers(self.opened, self.ledger.key)
@@ -141,20 +141,20 @@ class Holdings:
         held = self.held(check)
         return [self._hand(check, one) for one in adversaries(check, self.plan, held)]
 
-    def held(self, check: Check) -> list[Held]:
+    def held(self, check: Check) -> list[HeldRelease]:
         """What is out and concerns a check, in the order in which it went out."""
         key = check.path, check.kind, check.releases, check.given
         if key not in self._held:
             self._held[key] = self._looked_up(check)
         return self._held[key]
 
-    def _looked_up(self, check: Check) -> list[Held]:
+    def _looked_up(self, check: Check) -> list[HeldRelease]:
         said, asks = self._said_by_plan(check), self.asks_ledger(check)
         if not said and not asks:
             return []
         family = family_of(check.kind)
         shared = self.ties.groups() if said or (asks and self._names) else []
-        concerned: list[Held] = []
+        concerned: list[HeldRelease] = []
         # What is out may connect further tables with those of the check, and
         # other releases may be about these.
         while True:
@@ -178,7 +178,7 @@ class Holdings:
             *concerned,
         ]
 
-    def left_out(self, check: Check) -> list[Held]:
+    def left_out(self, check: Check) -> list[HeldRelease]:
         """What is out, matters to a check, is held by somebody who gets what it names, and is
         not among its `given`.
         """
@@ -192,7 +192,7 @@ class Holdings:
         who = adversaries(check, self.plan, others)
         return [one for one in others if any(one in each.held for each in who)]
 
-    def unrelated(self, check: Check) -> list[Held]:
+    def unrelated(self, check: Check) -> list[HeldRelease]:
         """What a check itself names as out, of its own kind, that is about no table of the check:
         nothing says who is who in both.
         """
@@ -241,7 +241,7 @@ class Holdings:
         """The tables that the ledger has something about."""
         return set() if self.ledger is None else tables_in(self.ledger)
 
-    def _recorded(self, tables: Collection[str]) -> list[Held]:
+    def _recorded(self, tables: Collection[str]) -> list[HeldRelease]:
         """What the ledger has about some tables, which another plan may
         have written in other letters.
         """
@@ -262,7 +262,7 @@ class Holdings:
 
     def _under_other_names(
         self, tables: Collection[str], foreign: Collection[str]
-    ) -> Iterator[Held]:
+    ) -> Iterator[HeldRelease]:
         """What the ledger has about the people of some tables, where it calls these otherwise."""
         from tacit.checking.holdings.ties import under_other_names
 
@@ -274,13 +274,13 @@ class Holdings:
         ):
             held = self._in_our_words(from_ledger(holding, self._spellings))
             said = (
-                f"{held.told} is about {listed(sorted(holding.tables))}, which is {table} "
+                f"{held.release_text} is about {listed(sorted(holding.tables))}, which is {table} "
                 f"here: {why}"
             )
             yield replace(held, tables=held.tables | {table}, tied=said)
 
     @cached_property
-    def _renamed(self) -> list[Held]:
+    def _renamed(self) -> list[HeldRelease]:
         """What is out under the name of a release of this plan, but about tables that the plan
         does not have: it may be about any.
         """
@@ -294,7 +294,7 @@ class Holdings:
             in self.plan.releases
         ]
 
-    def _in_our_words(self, held: Held) -> Held:
+    def _in_our_words(self, held: HeldRelease) -> HeldRelease:
         return replace(held, tables=frozenset(self._own_name(name) or name for name in held.tables))
 
     def _own_name(self, name: str) -> str | None:
@@ -305,7 +305,7 @@ class Holdings:
             return name
         return next((one for one in self.plan.tables if plainly(one) == plainly(name)), None)
 
-    def _said_by_plan(self, check: Check) -> list[Held]:
+    def _said_by_plan(self, check: Check) -> list[HeldRelease]:
         """What is out by the plan. What is asked about is not out yet;
         of a mechanism that is to be drawn again an output is.
         """
@@ -317,7 +317,7 @@ class Holdings:
             or (name in self.new_answers and family_of(check.kind).draws)
         ]
 
-    def _said(self, name: str, check: Check) -> Held:
+    def _said(self, name: str, check: Check) -> HeldRelease:
         """A release of which the plan says that it is out."""
         release = self.plan.releases[name]
         try:
@@ -328,7 +328,7 @@ class Holdings:
             # the check does not name it: that it cannot be read is no error of this check, but it
             # may be about any table
             tables = frozenset()
-        return Held(name, release.shape, tables, release.to)
+        return HeldRelease(name, release.shape, tables, release.to)
 
     # -- what can be judged together ---------------------------------------------------------------
 
@@ -364,7 +364,7 @@ class Holdings:
                 "no",
             )
 
-    def _beside(self, check: Check, hand: Hand, held: Held) -> Hand:
+    def _beside(self, check: Check, hand: Hand, held: HeldRelease) -> Hand:
         """Another release that is out."""
         family = family_of(check.kind)
         by_answer = family.needs_answers(check) and answer_of(held.shape) != "none"
@@ -394,7 +394,7 @@ class Holdings:
                 *assumed,
                 Assumption(
                     "published-still-true",
-                    f"what was published with {held.told} is still true",
+                    f"what was published with {held.release_text} is still true",
                     "no",
                 ),
             )
@@ -405,7 +405,7 @@ class Holdings:
             return assuming(hand, one_output(held)) if family.draws else hand
         return replace(hand, joined=(*hand.joined, held), assumptions=tuple(dict.fromkeys(assumed)))
 
-    def _again(self, check: Check, hand: Hand, held: Held, own: set[str | None]) -> Hand:
+    def _again(self, check: Check, hand: Hand, held: HeldRelease, own: set[str | None]) -> Hand:
         """A release that is asked about and is out already."""
         family = family_of(check.kind)
         by_answer = family.needs_answers(check) and answer_of(held.shape) != "none"
@@ -422,11 +422,11 @@ class Holdings:
         assumed = (*hand.assumptions, *self._not_compared(check, held))
         return replace(
             hand,
-            warnings=(*hand.warnings, f"{held.told} is out already"),
+            warnings=(*hand.warnings, f"{held.release_text} is out already"),
             assumptions=tuple(dict.fromkeys(assumed)),
         )
 
-    def _was_wrong(self, check: Check, hand: Hand, held: Held) -> Hand:
+    def _was_wrong(self, check: Check, hand: Hand, held: HeldRelease) -> Hand:
         """A release that the data give another answer.
         If it was corrected, some definitions judge who has both.
         """
@@ -451,14 +451,14 @@ class Holdings:
             ),
         )
 
-    def _drawn_again(self, hand: Hand, held: Held, own: set[str | None]) -> Hand:
+    def _drawn_again(self, hand: Hand, held: HeldRelease, own: set[str | None]) -> Hand:
         """Every output of a mechanism spends by itself; where it is not known which one is asked
         about, it is the first that is out.
         """
         drawn = self.new_answers.get(held.release)
         is_that = held.answer == drawn if drawn is not None else not own
         if is_that or (held.answer is not None and held.answer in own):
-            said = f"{held.told} is out already; another output of it would spend once more"
+            said = f"{held.release_text} is out already; another output of it would spend once more"
             hand = replace(hand, warnings=tuple(dict.fromkeys([*hand.warnings, said])))
             if own or drawn is not None:
                 hand = assuming(hand, one_output(held))
@@ -467,7 +467,7 @@ class Holdings:
         own.add(held.answer)
         return hand
 
-    def _other_name(self, check: Check, held: Held) -> str:
+    def _other_name(self, check: Check, held: HeldRelease) -> str:
         """Why a release is about the people of a check under another name:
         they would be judged as if they were others.
         """
@@ -488,12 +488,13 @@ class Holdings:
 
     def _cautions(self, adversary: Adversary) -> list[str]:
         return [
-            f"{one.told} was withdrawn on {one.withdrawn:%Y-%m-%d}: who had it still knows it"
+            f"{one.release_text} was withdrawn on {one.withdrawn:%Y-%m-%d}: who had it still "
+            "knows it"
             for one in adversary.held
             if one.withdrawn is not None
         ]
 
-    def _as_kept(self, check: Check, held: Held) -> Held:
+    def _as_kept(self, check: Check, held: HeldRelease) -> HeldRelease:
         """What is out, by the name under which the plan has it now:
         a release that was corrected may be kept under another one.
         """
@@ -511,27 +512,27 @@ class Holdings:
         )
         return replace(held, release=next(kept, held.release))
 
-    def _is_kept(self, name: str, held: Held, *, by_answer: bool) -> bool:
+    def _is_kept(self, name: str, held: HeldRelease, *, by_answer: bool) -> bool:
         """Is a release of the plan what went out under another name?"""
         renamed = replace(held, release=name)
         if self.plan.releases[name].shape != held.shape or not self._is_same(renamed):
             return False
         return not by_answer or self._answer_holds(renamed)
 
-    def _is_same(self, held: Held) -> bool:
+    def _is_same(self, held: HeldRelease) -> bool:
         """Does the plan still say under its name what went out?"""
         if held.definition is None:
             return True
         if held.release not in self.plan.releases:
             return False
-        from tacit.checking.recording.defined import definition_of
+        from tacit.checking.recording.release_identity import definition_of
 
         assert self.ledger is not None
         return definition_of(
             self.plan, held.release, self.ledger.key
         ) == held.definition or self._is_its_file(held)
 
-    def _is_its_file(self, held: Held) -> bool:
+    def _is_its_file(self, held: HeldRelease) -> bool:
         """Are they microdata that the plan has as the very file that went out? That says all,
         however they were made.
         """
@@ -544,7 +545,7 @@ class Holdings:
         )
         return is_file and held.answer is not None and self.answers.fits(held.release, held.answer)
 
-    def _answer_holds(self, held: Held) -> bool:
+    def _answer_holds(self, held: HeldRelease) -> bool:
         """Is what was published what the data give, or is it in the file that the plan has?"""
         if held.entry is None:
             return True
@@ -554,13 +555,13 @@ class Holdings:
             held.release, held.answer
         )
 
-    def _are_others(self, held: Held) -> bool:
+    def _are_others(self, held: HeldRelease) -> bool:
         """Are other people in the table than when it went out, or does everybody know something
         else of them?
         """
         return held.people is not None and self._people(held) not in (None, held.people)
 
-    def _not_compared(self, check: Check, held: Held) -> Iterator[Assumption]:
+    def _not_compared(self, check: Check, held: HeldRelease) -> Iterator[Assumption]:
         """What is taken to be as it was when a release went out, though nothing says so."""
         family = family_of(check.kind)
         has_answer = answer_of(held.shape) != "none"
@@ -570,7 +571,7 @@ class Holdings:
         if (assumed := family.not_compared(held, knows_people=knows_people)) is not None:
             yield assumed
 
-    def _people(self, held: Held) -> str | None:
+    def _people(self, held: HeldRelease) -> str | None:
         """The people of a release's table today."""
         names = [name for name in held.tables if name in self.plan.tables]
         if held.release in self.plan.releases:  # the data of then may be kept as a snapshot
@@ -582,7 +583,7 @@ class Holdings:
         """The table that a snapshot was taken of, or itself."""
         return self.plan.tables[table].today if table in self.plan.tables else table
 
-    def is_todays(self, held: Held) -> bool:
+    def is_todays(self, held: HeldRelease) -> bool:
         """Is what was published what the data give today?"""
         return held.entry is None or held.answer is None or self._today(held.release) == held.answer
 
@@ -590,7 +591,7 @@ class Holdings:
         found = self.answers.today(name)
         return None if found is None else found.digest
 
-    def _goes_out_again(self, held: Held) -> bool:
+    def _goes_out_again(self, held: HeldRelease) -> bool:
         """Is what is about to go out what went out before?"""
         new = self.new_answers.get(held.release)
         return new == held.answer if new is not None else self._answer_holds(held)
@@ -601,14 +602,14 @@ def assuming(hand: Hand, assumption: Assumption) -> Hand:
     return replace(hand, assumptions=tuple(dict.fromkeys((*hand.assumptions, assumption))))
 
 
-def as_drawn(held: Held) -> Assumption:
+def as_drawn(held: HeldRelease) -> Assumption:
     """What an output spends is known by the sizes that its groups had."""
     return Assumption(
         "as-drawn", f"groups had the sizes of today when {held.release} was drawn", "no"
     )
 
 
-def one_output(held: Held) -> Assumption:
+def one_output(held: HeldRelease) -> Assumption:
     """Equal answers can be one file in two hands, or two draws that came
     out alike, which would spend twice.
     """
@@ -620,7 +621,7 @@ def one_output(held: Held) -> Assumption:
     )
 
 
-def is_listed(said: Held, found: Sequence[Held]) -> bool:
+def is_listed(said: HeldRelease, found: Sequence[HeldRelease]) -> bool:
     """Does the ledger say of a release all that the plan says:
     that it is out, and to whom at least?
     """
@@ -630,7 +631,7 @@ def is_listed(said: Held, found: Sequence[Held]) -> bool:
     )
 
 
-def is_the_same(one: Held, other: Held, *, draws: bool) -> bool:
+def is_the_same(one: HeldRelease, other: HeldRelease, *, draws: bool) -> bool:
     """Do two entries speak of the same thing? Outputs that are drawn differ, and one that is not
     known is like no other.
     """

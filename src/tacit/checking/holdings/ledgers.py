@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import InputError, Mark
-from tacit.model.holdings import Held
+from tacit.model.holdings import HeldRelease
 
 if TYPE_CHECKING:
-    from tacit.ledger.held import Holding
+    from tacit.ledger.held_releases import Holding
     from tacit.ledger.ledger import Ledger
     from tacit.model.recipients import Spellings
     from tacit.plan.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LedgerPlace:
     """What a plan says of its ledger, and the names of its roles. All else in it may be wrong."""
 
     file: str
@@ -29,7 +29,7 @@ class Place:
     mark: Callable[..., Mark]
 
 
-def place_of(path: str | Path) -> Place:
+def place_of(path: str | Path) -> LedgerPlace:
     """Where a plan's ledger is: also where a check or a table of the plan is wrong, for a token
     must be revoked then too.
     """
@@ -41,7 +41,7 @@ def place_of(path: str | Path) -> Place:
     read = read_keys(plain_values(document, faults), faults)
     if not read.is_whole("ledger"):
         faults.raise_all()
-    return Place(
+    return LedgerPlace(
         document.file,
         Path(path).parent,
         read.keys.ledger,
@@ -50,7 +50,7 @@ def place_of(path: str | Path) -> Place:
     )
 
 
-def ledger_of(plan: Plan | Place, *, create: bool = False) -> Ledger:
+def ledger_of(plan: Plan | LedgerPlace, *, create: bool = False) -> Ledger:
     """The plan's ledger, opened; `create` begins one, with a key of
     its own, where there is neither.
     """
@@ -65,7 +65,7 @@ def ledger_of(plan: Plan | Place, *, create: bool = False) -> Ledger:
         raise
 
 
-def is_begun(plan: Plan | Place) -> bool:
+def is_begun(plan: Plan | LedgerPlace) -> bool:
     """Was anything ever recorded? A ledger that is gone while its key is still there is an
     error, not an empty ledger.
     """
@@ -96,7 +96,7 @@ def released_names(plan: Plan) -> set[str]:
         return {one.release for one in ledger.held()}
 
 
-def begin(plan: Plan | Place) -> str:
+def begin(plan: Plan | LedgerPlace) -> str:
     """Begin a ledger, with the key that is there or a new one; the hash of its empty chain."""
     from tacit.ledger.ledger import ledger_exists, open_ledger
 
@@ -112,18 +112,18 @@ def begin(plan: Plan | Place) -> str:
 
 def tables_in(ledger: Ledger) -> set[str]:
     """The names of the tables that a ledger has something about, by its index."""
-    from tacit.ledger.held import NAMES
-    from tacit.ledger.reading import ANY
+    from tacit.ledger.checked_rows import ANY
+    from tacit.ledger.held_releases import NAMES
 
     with ledger.store.reading() as ask:
         return {str(row[0]) for row in ask(NAMES)} - {ANY}
 
 
-def from_ledger(holding: Holding, spellings: Spellings) -> Held:
+def from_ledger(holding: Holding, spellings: Spellings) -> HeldRelease:
     """What the ledger says is out, with recipients as the plan writes them:
     one that an entry writes in capitals is the same one.
     """
-    return Held(
+    return HeldRelease(
         holding.release,
         holding.shape,
         frozenset(holding.tables),

@@ -16,8 +16,8 @@ from tacit.ledger.paging import beginnings, those
 from tacit.model.recipients import have_common
 
 if TYPE_CHECKING:
-    from tacit.ledger.entries import Judged, Shape
-    from tacit.ledger.held import Holding
+    from tacit.ledger.entries import LedgerVerdict, Shape
+    from tacit.ledger.held_releases import Holding
     from tacit.ledger.ledger import Ledger
     from tacit.plan.plan import Plan
 
@@ -25,7 +25,7 @@ WORST = ("breached", "undecided", "holds")
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class HeldShare:
     """A release that somebody has. `entry` is the last one that gave it, with the verdicts of that
     day; `outputs` counts different answers.
 
@@ -39,7 +39,7 @@ class Share:
     entry: int
     since: datetime
     last: datetime
-    verdicts: tuple[Judged, ...] = ()
+    verdicts: tuple[LedgerVerdict, ...] = ()
     entries: int = 1
     outputs: int = 1
     public: bool = False
@@ -58,7 +58,7 @@ class Holder:
     """
 
     who: tuple[str, ...]
-    shares: tuple[Share, ...]
+    shares: tuple[HeldShare, ...]
 
     @property
     def called(self) -> str:
@@ -84,7 +84,7 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class LedgerShare:
     """Something that is out, as the ledger tells it once:
     the last entry, the first, and how many there were.
     """
@@ -125,7 +125,7 @@ def coalitions(plan: Plan) -> list[tuple[str, ...]]:
     )
 
 
-def given_out(ledger: Ledger) -> list[Given]:
+def given_out(ledger: Ledger) -> list[LedgerShare]:
     """What is out, each different thing once, in the order in which it went out last."""
     held = ledger.held()
     last = those(ledger, [one.entry for one in held])
@@ -133,25 +133,25 @@ def given_out(ledger: Ledger) -> list[Given]:
     own = [found.get(identity(entry), (entry.number, 1)) for entry in last]
     first = those(ledger, [number for number, _ in own])
     return [
-        Given(one, entry, begun, many)
+        LedgerShare(one, entry, begun, many)
         for one, entry, begun, (_, many) in zip(held, last, first, own, strict=True)
     ]
 
 
-def shares(who: Sequence[str], given: Iterable[Given]) -> tuple[Share, ...]:
+def shares(who: Sequence[str], given: Iterable[LedgerShare]) -> tuple[HeldShare, ...]:
     """What some clients hold together: each release once, whatever they got of it and how often."""
-    found: dict[tuple[str, bool], list[Given]] = {}
+    found: dict[tuple[str, bool], list[LedgerShare]] = {}
     for one in given:
         if not one.held.to or have_common(one.held.to, who):
             found.setdefault((one.held.release, not one.held.to), []).append(one)
     return tuple(sorted((share(some) for some in found.values()), key=lambda one: one.since))
 
 
-def share(given: Sequence[Given]) -> Share:
+def share(given: Sequence[LedgerShare]) -> HeldShare:
     """One release, from all that was given of it to the same people."""
     last = max(given, key=lambda one: one.entry.number)
     ended = [one.held.withdrawn for one in given]
-    return Share(
+    return HeldShare(
         last.held.release,
         last.held.shape,
         tuple(sorted({name for one in given for name in one.held.tables})),

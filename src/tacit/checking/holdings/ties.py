@@ -14,10 +14,10 @@ from tacit.ledger.digests import AnswerDigest
 from tacit.ledger.entries import Tie
 
 if TYPE_CHECKING:
-    from tacit.checking.recording.answers import Answers
+    from tacit.checking.recording.answer_digests import Answers
     from tacit.engines.base import Engine
     from tacit.engines.identity import Origin, SharedRows
-    from tacit.ledger.held import Holding
+    from tacit.ledger.held_releases import Holding
     from tacit.ledger.key import Key
     from tacit.ledger.ledger import Ledger
     from tacit.model.schema import Table

@@ -18,23 +18,23 @@ from tacit.checking.assess import Assessment, assess_open
 from tacit.checking.holdings.adversaries import spellings_of
 from tacit.checking.holdings.holdings import Holdings
 from tacit.checking.holdings.ledgers import is_begun, ledger_of
-from tacit.checking.recording.answers import Answers
-from tacit.checking.recording.defined import definition_of
-from tacit.checking.recording.handing import Handed, handed_out, refuse_files, written
+from tacit.checking.recording.answer_digests import Answers
+from tacit.checking.recording.output_files import Handed, handed_out, refuse_files, written
+from tacit.checking.recording.release_identity import definition_of
 from tacit.errors import InputError, did_you_mean
 from tacit.families.family import kind_of, tables_of
 from tacit.families.words import listed
-from tacit.ledger.entries import GIVES, Draft, Entry, Judged, Tie, check_name
+from tacit.ledger.entries import GIVES, Entry, EntryDraft, LedgerVerdict, Tie, check_name
 from tacit.ledger.ledger import Grown
 from tacit.model.jobs import Job
 from tacit.model.recipients import Spellings, is_among
 from tacit.model.verdict import Audience
-from tacit.plan.opened import OpenPlan
-from tacit.plan.owned import owners_files
+from tacit.plan.open_plan import OpenPlan
+from tacit.plan.owned_files import owners_files
 from tacit.plan.read.references import LEDGER
 
 if TYPE_CHECKING:
-    from tacit.ledger.held import Holding
+    from tacit.ledger.held_releases import Holding
     from tacit.ledger.key import Key
     from tacit.plan.plan import Check, Plan
 
@@ -43,7 +43,7 @@ MOST_TRIES = 10  # others may record something while the checks run; then these 
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordingResult:
     """What came of recording releases: an entry for each, or none where they were refused and
     nothing was written.
     """
@@ -127,7 +127,7 @@ def record(
     out_already: bool = False,
     note: str = "",
     job: Job | None = None,
-) -> Recorded:
+) -> RecordingResult:
     """Ask the checks of a release, together with all that the ledger holds,
     and record it if all of them hold.
 
@@ -166,13 +166,13 @@ def record(
     )
 
 
-def until_recorded(plan: Plan, attempt: Callable[[], Recorded]) -> Recorded:
+def until_recorded(plan: Plan, attempt: Callable[[], RecordingResult]) -> RecordingResult:
     """Judge and record, one process at a time;
     again where others recorded something or the data changed meanwhile.
     """
-    with alone(plan.folder):
+    with one_at_a_time(plan.folder):
         for _ in range(MOST_TRIES):
-            with suppress(Grown, Moved):
+            with suppress(Grown, DataMoved):
                 return attempt()
     raise InputError(
         "others keep recording releases, or changing the data, while the checks run.",
@@ -219,7 +219,7 @@ def once(
     out_already: bool,
     unjudged: bool = False,
     correction: Correction | None = None,
-) -> Recorded:
+) -> RecordingResult:
     """Judge and record. Raises Grown where the ledger has grown meanwhile, Moved where the data
     changed: the verdicts may be out of date.
     """
@@ -241,7 +241,7 @@ def once(
             and not out_already
             and not (unjudged and found.exit_status == UNDECIDED)
         ):
-            return Recorded(tuple(releases), to, (), found, because=refused(found))
+            return RecordingResult(tuple(releases), to, (), found, because=refused(found))
         with ledger_of(plan, create=True) as ledger, written(output) as place:
             handed = []
             for release in releases:
@@ -256,7 +256,7 @@ def once(
                 for name, one in zip(releases, handed, strict=True)
             ]
             if stamps(plan, answer) != as_they_were:
-                raise Moved
+                raise DataMoved
             job.settle("recording")  # from here on there is an entry, and its file must come too
             entries = ledger.record_all(drafts, follows=before)
     numbers = listed([str(entry.number) for entry in entries])
@@ -281,10 +281,10 @@ def once(
             if out_already
             else ", though it could not be judged"
         )
-    return Recorded(tuple(releases), to, tuple(entries), found, output, because)
+    return RecordingResult(tuple(releases), to, tuple(entries), found, output, because)
 
 
-class Moved(Exception):
+class DataMoved(Exception):
     """The data changed since a release was judged."""
 
 
@@ -318,12 +318,12 @@ def draft_of(
     handed: Handed,
     key: Key,
     correction: Correction | None = None,
-) -> Draft:
+) -> EntryDraft:
     """What the ledger is to say of a release."""
     plan, one = holdings.plan, holdings.plan.releases[release]
     tables = tables_of(release, holdings.opened)
     answers = Answers(holdings.opened, key)
-    return Draft(
+    return EntryDraft(
         kind="release" if correction is None else "correction",
         release=release,
         shape=one.shape,
@@ -334,7 +334,9 @@ def draft_of(
         definition=definition_of(plan, release, key),
         answer=handed.digest,
         verdicts=tuple(
-            Judged(verdict.check, verdict.name, verdict.status, verdict.certainty, verdict.label)
+            LedgerVerdict(
+                verdict.check, verdict.name, verdict.status, verdict.certainty, verdict.label
+            )
             for verdict in found.verdicts
         ),
         spent=kind_of(one).spent(one),
@@ -406,7 +408,7 @@ def withdraw(
             entries[-1],
             Spellings(client for one in entries for client in one.to).each(to or ()),
         )
-        draft = Draft(
+        draft = EntryDraft(
             kind="withdrawal",
             release=release,
             shape=last.shape,
@@ -475,13 +477,13 @@ def asked_about(
         plan,
         releases={**plan.releases, **own_to},
         published=published,
-        checks=tuple(given(check, plan, chosen) for check in checks),
+        checks=tuple(share_check(check, plan, chosen) for check in checks),
     )
 
 
-def given(check: Check, plan: Plan, chosen: Sequence[str]) -> Check:
+def share_check(check: Check, plan: Plan, chosen: Sequence[str]) -> Check:
     """A check with the ledger, all that is published, and what goes out at the same time, among
-    what is out: `given` leaves nothing out here.
+    what is out: `share_check` leaves nothing out here.
     """
     others = [name for name in chosen if name not in check.releases]
     return replace(
@@ -543,7 +545,7 @@ def user() -> str:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def one_at_a_time(folder: Path) -> Iterator[None]:
     """One after the other: two releases that are judged at the same
     time would not know of each other.
     """

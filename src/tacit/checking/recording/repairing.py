@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.checking.holdings.ledgers import ledger_of
-from tacit.checking.recording.handing import handed_out, refuse_files, written
+from tacit.checking.recording.output_files import handed_out, refuse_files, written
 from tacit.errors import DataError, InputError, did_you_mean
 from tacit.families.family import kind_of
 from tacit.model.jobs import Job
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 
 if TYPE_CHECKING:
     from tacit.ledger.entries import Entry

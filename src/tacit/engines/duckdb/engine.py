@@ -38,8 +38,7 @@ from tacit.engines.base import (
 )
 from tacit.engines.duckdb.catalog import SOURCE, Catalogue
 from tacit.engines.duckdb.parquet import unreadable_columns
-from tacit.engines.duckdb.stream import DuckDBStream
-from tacit.engines.duckdb.words import (
+from tacit.engines.duckdb.reserved_words import (
     csv_as_text,
     csv_error,
     first_line,
@@ -50,6 +49,7 @@ from tacit.engines.duckdb.words import (
     sql_name,
     sql_place,
 )
+from tacit.engines.duckdb.stream import DuckDBStream
 from tacit.engines.files import csv_shape
 from tacit.engines.floats import shortest_float
 from tacit.engines.formats import format_of
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from tacit.engines.base import Numbers
     from tacit.engines.duckdb.frames import Frame
     from tacit.engines.identity import Origin
-    from tacit.engines.streams import Stream
+    from tacit.engines.streams import AnswerStream
     from tacit.model.schema import SourceReference, Table
 
 Answer = TypeVar("Answer")
@@ -410,7 +410,7 @@ class DuckDB(Engine):
         )
         return any(self._run(sql).fetchall()[0][0] for sql in (views, columns))
 
-    def stream(self, sql: str) -> Stream:
+    def stream(self, sql: str) -> AnswerStream:
         """A query on a cursor of its own: several may run at the same time."""
         return DuckDBStream(sql, self.connection.cursor())
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tacit.engines.duckdb.words import quoted
+from tacit.engines.duckdb.reserved_words import quoted
 from tacit.errors import DataError, MissingExtra
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class FrameColumn:
     """A column as DuckDB takes it: values, and the SQL type to read them as where that is not
     the one that they have.
     """
@@ -149,8 +149,8 @@ def refused(name: str, what: str, hint: str) -> DataError:
     return DataError(f"column {name!r} of the table has {what}.", hint=hint)
 
 
-def in_order(values: Any, labels: Sequence[str]) -> Column:
+def in_order(values: Any, labels: Sequence[str]) -> FrameColumn:
     """Texts in an order of their own, least first."""
-    return Column(
+    return FrameColumn(
         values, f"ENUM({', '.join(quoted(label) for label in labels)})" if labels else "VARCHAR"
     )

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tacit.engines.duckdb.frames import Column, in_order, no_table, refused
+from tacit.engines.duckdb.frames import FrameColumn, in_order, no_table, refused
 
 MOST_DIGITS = 38
 FINER = "Round it to microseconds first, or make it text."
@@ -46,7 +46,7 @@ def as_table(data: Any) -> Any:
     return data
 
 
-def read_array(array: Any, name: str) -> Column:
+def read_array(array: Any, name: str) -> FrameColumn:
     """A column of an Arrow table, as DuckDB reads it exactly."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -60,9 +60,9 @@ def read_array(array: Any, name: str) -> Column:
             name,
         )
     if pa.types.is_float16(kind):
-        return Column(_shortest(array))
+        return FrameColumn(_shortest(array))
     if pa.types.is_decimal(kind) and not pa.types.is_decimal128(kind):
-        return Column(_decimal(array, name))
+        return FrameColumn(_decimal(array, name))
     if pa.types.is_duration(kind) and kind.unit == "ns" and _some_finer(array.cast(pa.int64())):
         raise refused(name, "durations that are finer than microseconds", FINER)
     if kind == pa.month_day_nano_interval() and any(
@@ -70,14 +70,14 @@ def read_array(array: Any, name: str) -> Column:
     ):
         raise refused(name, "durations that are finer than microseconds", FINER)
     if pa.types.is_date64(kind):
-        return Column(_days(array, name))
+        return FrameColumn(_days(array, name))
     if rounded := next((part for part in _inside(kind) if _is_rounded(part)), None):
         raise refused(
             name,
             f"values of type {kind}: DuckDB would round {rounded} in it",
             "Give its parts another type, or make it text.",
         )
-    return Column(array)
+    return FrameColumn(array)
 
 
 def _inside(kind: Any) -> Iterator[Any]:
@@ -106,7 +106,7 @@ def _is_rounded(part: Any) -> bool:
     )
 
 
-def _dictionary(array: Any, name: str) -> Column:
+def _dictionary(array: Any, name: str) -> FrameColumn:
     """The values of a dictionary; in its order where that means something."""
     import pyarrow as pa
 

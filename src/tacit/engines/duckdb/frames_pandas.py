@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from tacit.engines.duckdb.frames import Column, in_order, refused
+from tacit.engines.duckdb.frames import FrameColumn, in_order, refused
 
 MOST_DIGITS = 38
 HUGE = 2**127
@@ -30,7 +30,7 @@ FINER = "Round it to microseconds first: df[{0!r}].dt.floor('us'), or make it te
 ONE_TYPE = "Make it text: df[{0!r}].astype(str), or give all values one type."
 
 
-def read_column(series: Any, name: str) -> Column:
+def read_column(series: Any, name: str) -> FrameColumn:
     """A column of a data frame, as DuckDB reads it exactly."""
     import pandas as pd
 
@@ -47,28 +47,28 @@ def read_column(series: Any, name: str) -> Column:
         from tacit.engines.duckdb.frames_arrow import read_array
 
         found = read_array(pa.chunked_array(series.array.__arrow_array__()), name)
-        return Column(pd.Series(pd.arrays.ArrowExtensionArray(found.values)), found.cast)
+        return FrameColumn(pd.Series(pd.arrays.ArrowExtensionArray(found.values)), found.cast)
     if pd.api.types.is_object_dtype(kind):
         return _objects(series, name)
     if kind.kind == "f" and kind.itemsize == 2:
-        return Column(pd.Series(series.to_numpy().astype(str).astype("float64")))
+        return FrameColumn(pd.Series(series.to_numpy().astype(str).astype("float64")))
     if kind.kind in "cV" or (kind.kind == "f" and kind.itemsize > 8):
         raise refused(name, f"values of type {kind}", "Make it text, or a number of 64 bits.")
     if kind.kind == "m":
         return _spans(series, name)
     if kind.kind == "M" and bool((series.dt.nanosecond.fillna(0) % 1000 != 0).any()):
         raise refused(name, "times that are finer than microseconds", FINER.format(name))
-    return Column(series)
+    return FrameColumn(series)
 
 
-def as_frame(columns: Mapping[str, Column]) -> Any:
+def as_frame(columns: Mapping[str, FrameColumn]) -> Any:
     """A data frame of columns, whatever their rows were called."""
     import pandas as pd
 
     return pd.DataFrame({name: one.values.array for name, one in columns.items()})
 
 
-def _categories(series: Any, name: str) -> Column:
+def _categories(series: Any, name: str) -> FrameColumn:
     """A category's value is what is read; in the order of the categories where they have one."""
     categories = series.cat.categories
     in_their_own = categories.dtype.kind in "biufM" and categories.is_monotonic_increasing
@@ -84,7 +84,7 @@ def _label(category: Any) -> str:
     return str.__str__(category) if isinstance(category, str) else str(category)
 
 
-def _ordered(series: Any, name: str) -> Column:
+def _ordered(series: Any, name: str) -> FrameColumn:
     """Intervals or periods as texts, in their order."""
     try:
         present = sorted(set(series.dropna()))
@@ -106,7 +106,7 @@ def _texts(series: Any, write: Callable[[Any], str]) -> Any:
     )
 
 
-def _objects(series: Any, name: str) -> Column:
+def _objects(series: Any, name: str) -> FrameColumn:
     """A column of Python's values, which must be of one type."""
     import pandas as pd
 
@@ -140,29 +140,29 @@ def _kind(one: type) -> type | None:
     return next((kind for kind in OBJECTS if issubclass(one, kind)), None)
 
 
-def _text(series: Any, known: Any, name: str) -> Column:
+def _text(series: Any, known: Any, name: str) -> FrameColumn:
     plain = all(type(one) is str for one in known)
-    return Column(
+    return FrameColumn(
         series if plain and len(known) == len(series) else _texts(series, str.__str__), "VARCHAR"
     )
 
 
-def _whole(series: Any, known: Any, name: str) -> Column:
+def _whole(series: Any, known: Any, name: str) -> FrameColumn:
     """Whole numbers, of up to 127 bits."""
     most = max(map(abs, known.map(int)), default=0)
     if most >= HUGE:
         raise refused(name, "whole numbers of more than 127 bits", ONE_TYPE.format(name))
-    return Column(
+    return FrameColumn(
         _texts(series, lambda one: str(int(one))), "BIGINT" if most < 2**63 else "HUGEINT"
     )
 
 
-def _floats(series: Any, known: Any, name: str) -> Column:
+def _floats(series: Any, known: Any, name: str) -> FrameColumn:
     """Floats by their shortest decimals."""
-    return Column(_texts(series, lambda one: str(float(str(one)))), "DOUBLE")
+    return FrameColumn(_texts(series, lambda one: str(float(str(one)))), "DOUBLE")
 
 
-def _mixed_numbers(series: Any, known: Any, name: str) -> Column:
+def _mixed_numbers(series: Any, known: Any, name: str) -> FrameColumn:
     """Whole numbers among floats, where a float holds them all."""
     if any(_kind(type(one)) is int and abs(int(one)) > WHOLE for one in known):
         raise refused(
@@ -171,7 +171,7 @@ def _mixed_numbers(series: Any, known: Any, name: str) -> Column:
     return _floats(series, known, name)
 
 
-def _decimals(series: Any, known: Any, name: str) -> Column:
+def _decimals(series: Any, known: Any, name: str) -> FrameColumn:
     """Decimals, where all fit into one type of 38 digits."""
     if not all(one.is_finite() for one in known):
         raise refused(name, "decimals that are no numbers", "Leave them empty (None).")
@@ -183,10 +183,10 @@ def _decimals(series: Any, known: Any, name: str) -> Column:
             f"numbers that need more than {MOST_DIGITS} digits together",
             "Round them, or make the column text.",
         )
-    return Column(_texts(series, lambda one: f"{one:f}"), f"DECIMAL({MOST_DIGITS}, {after})")
+    return FrameColumn(_texts(series, lambda one: f"{one:f}"), f"DECIMAL({MOST_DIGITS}, {after})")
 
 
-def _moments(series: Any, known: Any, name: str) -> Column:
+def _moments(series: Any, known: Any, name: str) -> FrameColumn:
     """Times; all with a time zone, or none."""
     if any(getattr(one, "nanosecond", 0) for one in known):
         raise refused(name, "times that are finer than microseconds", FINER.format(name))
@@ -195,13 +195,13 @@ def _moments(series: Any, known: Any, name: str) -> Column:
         raise refused(
             name, "times with a time zone beside times without", "Give all of them one, or none."
         )
-    return Column(
+    return FrameColumn(
         _texts(series, lambda one: one.isoformat(" ")),
         "TIMESTAMP WITH TIME ZONE" if zoned == {True} else "TIMESTAMP",
     )
 
 
-def _spans(series: Any, name: str) -> Column:
+def _spans(series: Any, name: str) -> FrameColumn:
     """Durations of 64 bits, as DuckDB writes them."""
     import pandas as pd
 
@@ -213,7 +213,7 @@ def _spans(series: Any, name: str) -> Column:
             "durations that are finer than microseconds, or too long to be counted in them",
             FINER.format(name),
         )
-    return Column(
+    return FrameColumn(
         pd.Series(
             [
                 microseconds(int(one)) if here else None
@@ -225,11 +225,11 @@ def _spans(series: Any, name: str) -> Column:
     )
 
 
-def _durations(series: Any, known: Any, name: str) -> Column:
+def _durations(series: Any, known: Any, name: str) -> FrameColumn:
     """Durations, as DuckDB writes them."""
     if any(getattr(one, "nanoseconds", 0) for one in known):
         raise refused(name, "durations that are finer than microseconds", FINER.format(name))
-    return Column(
+    return FrameColumn(
         _texts(series, lambda one: microseconds(one // dt.timedelta(microseconds=1))), "INTERVAL"
     )
 
@@ -239,7 +239,7 @@ def microseconds(many: int) -> str:
     return f"{many} microseconds"
 
 
-def _mappings(series: Any, known: Any, name: str) -> Column:
+def _mappings(series: Any, known: Any, name: str) -> FrameColumn:
     """Mappings of texts to values of one type; DuckDB takes {1: 0.5} and {"1": 0.5} for one."""
     if not all(isinstance(key, str) for one in known for key in one):
         raise refused(name, "mappings whose keys are no text", ONE_TYPE.format(name))
@@ -255,7 +255,7 @@ def _mappings(series: Any, known: Any, name: str) -> Column:
         for at, one in enumerate(series)
         if isinstance(one, dict)
     }
-    return Column(_column([plain.get(at) for at in range(len(series))]))
+    return FrameColumn(_column([plain.get(at) for at in range(len(series))]))
 
 
 def _plain(value: Any) -> Any:
@@ -263,9 +263,9 @@ def _plain(value: Any) -> Any:
     return float(str(value)) if _kind(type(value)) is float else value
 
 
-def _lists(series: Any, known: Any, name: str) -> Column:
+def _lists(series: Any, known: Any, name: str) -> FrameColumn:
     """Lists as Python writes them, so that 1 and "1" differ."""
-    return Column(
+    return FrameColumn(
         _texts(series, lambda one: repr(one if isinstance(one, list) else one.tolist())), "VARCHAR"
     )
 
@@ -276,22 +276,24 @@ def _column(values: list[Any]) -> Any:
     return pd.Series(values, dtype=object)
 
 
-def _as_they_are(series: Any, known: Any, name: str) -> Column:
-    return Column(series)
+def _as_they_are(series: Any, known: Any, name: str) -> FrameColumn:
+    return FrameColumn(series)
 
 
 # What Python's own values are read as; a subclass stands before its class.
-OBJECTS: Mapping[type, Callable[[Any, Any, str], Column]] = {
+OBJECTS: Mapping[type, Callable[[Any, Any, str], FrameColumn]] = {
     str: _text,
-    bool: lambda series, known, name: Column(_texts(series, lambda one: str(bool(one))), "BOOLEAN"),
+    bool: lambda series, known, name: FrameColumn(
+        _texts(series, lambda one: str(bool(one))), "BOOLEAN"
+    ),
     int: _whole,
     float: _floats,
     Decimal: _decimals,
     dt.datetime: _moments,
-    dt.date: lambda series, known, name: Column(_texts(series, dt.date.isoformat), "DATE"),
-    dt.time: lambda series, known, name: Column(_texts(series, str), "VARCHAR"),
+    dt.date: lambda series, known, name: FrameColumn(_texts(series, dt.date.isoformat), "DATE"),
+    dt.time: lambda series, known, name: FrameColumn(_texts(series, str), "VARCHAR"),
     dt.timedelta: _durations,
-    uuid.UUID: lambda series, known, name: Column(_texts(series, str), "UUID"),
+    uuid.UUID: lambda series, known, name: FrameColumn(_texts(series, str), "UUID"),
     bytes: _as_they_are,
     dict: _mappings,
     list: _lists,

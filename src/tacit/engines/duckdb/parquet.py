@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from tacit.engines.duckdb.words import first_line, sql_file
+from tacit.engines.duckdb.reserved_words import first_line, sql_file
 from tacit.engines.files import check_names
 from tacit.errors import DataError, Mark
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import duckdb
 
-from tacit.engines.duckdb.words import first_line
-from tacit.engines.streams import BATCH_ROWS, FailsOnRows, Stream
+from tacit.engines.duckdb.reserved_words import first_line
+from tacit.engines.streams import BATCH_ROWS, AnswerStream, FailsOnRows
 from tacit.errors import EngineError
 
 # their words hold a value of the row
 ON_ROWS = r"(Conversion|Out of Range|Invalid Input|Mismatch Type) Error"
 
 
-class DuckDBStream(Stream):
+class DuckDBStream(AnswerStream):
     """A query of DuckDB, as a relation: what `execute` gives would be made as a whole first."""
 
     def __init__(self, sql: str, cursor: duckdb.DuckDBPyConnection) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from sqlglot import exp
 
 from tacit.engines.base import NOT_INTEGERS
-from tacit.engines.duckdb.words import csv_as_text, not_written, sql_place
+from tacit.engines.duckdb.reserved_words import csv_as_text, not_written, sql_place
 from tacit.engines.sql import shapes
 from tacit.errors import EngineError
 

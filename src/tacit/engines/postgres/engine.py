@@ -36,7 +36,7 @@ from tacit.model.schema import SourceKeys, SourceReference
 
 if TYPE_CHECKING:
     from tacit.engines.base import Numbers
-    from tacit.engines.streams import Stream
+    from tacit.engines.streams import AnswerStream
     from tacit.model.schema import Table
 
 BATCH = 10_000
@@ -253,7 +253,7 @@ class Postgres(Engine):
         """Has the session ended?"""
         return bool(self.connection.closed)
 
-    def stream(self, sql: str) -> Stream:
+    def stream(self, sql: str) -> AnswerStream:
         """A query in a snapshot of its own, by COPY; one at a time for each session."""
         return PostgresStream(sql, self.connection)
 

@@ -12,7 +12,15 @@ from typing import Any
 
 from tacit.engines.postgres.copy import MOST_DIGITS
 from tacit.engines.postgres.session import CONNECT_SECONDS, explaining
-from tacit.engines.streams import BATCH_ROWS, NUMBER, FailsOnRows, Stopped, Stream, arrow, is_number
+from tacit.engines.streams import (
+    BATCH_ROWS,
+    NUMBER,
+    AnswerStream,
+    FailsOnRows,
+    Stopped,
+    arrow,
+    is_number,
+)
 from tacit.errors import EngineError
 
 # Arrow's types for PostgreSQL's, by their numbers in pg_type;
@@ -33,7 +41,7 @@ ON_ROWS = ("21", "22")  # classes of errors: two rows where one is due, and what
 ZEROS = r"^(-?[0-9]+)(\.0+|(\.[0-9]*[1-9])0+)$"  # a number that ends in zeros behind the point
 
 
-class PostgresStream(Stream):
+class PostgresStream(AnswerStream):
     """A query of PostgreSQL.
 
     It is prepared first: it must be one whole statement, so that
@@ -73,7 +81,7 @@ class PostgresStream(Stream):
     def __iter__(self) -> Iterator[Any]:
         with self._until_stopped():
             for block, _ in self._read_ahead(self._blocks()):
-                yield from alike(read_block(block, self.schema)).to_batches(
+                yield from normalized_numbers(read_block(block, self.schema)).to_batches(
                     max_chunksize=BATCH_ROWS
                 )
 
@@ -223,14 +231,14 @@ def schema_of(described: Any) -> Any:
     return pa.schema([field(number) for number in range(described.nfields)])
 
 
-def alike(table: Any) -> Any:
+def normalized_numbers(table: Any) -> Any:
     """The table with numbers that are equal written alike, without zeros at their end.
 
     Of 1.5 and 1.50 PostgreSQL shows the one that it met first, where it shows one (DISTINCT, GROUP
     BY, max): which one that is depends on how it works, and that on all rows, also on those that
     the answer leaves out.
 
-    >>> alike(
+    >>> normalized_numbers(
     ...     arrow().table(
     ...         {"x": ["1.50", "10", "2.000", "NaN", None]},
     ...         schema=arrow().schema([arrow().field("x", "string", metadata=NUMBER)]),

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from tacit.engines.base import Numbers
-    from tacit.engines.streams import Stream
+    from tacit.engines.streams import AnswerStream
     from tacit.model.schema import SourceKeys, SourceReference, Table
 
 CSV: dict[str, Any] = {
@@ -304,7 +304,7 @@ class Spark(Engine):
                 )
             )
 
-    def stream(self, sql: str) -> Stream:
+    def stream(self, sql: str) -> AnswerStream:
         """A query, whose rows come one partition after the other."""
         return SparkStream(sql, self.session)
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tacit.engines.spark.session import explaining
-from tacit.engines.streams import BATCH_ROWS, FailsOnRows, Stream, arrow
+from tacit.engines.streams import BATCH_ROWS, AnswerStream, FailsOnRows, arrow
 from tacit.errors import EngineError
 
 # what Spark finds on rows
@@ -20,7 +20,7 @@ ON_ROWS = (
 )
 
 
-class SparkStream(Stream):
+class SparkStream(AnswerStream):
     """A query of Spark. It must be read by the thread that began it:
     Spark knows its jobs by their thread.
     """

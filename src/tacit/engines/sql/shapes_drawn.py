@@ -16,7 +16,7 @@ ROWS, GROUPS, VALUES = "tacit_rows", "tacit_groups", "tacit_values"
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class OutputShape:
     """The columns of the output: their names (no `count`:
     one row for each person), kinds, and the labels that parts have the places of.
     """
@@ -35,10 +35,10 @@ class Shape:
         return [self.group, self.value, *([self.count] if self.count is not None else [])]
 
 
-def ordered(shape: Shape, *, typed: bool) -> exp.Select:
+def ordered(shape: OutputShape, *, typed: bool) -> exp.Select:
     """The rows of the output, in the random order that was drawn with them.
 
-    >>> ordered(Shape("work", "home", None, [], []), typed=False).sql()[:58]
+    >>> ordered(OutputShape("work", "home", None, [], []), typed=False).sql()[:58]
     'SELECT "tacit_groups"."label" AS "work", "tacit_values"."l'
     """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tacit.engines.duckdb.words import sql_file, sql_place
+from tacit.engines.duckdb.reserved_words import sql_file, sql_place
 from tacit.engines.sql import shapes
 
 WHOLE = "-?[0-9]{1,18}"

@@ -8,7 +8,7 @@ from tacit.families.family import Family, kind_of
 from tacit.families.identifiers.question import IdentifierQuestion, question_of
 from tacit.families.words import plural
 from tacit.model.holdings import Hand
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Check
 
 

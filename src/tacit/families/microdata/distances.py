@@ -22,7 +22,7 @@ import numpy as np
 
 from tacit.errors import DataError
 from tacit.families.microdata.hierarchy import Hierarchy, value_text
-from tacit.families.microdata.neighbours import Nearness, Pairs, Windows
+from tacit.families.microdata.neighbours import Nearness, PairNearness, Windows
 from tacit.families.microdata.ratios import SAFE
 from tacit.model.numbers import exact, plain
 
@@ -120,7 +120,7 @@ class Variational(Distance):
     scale: int
     name: ClassVar[str] = "variational"
 
-    def within(self, epsilon: Fraction) -> Pairs:
+    def within(self, epsilon: Fraction) -> PairNearness:
         """Pairs of distributions, some million numbers at a time."""
         reach = 2 * epsilon * self.scale // 1
 
@@ -130,7 +130,7 @@ class Variational(Distance):
                 apart = apart + np.abs(column[one] - column[other])
             return np.asarray(apart <= reach, dtype=np.bool_)
 
-        return Pairs(near)
+        return PairNearness(near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +147,12 @@ class Own(Distance):
         """The distance of two values by their codes."""
         pair = (min(one, other), max(one, other))
         if pair not in self._known:
-            self._known[pair] = asked(self.column, self.function, *(self.values[i] for i in pair))
+            self._known[pair] = user_distance(
+                self.column, self.function, *(self.values[i] for i in pair)
+            )
         return self._known[pair]
 
-    def within(self, epsilon: Fraction) -> Pairs:
+    def within(self, epsilon: Fraction) -> PairNearness:
         """Pairs of values, each asked for once."""
 
         def near(one: Integers, other: Integers) -> Mask:
@@ -159,7 +161,7 @@ class Own(Distance):
             answers: Mask = np.array(found, dtype=np.bool_)[where.reshape(-1)]
             return answers
 
-        return Pairs(near)
+        return PairNearness(near)
 
 
 def numeric(column: str, values: Values) -> Numeric:
@@ -276,13 +278,13 @@ def own(column: str, values: Values, function: Callable[[Any, Any], Any]) -> Own
     tacit.errors.DataError: the distance of 'age' is -4 from '1' to '5'. A distance is 0 or more.
     """
     for value in sampled(values, SAMPLE):
-        if apart := asked(column, function, value, value):
+        if apart := user_distance(column, function, value, value):
             raise DataError(
                 f"the distance of {column!r} is {plain(apart)} from {shown(value)} to itself.",
                 hint="A distance is 0 between equal values.",
             )
     for x, y in sampled_pairs(values):
-        forth, back = asked(column, function, x, y), asked(column, function, y, x)
+        forth, back = user_distance(column, function, x, y), user_distance(column, function, y, x)
         if forth != back:
             raise DataError(
                 f"the distance of {column!r} is {plain(forth)} from {shown(x)} to {shown(y)}, "
@@ -292,7 +294,7 @@ def own(column: str, values: Values, function: Callable[[Any, Any], Any]) -> Own
     return Own(column, values, function)
 
 
-def asked(column: str, function: Callable[[Any, Any], Any], x: Any, y: Any) -> Fraction:
+def user_distance(column: str, function: Callable[[Any, Any], Any], x: Any, y: Any) -> Fraction:
     """What a user's distance says about two values, as an exact number."""
     where = f"the distance of {column!r} from {shown(x)} to {shown(y)}"
     try:

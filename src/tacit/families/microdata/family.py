@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.families.family import Answered, Depth, Family
 from tacit.families.microdata.microdata import MicrodataQuestion
-from tacit.families.released import ReleaseKind, Shown
+from tacit.families.release_kind import ReleaseKind, ReleaseRows
 from tacit.families.words import people
 from tacit.model.release import Microdata
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from tacit.model.holdings import Hand
     from tacit.model.jobs import Job
     from tacit.model.verdict import Verdict
-    from tacit.plan.opened import OpenPlan
+    from tacit.plan.open_plan import OpenPlan
     from tacit.plan.plan import Check, Plan
 
 Asked = Answered["MicrodataQuestion | JointQuestion"]
 
 
-class Copies(ReleaseKind[Microdata]):
+class MicrodataKind(ReleaseKind[Microdata]):
     """Generalized copies of a table, made here or found in a file."""
 
     type = Microdata
@@ -54,7 +54,7 @@ class Copies(ReleaseKind[Microdata]):
         }
         return {"microdata": table.today, "levels": levels, "hierarchies": trees, **roles}
 
-    def shown(self, release: Microdata, opened: OpenPlan) -> Shown:
+    def shown(self, release: Microdata, opened: OpenPlan) -> ReleaseRows:
         """Its rows: those of its file, or each value as the label of its level."""
         from tacit.families.answer_files import read_file
         from tacit.families.microdata.reading.source import source_of
@@ -64,7 +64,7 @@ class Copies(ReleaseKind[Microdata]):
         table = opened.plan.tables[release.table]
         columns = (*table.quasi_identifiers, *table.sensitive, *table.insensitive)
         rows = source_of(opened).released(release.name)
-        return Shown(columns, (tuple(row[column] for column in columns) for row in rows))
+        return ReleaseRows(columns, (tuple(row[column] for column in columns) for row in rows))
 
     def in_a_line(self, release: Microdata) -> str:
         """Its table, and its levels or its file."""
@@ -89,7 +89,7 @@ class MicrodataFamily(Family["MicrodataQuestion | JointQuestion"]):
     name = "microdata"
     judges = frozenset({"microdata"})
     same_people = True
-    releases = (Copies(),)
+    releases = (MicrodataKind(),)
 
     def question(
         self, check: Check, hand: Hand, opened: OpenPlan
@@ -98,7 +98,7 @@ class MicrodataFamily(Family["MicrodataQuestion | JointQuestion"]):
         from tacit.families.microdata.reading.source import source_of
 
         if hand.names:
-            from tacit.families.microdata.reading.together import joint_questions_of
+            from tacit.families.microdata.reading.several_releases import joint_questions_of
 
             return joint_questions_of(opened).question((*hand.names, *check.releases))
         return source_of(opened).question(check.releases[0])
@@ -111,15 +111,15 @@ class MicrodataFamily(Family["MicrodataQuestion | JointQuestion"]):
         opened: OpenPlan,
     ) -> Verdict:
         """The worst verdict of all readings of the values."""
-        from tacit.families.microdata.definitions.asking import answer_with
+        from tacit.families.microdata.definitions.reading_verdicts import answer_with
         from tacit.families.microdata.reading.source import source_of
 
         mark = opened.plan.mark(*check.path)
         with_files = definition.with_files(source_of(opened).lines)
         if isinstance(question, MicrodataQuestion):
             return answer_with(with_files, question, check.sensitive, mark)
-        from tacit.families.microdata.definitions.microdata import MicrodataDefinition
-        from tacit.families.microdata.definitions.together.judging import answer_together
+        from tacit.families.microdata.definitions.microdata_definition import MicrodataDefinition
+        from tacit.families.microdata.definitions.together.class_scores import answer_together
 
         assert isinstance(with_files, MicrodataDefinition)
         return answer_together(with_files, question, check.sensitive, mark)
@@ -128,7 +128,7 @@ class MicrodataFamily(Family["MicrodataQuestion | JointQuestion"]):
         self, question: MicrodataQuestion | JointQuestion
     ) -> Mapping[str, tuple[int, str]]:
         """How many rows and people the table has."""
-        own = alone(question)
+        own = question_alone_of(question)
         name = own.table.name
         return {name: (own.rows, f"{name}: {own.rows:,} rows, {people(own.people)}")}
 
@@ -139,11 +139,13 @@ class MicrodataFamily(Family["MicrodataQuestion | JointQuestion"]):
         from tacit.families.microdata.portrait import portraits
 
         job.step("looking for who is exposed", 1.0)
-        questions = [alone(one.question) for one in answered if one.question]
+        questions = [question_alone_of(one.question) for one in answered if one.question]
         asked = {own.release: own for own in questions}
         found = portraits(asked, [one.verdict for one in answered])
         return [
-            replace(one, picture=found[alone(one.question).release]) if one.question else one
+            replace(one, picture=found[question_alone_of(one.question).release])
+            if one.question
+            else one
             for one in answered
         ]
 
@@ -153,7 +155,7 @@ class MicrodataFamily(Family["MicrodataQuestion | JointQuestion"]):
             own.release: own
             for one in answered
             if one.question is not None and one.verdict.status == "breached"
-            for own in [alone(one.question)]
+            for own in [question_alone_of(one.question)]
         }
         beside = {one.check.releases[0] for one in answered if one.verdict.subject.get("given")}
         coarser = [
@@ -167,7 +169,7 @@ class MicrodataFamily(Family["MicrodataQuestion | JointQuestion"]):
         return [*repair[:1], *attack[:1]]
 
 
-def alone(question: MicrodataQuestion | JointQuestion) -> MicrodataQuestion:
+def question_alone_of(question: MicrodataQuestion | JointQuestion) -> MicrodataQuestion:
     """The question about the release alone."""
     return question if isinstance(question, MicrodataQuestion) else question.asked
 

@@ -14,7 +14,7 @@ from tacit.families.microdata.counts import ROOM, Counts, pack_codes, run_starts
 
 if TYPE_CHECKING:
     from tacit.families.microdata.counts import Integers
-    from tacit.families.microdata.hierarchy import Level
+    from tacit.families.microdata.hierarchy import HierarchyLevel
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 MOST_MATCHES = 50_000_000
@@ -38,7 +38,7 @@ class Groups:
     """
 
     columns: tuple[str, ...]
-    levels: Mapping[str, Level]
+    levels: Mapping[str, HierarchyLevel]
     base: Counts
     key_of_row: Integers
     keys: Integers
@@ -96,7 +96,7 @@ class Groups:
 def group(
     base: Counts,
     quasi: Sequence[str],
-    levels: Mapping[str, Level],
+    levels: Mapping[str, HierarchyLevel],
     sensitive: str | None = None,
     *,
     match_any: bool = False,
@@ -110,7 +110,7 @@ def group(
     if sensitive is not None and room * base.size(sensitive) > ROOM:
         unique, key = np.unique(key, return_inverse=True)
         room = len(unique)
-    seen = People(base, key, np.arange(len(base)), room)
+    seen = GroupPeople(base, key, np.arange(len(base)), room)
     if match_any:
         seen = matches(seen, quasi, levels)
     if sensitive is None:
@@ -122,7 +122,7 @@ def group(
 
 
 def group_keys(
-    base: Counts, quasi: Sequence[str], levels: Mapping[str, Level]
+    base: Counts, quasi: Sequence[str], levels: Mapping[str, HierarchyLevel]
 ) -> tuple[Integers, int]:
     """One integer per combination that tells its group, and the size of its range."""
     sizes = [len(levels[name].labels) for name in quasi]
@@ -133,7 +133,7 @@ def group_keys(
 
 
 @dataclass(frozen=True, slots=True)
-class People:
+class GroupPeople:
     """Rows of the base under a key each: the people that the adversary cannot tell apart."""
 
     base: Counts
@@ -153,7 +153,7 @@ class People:
         return tally(self.key[once], np.ones(len(once), dtype=np.int64), self.room)
 
 
-def with_cells(groups: Groups, seen: People) -> Groups:
+def with_cells(groups: Groups, seen: GroupPeople) -> Groups:
     """Count the people of every group, and of every sensitive value within it."""
     base, sensitive = groups.base, str(groups.sensitive)
     size = base.size(sensitive)
@@ -205,7 +205,7 @@ class Ambiguous:
 
 
 def ambiguity(
-    seen: People,
+    seen: GroupPeople,
     keys: Integers,
     sensitive: str,
     owner: Integers,
@@ -289,7 +289,9 @@ def one_value_each(
     return owner[kept], values[kept], counts[kept]
 
 
-def matches(seen: People, quasi: Sequence[str], levels: Mapping[str, Level]) -> People:
+def matches(
+    seen: GroupPeople, quasi: Sequence[str], levels: Mapping[str, HierarchyLevel]
+) -> GroupPeople:
     """All pairs (group, row of the base) that agree wherever both have a value."""
     codes = [levels[name].codes[seen.base.codes(name)] for name in quasi]
     sizes = [len(levels[name].labels) for name in quasi]
@@ -318,7 +320,7 @@ def matches(seen: People, quasi: Sequence[str], levels: Mapping[str, Level]) -> 
     )
 
 
-def missing_code(level: Level) -> int:
+def missing_code(level: HierarchyLevel) -> int:
     """The code of a missing value at a level, or one that never occurs."""
     return level.labels.index(None) if None in level.labels else -1
 

@@ -39,7 +39,7 @@ Rows = Sequence[tuple[int, Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class HierarchyLevel:
     """One level of a column: its labels, and for each value's code the code of its label.
 
     The last value code stands for a missing value; its label is None unless the level suppresses
@@ -69,7 +69,7 @@ class Hierarchy:
 
     column: str
     values: Labels
-    levels: tuple[Level, ...]
+    levels: tuple[HierarchyLevel, ...]
     has_root: bool = True
 
     @property
@@ -77,7 +77,7 @@ class Hierarchy:
         """The highest level."""
         return len(self.levels) - 1
 
-    def level(self, height: int) -> Level:
+    def level(self, height: int) -> HierarchyLevel:
         """One level, or an error that says which there are."""
         if not 0 <= height <= self.height:
             raise DataError(
@@ -137,18 +137,18 @@ def suppressing(spec: HierarchySpec | None, rows: Rows, levels: int) -> list[boo
     return [height == levels - 1 > 0 for height in range(levels)]
 
 
-def coded(labels: Labels, *, suppressed: bool) -> Level:
+def coded(labels: Labels, *, suppressed: bool) -> HierarchyLevel:
     """Number the labels in the order of the values;
     where the column is suppressed all read the same, `*` as a rule.
     """
     if suppressed:
-        return Level(
+        return HierarchyLevel(
             (labels[0] if labels else SUPPRESSED,), np.zeros(len(labels) + 1, dtype=np.int64)
         )
     numbers: dict[Any, int] = {}
     for label in (*labels, None):
         numbers.setdefault(label, len(numbers))
-    return Level(
+    return HierarchyLevel(
         tuple(numbers), np.array([numbers[label] for label in (*labels, None)], dtype=np.int64)
     )
 

@@ -12,7 +12,7 @@ from tacit.errors import DataError
 from tacit.families.microdata.counts import Counts
 from tacit.families.microdata.distances import Distance, usual
 from tacit.families.microdata.groups import Groups, group
-from tacit.families.microdata.hierarchy import Hierarchy, Level
+from tacit.families.microdata.hierarchy import Hierarchy, HierarchyLevel
 from tacit.families.microdata.value_readings import AS_WRITTEN, Untried, ValueReading
 from tacit.model.schema import Table
 from tacit.model.verdict import Assumption
@@ -70,7 +70,7 @@ class MicrodataQuestion:
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...]
     base: Counts
-    levels: Mapping[str, Level]
+    levels: Mapping[str, HierarchyLevel]
     rows: int
     people: int
     assumptions: tuple[Assumption, ...] = ()

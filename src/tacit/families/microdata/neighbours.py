@@ -28,7 +28,7 @@ PAIRS = 1_000_000  # so many pairs of values are compared at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class NeighbourCells:
     """People by group and value: whose group a cell is in, its value's code, its people.
 
     `starts` has the first cell of each group and one more, `known` the people of each group whose
@@ -46,16 +46,16 @@ class Cells:
         return slice(int(self.starts[group]), int(self.starts[group + 1]))
 
 
-def cells_of(groups: Groups) -> Cells:
+def cells_of(groups: Groups) -> NeighbourCells:
     """The cells of a release. Not for overlapping groups of people with several values."""
     if groups.several:
         return every_value(groups)
     owner = np.repeat(np.arange(len(groups)), np.diff(groups.starts))
     known = np.bincount(owner, weights=groups.counts, minlength=len(groups)).astype(np.int64)
-    return Cells(owner, groups.values, groups.counts, groups.starts, known)
+    return NeighbourCells(owner, groups.values, groups.counts, groups.starts, known)
 
 
-def every_value(groups: Groups) -> Cells:
+def every_value(groups: Groups) -> NeighbourCells:
     """People with several values in a group, counted once in each of their cells."""
     base, column = groups.base, str(groups.sensitive)
     assert base.persons is not None
@@ -68,7 +68,7 @@ def every_value(groups: Groups) -> Cells:
     first = np.unique(cell, return_index=True)[1]
     starts = np.concatenate(([0], np.cumsum(np.bincount(owner[first], minlength=len(groups)))))
     number = np.bincount(owner[different(owner, people)], minlength=len(groups))
-    return Cells(owner[first], values[first], counts, starts, number)
+    return NeighbourCells(owner[first], values[first], counts, starts, number)
 
 
 def different(keys: Integers, people: Integers) -> Integers:
@@ -85,7 +85,7 @@ class Nearness(ABC):
     """Which values are near which: a distance with its epsilon."""
 
     @abstractmethod
-    def masses(self, cells: Cells) -> Integers:
+    def masses(self, cells: NeighbourCells) -> Integers:
         """For each cell, how many people of its group have a value near
         the cell's, its own among them.
         """
@@ -99,7 +99,7 @@ class Nearness(ABC):
 class Windows(Nearness):
     """Values have places on a line, and what is near lies between two places.
 
-    >>> cells = Cells(*map(np.array, ([0, 0, 0], [0, 1, 2], [1, 1, 1], [0, 3], [3])))
+    >>> cells = NeighbourCells(*map(np.array, ([0, 0, 0], [0, 1, 2], [1, 1, 1], [0, 3], [3])))
     >>> Windows(np.array([0, 1, 2]), np.array([0, 0, 1]), np.array([1, 2, 2])).masses(
     ...     cells
     ... ).tolist()
@@ -110,7 +110,7 @@ class Windows(Nearness):
     first: Integers
     last: Integers
 
-    def masses(self, cells: Cells) -> Integers:
+    def masses(self, cells: NeighbourCells) -> Integers:
         """By sorting the cells of each group along the line, and sums up to each of them."""
         if bool(np.all(self.first == self.last)) and len(np.unique(self.place)) == len(self.place):
             return cells.counts
@@ -138,12 +138,12 @@ def ascending(key: Integers) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs(Nearness):
+class PairNearness(Nearness):
     """Nearness that is asked for pairs of codes, many at a time."""
 
     ask: Callable[[Integers, Integers], Mask]
 
-    def masses(self, cells: Cells) -> Integers:
+    def masses(self, cells: NeighbourCells) -> Integers:
         """By comparing every two values of a group, in portions."""
         masses = np.zeros(len(cells.owner), dtype=np.int64)
         size = np.diff(cells.starts)[cells.owner]
@@ -184,7 +184,7 @@ class Balls:
     `masses` has the ball around each cell's value.
     """
 
-    cells: Cells
+    cells: NeighbourCells
     masses: Integers
     sizes: Integers
     nearness: Nearness

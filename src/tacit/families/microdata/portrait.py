@@ -35,7 +35,7 @@ BELIEFS = tuple(Fraction(percents, 100) for percents in (100, 95, 90, 75, 50, 25
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class PortraitBar:
     """How many people fall into a range of whole numbers; both ends belong to it."""
 
     low: int
@@ -44,7 +44,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Belief:
+class BeliefBand:
     """About how many people somebody can be this sure:
     at least `low`, and below `high` or exactly `low`.
     """
@@ -54,7 +54,7 @@ class Belief:
     people: int
 
 
-Column = TypeVar("Column", Bar, Belief)
+Column = TypeVar("Column", PortraitBar, BeliefBand)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ class Exposure:
     """
 
     sensitive: str
-    diversity: tuple[Bar, ...]
-    beliefs: tuple[Belief, ...]
+    diversity: tuple[PortraitBar, ...]
+    beliefs: tuple[BeliefBand, ...]
     certain: int
     greatest: Fraction
     unknown: int = 0
@@ -95,7 +95,7 @@ class Portrait:
     people: int
     groups: int
     smallest: int
-    sizes: tuple[Bar, ...]
+    sizes: tuple[PortraitBar, ...]
     exposures: tuple[Exposure, ...] = ()
 
 
@@ -155,7 +155,9 @@ def exposure(question: MicrodataQuestion, sensitive: str) -> Exposure:
     )
 
 
-def belief_bars(groups: Groups, top: Integers, known: Integers) -> tuple[tuple[Belief, ...], int]:
+def belief_bars(
+    groups: Groups, top: Integers, known: Integers
+) -> tuple[tuple[BeliefBand, ...], int]:
     """People by the greatest belief in their group, and people about whom nothing is known.
 
     Each belief has its bar, or else there are ranges where there are many.
@@ -168,7 +170,7 @@ def belief_bars(groups: Groups, top: Integers, known: Integers) -> tuple[tuple[B
     else:
         bins, lows, highs = doubt_bins(top, known), list(BELIEFS), [Fraction(1), *BELIEFS[:-1]]
     *numbers, unknown = people_by(groups, bins, len(lows) + 1).tolist()
-    return trimmed(map(Belief, lows, highs, numbers)), unknown
+    return trimmed(map(BeliefBand, lows, highs, numbers)), unknown
 
 
 def ratio(top: Integers, known: Integers, number: int) -> Fraction:
@@ -197,7 +199,9 @@ def doubt_bins(top: Integers, known: Integers) -> Integers:
     return np.where(known > 0, np.searchsorted(DOUBTS, doubt, side="right") - 1, len(DOUBTS))
 
 
-def histogram(groups: Groups, measure: Integers, cuts: Sequence[int] = ()) -> tuple[Bar, ...]:
+def histogram(
+    groups: Groups, measure: Integers, cuts: Sequence[int] = ()
+) -> tuple[PortraitBar, ...]:
     """People by a number that their group has:
     a bar for each number, or ranges where there are many.
     """
@@ -205,13 +209,13 @@ def histogram(groups: Groups, measure: Integers, cuts: Sequence[int] = ()) -> tu
     if len(exact) <= FEW:
         people = people_by(groups, np.searchsorted(exact, measure), len(exact))
         return tuple(
-            Bar(one, one, number)
+            PortraitBar(one, one, number)
             for one, number in zip(exact.tolist(), people.tolist(), strict=True)
         )
     edges = sorted({*EDGES, *cuts})
     people = people_by(groups, np.searchsorted(edges, measure, side="right") - 1, len(edges))
     ranges = zip(edges[:-1], edges[1:], people.tolist()[:-1], strict=True)
-    return trimmed(Bar(low, above - 1, number) for low, above, number in ranges)
+    return trimmed(PortraitBar(low, above - 1, number) for low, above, number in ranges)
 
 
 def people_by(groups: Groups, bins: Integers, number: int) -> Integers:
@@ -232,7 +236,13 @@ def trimmed(bars: Iterable[Column]) -> tuple[Column, ...]:
     >>> [
     ...     bar.low
     ...     for bar in trimmed(
-    ...         [Bar(1, 1, 0), Bar(2, 2, 5), Bar(3, 3, 0), Bar(4, 4, 1), Bar(5, 9, 0)]
+    ...         [
+    ...             PortraitBar(1, 1, 0),
+    ...             PortraitBar(2, 2, 5),
+    ...             PortraitBar(3, 3, 0),
+    ...             PortraitBar(4, 4, 1),
+    ...             PortraitBar(5, 9, 0),
+    ...         ]
     ...     )
     ... ]
     [2, 3, 4]

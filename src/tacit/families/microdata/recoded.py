@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.families.microdata.counts import Counts, narrow, pack_codes, pack_columns
-from tacit.families.microdata.hierarchy import Labels, Level
+from tacit.families.microdata.hierarchy import HierarchyLevel, Labels
 from tacit.families.microdata.microdata import MicrodataQuestion
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Recoded:
         return replace(self._replaced(reading, base, levels), find=nobody)
 
     def _replaced(
-        self, reading: MicrodataQuestion, base: Counts, levels: Mapping[str, Level]
+        self, reading: MicrodataQuestion, base: Counts, levels: Mapping[str, HierarchyLevel]
     ) -> MicrodataQuestion:
         own = {name: reading.levels[name] for name in reading.sensitive}
         people = base.rows if base.persons is None else base.people(np.arange(len(base)))
@@ -116,9 +116,9 @@ def nobody(values: Mapping[str, Any], limit: int) -> list[Mapping[str, Any]]:
     return []
 
 
-def as_it_is(values: Labels) -> Level:
+def as_it_is(values: Labels) -> HierarchyLevel:
     """The level that leaves the labels of a column as they are."""
-    return Level((*values, None), np.arange(len(values) + 1, dtype=np.int64))
+    return HierarchyLevel((*values, None), np.arange(len(values) + 1, dtype=np.int64))
 
 
 def without_missing(labels: Labels, codes: Integers) -> tuple[Labels, Integers]:
@@ -143,7 +143,7 @@ def generalized(
     everything = len(rows) == len(raw.base)
     levels = {name: raw.hierarchies[name].level(generalization.get(name, 0)) for name in raw.quasi}
 
-    def shown(name: str, level: Level) -> Any:
+    def shown(name: str, level: HierarchyLevel) -> Any:
         codes = raw.base.codes(name)
         return narrow(level.codes, len(level.labels))[codes if everything else codes[rows]]
 

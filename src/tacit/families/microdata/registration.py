@@ -7,8 +7,8 @@ from typing import Literal
 from tacit.families.registration import (
     NAME,
     OUT,
+    CheckKey,
     CheckKind,
-    Parameter,
     Registration,
     choice,
     integer,
@@ -18,7 +18,7 @@ from tacit.families.registration import (
 from tacit.model.release import Microdata
 
 FOR_MICRODATA = optional(
-    Parameter("sensitive", "column", "condition"),
+    CheckKey("sensitive", "column", "condition"),
     choice("missing", "own-group", "match-any", "error"),
 )
 
@@ -26,7 +26,7 @@ FOR_MICRODATA = optional(
 def check(
     name: str,
     definition: str,
-    *parameters: Parameter,
+    *parameters: CheckKey,
     sensitive: Literal["any", "some", "one"] = "one",
 ) -> CheckKind:
     """A check of one generalized copy of a table."""
@@ -48,8 +48,8 @@ CHECKS = (
         number("l", "3"),
         *optional(
             number("c", "3"),
-            Parameter("dont-care", "list", "[flu]"),
-            Parameter("negative", "list", "[cancer]"),
+            CheckKey("dont-care", "list", "[flu]"),
+            CheckKey("negative", "list", "[cancer]"),
             number("c2", "10"),
         ),
         sensitive="some",
@@ -71,7 +71,7 @@ CHECKS = (
         "rho1_rho2.Rho1Rho2",
         number("rho1", "0.1"),
         number("rho2"),
-        *optional(Parameter("prior", "file", "prior.csv")),
+        *optional(CheckKey("prior", "file", "prior.csv")),
     ),
     check(
         "dissimilarity",
@@ -83,10 +83,10 @@ CHECKS = (
     check(
         "semantic",
         "semantic.Semantic",
-        Parameter("measure", "any", "{positive: 0.5}"),
+        CheckKey("measure", "any", "{positive: 0.5}"),
         *optional(
-            Parameter("protect", "any", "{equals: all}"),
-            Parameter("against", "any", "{negations: 1}"),
+            CheckKey("protect", "any", "{equals: all}"),
+            CheckKey("against", "any", "{negations: 1}"),
         ),
     ),
     check(
@@ -95,7 +95,7 @@ CHECKS = (
         number("at-most", "0.1"),
         *optional(
             choice("attacker", "prosecutor", "journalist", "marketer"),
-            Parameter("population", "text", "city"),
+            CheckKey("population", "text", "city"),
         ),
         sensitive="any",
     ),

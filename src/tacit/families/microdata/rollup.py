@@ -48,8 +48,8 @@ class Rollups:
         self.hierarchies = hierarchies
         self.base = base
         self.sizes = {name: base.size(name) for name in beside}
-        self.made: dict[Node, Cells] = {}
-        self.first = Cells.of(
+        self.made: dict[Node, RollupCells] = {}
+        self.first = RollupCells.of(
             {name: narrow(base.codes(name), base.size(name)) for name in (*columns, *beside)},
             base.occurrences,
         )
@@ -88,7 +88,7 @@ class Rollups:
             dictionaries, sizes, packing, keys, cells.counts, None, missing, raw=self.base.raw
         )
 
-    def cells(self, node: Node) -> Cells:
+    def cells(self, node: Node) -> RollupCells:
         """The codes and counts at a node."""
         if node not in self.made:
             start = self._start(node)
@@ -108,7 +108,7 @@ class Rollups:
                 best, size = other, len(cells)
         return best
 
-    def _raised(self, source: Cells, begin: Node, node: Node) -> Cells:
+    def _raised(self, source: RollupCells, begin: Node, node: Node) -> RollupCells:
         sizes = {
             name: len(self.shown(name, high)) + 1
             for name, high in zip(self.columns, node, strict=True)
@@ -133,7 +133,7 @@ class Rollups:
                 np.take(up[name] * stride, source.code(name), out=more, mode="clip")
                 np.add(key, more, out=key)
         keys, sums = summed(key, source.counts, room)
-        return Cells(sums, keys, sizes)
+        return RollupCells(sums, keys, sizes)
 
     def _buffer(self, length: int, *, second: bool = False) -> Integers:
         """Room for a number of each combination.
@@ -164,7 +164,7 @@ class Rollups:
         return self._shown[name, height]
 
 
-class Cells:
+class RollupCells:
     """Distinct combinations with how many rows each has.
     Codes are unpacked when they are asked for.
     """
@@ -178,7 +178,7 @@ class Cells:
         self._codes: dict[str, Any] = {}
 
     @classmethod
-    def of(cls, codes: Mapping[str, Any], counts: Integers) -> Cells:
+    def of(cls, codes: Mapping[str, Any], counts: Integers) -> RollupCells:
         """Combinations whose codes are at hand."""
         cells = cls(counts)
         cells._codes = dict(codes)
@@ -216,7 +216,9 @@ def packed(
     return key
 
 
-def added_up_slowly(codes: Mapping[str, Any], sizes: Mapping[str, int], counts: Integers) -> Cells:
+def added_up_slowly(
+    codes: Mapping[str, Any], sizes: Mapping[str, int], counts: Integers
+) -> RollupCells:
     """Counts of equal combinations where one does not fit into an integer:
     what is packed so far is renumbered.
 
@@ -230,7 +232,7 @@ def added_up_slowly(codes: Mapping[str, Any], sizes: Mapping[str, int], counts: 
     )
     first = np.unique(key, return_index=True)[1]
     _, sums = summed(key, counts, room)
-    return Cells.of({name: codes[name][first] for name in names}, sums)
+    return RollupCells.of({name: codes[name][first] for name in names}, sums)
 
 
 def summed(key: Integers, counts: Integers, room: int) -> tuple[Integers, Integers]:

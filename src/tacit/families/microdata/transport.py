@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.families.microdata.counts import run_starts, tally
-from tacit.families.microdata.neighbours import Cells, ascending
+from tacit.families.microdata.neighbours import NeighbourCells, ascending
 from tacit.families.microdata.ratios import Ratios, room_for
 
 if TYPE_CHECKING:
     from tacit.families.microdata.counts import Integers
 
 
-def equal(cells: Cells, whole: Integers) -> Ratios:
+def equal(cells: NeighbourCells, whole: Integers) -> Ratios:
     """Total variation: what the group has more of than the table, added up."""
     return hierarchical(cells, whole, [np.arange(len(whole)), np.zeros(len(whole), dtype=np.int64)])
 
 
-def hierarchical(cells: Cells, whole: Integers, levels: Sequence[Integers]) -> Ratios:
+def hierarchical(cells: NeighbourCells, whole: Integers, levels: Sequence[Integers]) -> Ratios:
     """The mean over the levels below the root of the total variation between labels.
 
     `levels` has each value's label, level by level up to the root. Two values are as far apart as
@@ -42,7 +42,7 @@ def hierarchical(cells: Cells, whole: Integers, levels: Sequence[Integers]) -> R
     return shares(sum(work, start=0 * known), known * people * height)
 
 
-def excess(cells: Cells, whole: Integers, labels: Integers) -> Any:
+def excess(cells: NeighbourCells, whole: Integers, labels: Integers) -> Any:
     """Per group how much more of each label it has than the table, times both numbers of people."""
     number, people = int(labels.max(initial=0)) + 1, int(whole.sum())
     key = cells.owner * number + labels[cells.values]
@@ -53,7 +53,7 @@ def excess(cells: Cells, whole: Integers, labels: Integers) -> Any:
     return by_group(owner, np.maximum(0, here * people - there[label] * cells.known[owner]), cells)
 
 
-def ordered(cells: Cells, whole: Integers, ranks: Integers) -> Ratios:
+def ordered(cells: NeighbourCells, whole: Integers, ranks: Integers) -> Ratios:
     """The sum over the values in order of |cumulative share here - there|, divided by m - 1.
 
     `ranks` has each value's place in the order.
@@ -91,7 +91,7 @@ def differences(
     return left + factor * (running[high] - running[turn]) - level * (high - turn)
 
 
-def by_group(owner: Integers, numbers: Any, cells: Cells) -> Any:
+def by_group(owner: Integers, numbers: Any, cells: NeighbourCells) -> Any:
     """The sums of some numbers by the group that owns them."""
     sums = np.zeros(len(cells.known), dtype=numbers.dtype)
     begins = run_starts(owner)

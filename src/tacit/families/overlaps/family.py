@@ -9,17 +9,17 @@ from fractions import Fraction
 
 from tacit.families.definition import Definition
 from tacit.families.family import Answered, Depth, Family, about
-from tacit.families.microdata.reading.together import SAME_ROWS
+from tacit.families.microdata.reading.several_releases import SAME_ROWS
 from tacit.families.overlaps.memberships import Seats
 from tacit.families.overlaps.question import OverlapQuestion
 from tacit.families.overlaps.reading.questions import overlap_questions_of
 from tacit.families.overlaps.stages import Stages
-from tacit.families.scope import Scope, tied_in
+from tacit.families.scope import CheckScope, tied_in
 from tacit.families.words import people
-from tacit.model.holdings import Hand, Held
+from tacit.model.holdings import Hand, HeldRelease
 from tacit.model.jobs import Job
 from tacit.model.verdict import Verdict
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Check
 
 GAMMA = "gamma-privacy"
@@ -65,12 +65,12 @@ class OverlapFamily(Family[OverlapQuestion]):
         self,
         check: Check,
         opened: OpenPlan,
-        held: Sequence[Held],
+        held: Sequence[HeldRelease],
         shared: Sequence[Collection[str]],
-    ) -> Scope:
+    ) -> CheckScope:
         """The one table, and those that are tied to it."""
         own = {overlap_questions_of(opened).table_of(check.releases[0])}
-        return Scope.of(own, [*tied_in(opened), *shared], held)
+        return CheckScope.of(own, [*tied_in(opened), *shared], held)
 
     def judges_corrected(self, check: Check) -> bool:
         """gamma-privacy and k-sind."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit.families.overlaps.overlap import NOTHING, Integers, Overlap
 from tacit.families.overlaps.question import OverlapQuestion
-from tacit.families.overlaps.setting import NOTHING, Integers, Overlap
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -98,7 +98,7 @@ def memberships(overlap: Overlap) -> Memberships:
 
     Where a view looks at the private value, people may be in it or not.
 
-    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.overlap import overlap_of
     >>> memberships(
     ...     overlap_of(["x", "y"], [["x", "y"], ["x", "y"]], [[0], [0, 1], [1], [1]])
     ... ).combinations[0]

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from tacit.families.overlaps.meanings import Meanings
-from tacit.families.overlaps.setting import Overlap
+from tacit.families.overlaps.overlap import Overlap
 from tacit.model.jobs import Job
 from tacit.model.verdict import Assumption
 
 Key = tuple[Any, ...]  # the values of a person's key columns
 
 
-class People(Protocol):
+class ClassPeople(Protocol):
     """Who the people of the classes are; they are looked up where the rows live."""
 
     def members(self, class_: int, limit: int, value: int | None) -> list[Key]:
@@ -46,7 +46,7 @@ class Nobody:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ViewAnswer:
     """One view: its columns, and what its rows show besides the private value.
 
     The rows of the view have the numbers from `first` on: for each of the combinations in `shown`
@@ -82,12 +82,12 @@ class OverlapQuestion:
     sensitive: str
     public: tuple[str, ...]
     overlap: Overlap
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[ViewAnswer, ...] = ()
     meanings: Meanings = ()
     is_declared_domain: bool = False
     assumptions: tuple[Assumption, ...] = ()
     warnings: tuple[str, ...] = ()
-    people: People = field(default_factory=Nobody)
+    people: ClassPeople = field(default_factory=Nobody)
     job: Job = field(default_factory=Job)
     called: str = "view"
 

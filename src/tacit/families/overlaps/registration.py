@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from tacit.families.registration import (
+    CheckKey,
     CheckKind,
-    Parameter,
     Registration,
     choice,
     integer,
+    joint_check,
     number,
     optional,
-    together,
 )
 from tacit.model.release import Microdata, View
 
 
-def check(name: str, definition: str, *parameters: Parameter) -> CheckKind:
+def check(name: str, definition: str, *parameters: CheckKey) -> CheckKind:
     """A check of views of one table, of which some may be microdata."""
-    return together(name, f"overlaps.definitions.{definition}", (View, Microdata), *parameters)
+    return joint_check(name, f"overlaps.definitions.{definition}", (View, Microdata), *parameters)
 
 
 CHECKS = (

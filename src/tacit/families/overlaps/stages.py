@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.overlaps.counting.beliefs import (
+from tacit.families.overlaps.counting.average_beliefs import (
     A_SECOND,
     Beliefs,
     all_averaged,
     averaged,
     least_cost,
 )
-from tacit.families.overlaps.counting.expected import Expected
+from tacit.families.overlaps.counting.expectations import Expected
+from tacit.families.overlaps.overlap import Integers, Overlap, merged
 from tacit.families.overlaps.question import Key, OverlapQuestion
-from tacit.families.overlaps.setting import Integers, Overlap, merged
-from tacit.families.overlaps.system import NoTable, Part, system_of
+from tacit.families.overlaps.system import NoTable, OpenPart, system_of
 from tacit.model.deadline import OutOfTime, left, look, until
 from tacit.model.jobs import Job
 
@@ -189,7 +189,7 @@ def _alike(overlap: Overlap) -> tuple[Overlap, Integers]:
 
 
 def _beliefs(overlap: Overlap, job: Job) -> Beliefs:
-    def count(part: Part) -> Expected | None:
+    def count(part: OpenPart) -> Expected | None:
         return (
             None
             if least_cost(part).steps > A_SECOND * left()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tacit.families.overlaps.counting.factorials import bits, quotient
-from tacit.families.overlaps.setting import NOTHING, Integers, Overlap
+from tacit.families.overlaps.overlap import NOTHING, Integers, Overlap
 from tacit.model.deadline import look
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
@@ -37,7 +37,7 @@ class Sum:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class OpenPart:
     """Cells that hang together and are not settled.
 
     Cell j of the part is cell `place[j]` of the system, stands for the value numbered `value[j]`,
@@ -86,7 +86,7 @@ class System:
     overlap: Overlap
     low: Integers
     high: Integers
-    parts: tuple[Part, ...]
+    parts: tuple[OpenPart, ...]
 
     def cell(self, class_: int, value: int) -> int:
         """The number of a cell."""
@@ -122,7 +122,7 @@ def system_of(overlap: Overlap) -> System:
     """The cells of the tables that fit some views;
     raises NoTable where sums alone show that there is none.
 
-    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.overlap import overlap_of
     >>> found = system_of(overlap_of("xyz", ["xy", "yz"], [[0], [0, 1], [1]]))
     >>> found.parts, found.low.reshape(3, 3).tolist()
     ((), [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
@@ -268,7 +268,7 @@ def _parts(
     low: Integers,
     high: Integers,
     wide: int,
-) -> Iterable[Part]:
+) -> Iterable[OpenPart]:
     """The live cells, taken apart where no sum joins them."""
     parent: dict[int, int] = {}
 
@@ -295,7 +295,7 @@ def _parts(
         place = np.array(
             sorted(cell for is_class, cells, _ in own if is_class for cell in cells), dtype=np.int64
         )
-        yield Part(
+        yield OpenPart(
             place,
             place % wide,
             low[place],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tacit.families.queries.query import Conjunctive, Query, Relations, Variable
-from tacit.families.queries.understanding import Approximation, Reading
+from tacit.families.queries.understanding import Approximation, QueryUnderstanding
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,9 @@ class Explanation:
 
 
 def explained(
-    reading: Reading, relations: Relations, classes: Mapping[str, Sequence[str]] | None = None
+    reading: QueryUnderstanding,
+    relations: Relations,
+    classes: Mapping[str, Sequence[str]] | None = None,
 ) -> Explanation:
     """How a query was read.
 

@@ -9,25 +9,25 @@ from typing import Any
 
 from tacit.errors import TacitError
 from tacit.families.family import Family, about, tables_of
+from tacit.families.queries.datalog.datalog_reader import is_datalog
 from tacit.families.queries.datalog.dependencies import read_constraint
-from tacit.families.queries.datalog.read import is_datalog
 from tacit.families.queries.dependency import joined
 from tacit.families.queries.question import QueryQuestion
 from tacit.families.queries.reading.readings import dialect_of, readings_of
 from tacit.families.queries.reading.trees import expanded, needed_views, tree_of
 from tacit.families.queries.reading.trees import tables_of as tables_in
 from tacit.families.queries.understanding import spoken_of
-from tacit.families.released import ReleaseKind, Shown
-from tacit.families.scope import Scope, tied, tied_in
-from tacit.model.holdings import Hand, Held
+from tacit.families.release_kind import ReleaseKind, ReleaseRows
+from tacit.families.scope import CheckScope, tied, tied_in
+from tacit.model.holdings import Hand, HeldRelease
 from tacit.model.release import Constraint, View
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Check, Plan
 
 SHORT = 160  # letters of a query in a line
 
 
-class Views(ReleaseKind[View]):
+class ViewKind(ReleaseKind[View]):
     """Queries whose answers are published."""
 
     type = View
@@ -55,19 +55,19 @@ class Views(ReleaseKind[View]):
         }
         return {"query": spaced(release.query), "sql": dialect_of(plan.source), "views": others}
 
-    def shown(self, release: View, opened: OpenPlan) -> Shown:
+    def shown(self, release: View, opened: OpenPlan) -> ReleaseRows:
         """The rows that the query has today."""
         from tacit.engines.sql.shapes_ordered import in_order
 
         columns = readings_of(opened).view(release.name).columns
         tree = tree_of(opened.plan, release.name, readings_of(opened))
         if tree is None:
-            return Shown(columns or ("yes",), iter(()))
+            return ReleaseRows(columns or ("yes",), iter(()))
         for table in tables_in(opened.plan, tree):
             if not opened.engine.has(table):
                 opened.engine.attach(opened.plan.tables[table])
         rows = opened.engine.rows(in_order(tree, len(columns) or 1))
-        return Shown(columns or ("yes",), rows)
+        return ReleaseRows(columns or ("yes",), rows)
 
     def in_a_line(self, release: View) -> str:
         """Its query, as far as it is short."""
@@ -79,7 +79,7 @@ class Views(ReleaseKind[View]):
         return readings_of(opened).view(release.name).columns
 
 
-class Constraints(ReleaseKind[Constraint]):
+class ConstraintKind(ReleaseKind[Constraint]):
     """Rules that are made public."""
 
     type = Constraint
@@ -123,7 +123,7 @@ class QueryFamily(Family[QueryQuestion]):
     name = "queries"
     judges = frozenset({"view", "constraint"})
     is_advised = True
-    releases = (Views(), Constraints())
+    releases = (ViewKind(), ConstraintKind())
 
     def question(self, check: Check, hand: Hand, opened: OpenPlan) -> QueryQuestion:
         """The secret and all views; rules that are out tie tables together as those do that
@@ -144,9 +144,9 @@ class QueryFamily(Family[QueryQuestion]):
         self,
         check: Check,
         opened: OpenPlan,
-        held: Sequence[Held],
+        held: Sequence[HeldRelease],
         shared: Sequence[Collection[str]],
-    ) -> Scope:
+    ) -> CheckScope:
         """Views matter about tables that are tied to the secret's, and rules also about those of
         the views.
         """
@@ -154,7 +154,7 @@ class QueryFamily(Family[QueryQuestion]):
         groups = joined([*tied_in(opened), *shared, *rules])
         secret = tied(self.secret_tables(check, opened), groups)
         views = [name for one in check.releases for name in tables_of(one, opened)]
-        return Scope(frozenset(secret), frozenset(tied([*secret, *views], groups)))
+        return CheckScope(frozenset(secret), frozenset(tied([*secret, *views], groups)))
 
     def secret_tables(self, check: Check, opened: OpenPlan) -> set[str]:
         """The tables that the secret speaks of."""

@@ -10,7 +10,7 @@ from typing import Self
 
 from tacit.families.queries.logic.known_keys import KnownKeys
 from tacit.families.queries.query import Relations
-from tacit.families.queries.understanding import Reading
+from tacit.families.queries.understanding import QueryUnderstanding
 from tacit.model.verdict import Assumption
 
 
@@ -25,8 +25,8 @@ class QueryQuestion:
     of others, with these.
     """
 
-    secret: Reading
-    views: tuple[Reading, ...]
+    secret: QueryUnderstanding
+    views: tuple[QueryUnderstanding, ...]
     relations: Relations
     dialect: str = "duckdb"
     tied: tuple[frozenset[str], ...] = ()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tacit.families.queries.datalog.read import is_datalog, read_datalog
+from tacit.families.queries.datalog.datalog_reader import is_datalog, read_datalog
 from tacit.families.queries.query import Relations
-from tacit.families.queries.understanding import Reading
+from tacit.families.queries.understanding import QueryUnderstanding
 
 
 def read(
@@ -18,7 +18,7 @@ def read(
     views: Mapping[str, str] | None = None,
     file: str | None = None,
     explain: Callable[[str], None] | None = None,
-) -> Reading:
+) -> QueryUnderstanding:
     """What a query says: exactly where it is a union of conjunctive queries, else by its supports.
 
     Datalog is what has `:-`; the rest is SQL in the `dialect` of the source (duckdb, postgres,
@@ -35,7 +35,7 @@ def read(
     """
     if is_datalog(text):
         return read_datalog(text, relations, name=name, file=file)
-    from tacit.families.queries.sql.read import read_sql
+    from tacit.families.queries.sql.sql_reader import read_sql
 
     return read_sql(
         text, relations, name=name, dialect=dialect, views=views, file=file, explain=explain

@@ -6,14 +6,14 @@ from tacit.families.registration import (
     SECRET,
     Registration,
     choice,
+    joint_check,
     number,
     optional,
-    together,
 )
 from tacit.model.release import View
 
 CHECKS = (
-    together(
+    joint_check(
         "perfect-privacy",
         "queries.definitions.perfect_privacy.PerfectPrivacy",
         (View,),

@@ -16,10 +16,10 @@ from tacit.families.queries.query import Query
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class QueryText:
     r"""The text of a query and the file, or the name, that errors speak of.
 
-    >>> str(Text("SELECT a\nFROM b", "wards.sql").mark(14))
+    >>> str(QueryText("SELECT a\nFROM b", "wards.sql").mark(14))
     'wards.sql:2:6'
     """
 
@@ -56,7 +56,7 @@ class Approximation:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class QueryUnderstanding:
     """A query as read. `exact` is the query itself where it is a union
     of conjunctive queries, else None.
 
@@ -95,6 +95,6 @@ class Reading:
         return self.exact is not None
 
 
-def spoken_of(reading: Reading) -> set[str]:
+def spoken_of(reading: QueryUnderstanding) -> set[str]:
     """The tables that a query as read depends on."""
     return {atom.relation for part in reading.enclosed.parts for atom in part.atoms}

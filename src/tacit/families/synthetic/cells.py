@@ -31,17 +31,17 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Cells:
+class DomainCells:
     """All cells of a group by kind: as much of a domain as a promise depends on.
 
-    >>> Cells.alike(10).number, Cells((Kind(2, 3), Kind(5, 1))).weight
+    >>> DomainCells.alike(10).number, DomainCells((Kind(2, 3), Kind(5, 1))).weight
     (10, 11)
     """
 
     kinds: tuple[Kind, ...]
 
     @classmethod
-    def alike(cls, number: int) -> Cells:
+    def alike(cls, number: int) -> DomainCells:
         """So many cells with a uniform prior, all kept."""
         return cls((Kind(number),))
 
@@ -93,19 +93,19 @@ class Domain:
     keeps: Integers | None = None
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> DomainCells:
         """The cells by kind."""
         if self.weights is None and self.keeps is None:
-            return Cells.alike(self.size)
+            return DomainCells.alike(self.size)
         if (
             self.weights is None and self.keeps is not None
         ):  # many groups with chances of their own: the quick way counts
             found, counts = np.unique(self.keeps, return_counts=True)
-            return Cells(tuple(kinds(np.stack([np.ones_like(found), found]), counts)))
+            return DomainCells(tuple(kinds(np.stack([np.ones_like(found), found]), counts)))
         weights = np.ones(self.size, np.int64) if self.weights is None else self.weights
         keeps = np.full(self.size, KEEP_UNITS) if self.keeps is None else self.keeps
         found, counts = np.unique(np.stack([weights, keeps]), axis=1, return_counts=True)
-        return Cells(tuple(kinds(found, counts)))
+        return DomainCells(tuple(kinds(found, counts)))
 
 
 def kinds(found: Integers, counts: Integers) -> Iterable[Kind]:

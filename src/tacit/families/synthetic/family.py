@@ -14,15 +14,15 @@ from tacit.families.answer_files import read_file
 from tacit.families.definition import Definition
 from tacit.families.family import Family, about
 from tacit.families.microdata.hierarchy import value_text
-from tacit.families.released import ReleaseKind, Row
+from tacit.families.release_kind import ReleaseKind, Row
 from tacit.families.synthetic.question import SyntheticQuestion
 from tacit.families.synthetic.reading.questions import synthetic_questions_of
-from tacit.families.synthetic.reading.scene import Scene
+from tacit.families.synthetic.reading.synthetic_scene import SyntheticScene
 from tacit.families.words import listed
 from tacit.model.holdings import Hand, Problem, in_words
 from tacit.model.numbers import exact, plain
 from tacit.model.release import Synthetic
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Check, Plan
 
 
@@ -108,7 +108,7 @@ def total(epsilons: Sequence[Fraction | str]) -> str:
         return "their sum"
 
 
-def refuse_drawn(scene: Scene, answer: Path) -> None:
+def refuse_drawn(scene: SyntheticScene, answer: Path) -> None:
     """Synthetic data that the mechanism cannot have drawn:
     other columns, values outside of the domain, other numbers of people.
     """

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from tacit.families.synthetic.cells import Cells
+from tacit.families.synthetic.cells import DomainCells
 from tacit.families.synthetic.promise.terms import Terms
 from tacit.model.jobs import Job
 from tacit.model.verdict import Assumption
@@ -24,7 +24,7 @@ class Sort:
     """
 
     people: int
-    cells: Cells
+    cells: DomainCells
     groups: int = 1
     example: Any = None
     labels: tuple[Any, ...] = ()

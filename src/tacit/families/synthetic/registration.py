@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tacit.families.registration import (
+    CheckKey,
     CheckKind,
-    Parameter,
     Registration,
+    joint_check,
     number,
     optional,
-    together,
 )
 from tacit.model.release import Synthetic
 
@@ -17,8 +17,10 @@ def check(name: str, definition: str) -> CheckKind:
     """A check of one mechanism or of several together; without parameters those of the releases
     count.
     """
-    promised = Parameter("epsilon", "epsilon", "4.6"), number("delta", "1e-5")
-    return together(name, f"synthetic.definitions.{definition}", (Synthetic,), *optional(*promised))
+    promised = CheckKey("epsilon", "epsilon", "4.6"), number("delta", "1e-5")
+    return joint_check(
+        name, f"synthetic.definitions.{definition}", (Synthetic,), *optional(*promised)
+    )
 
 
 CHECKS = (

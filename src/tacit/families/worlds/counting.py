@@ -26,7 +26,7 @@ Rows = Mapping[Tuple, tuple[Term, ...]]  # rows of the secret, with the ways to 
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TuplePart:
     """Tuples that hang together, with what speaks of them."""
 
     tuples: tuple[int, ...]
@@ -41,10 +41,10 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class SecretTally:
     """The secrets of a part, each a set of rows, with the number of worlds before and after."""
 
-    part: Part
+    part: TuplePart
     secrets: Mapping[frozenset[Tuple], tuple[int, int]]
 
     @property
@@ -61,8 +61,10 @@ class Tally:
         """A secret whose odds against the actual one change, one that dies if there is any;
         None where none do.
 
-        >>> part = Part((1,), (), (), ())
-        >>> Tally(part, {frozenset(): (2, 1), frozenset({(1,)}): (4, 2)}).moved(frozenset()) is None
+        >>> part = TuplePart((1,), (), (), ())
+        >>> SecretTally(part, {frozenset(): (2, 1), frozenset({(1,)}): (4, 2)}).moved(
+        ...     frozenset()
+        ... ) is None
         True
         """
         here, now = self.secrets[actual]
@@ -83,7 +85,7 @@ def split(
     after: Sequence[Condition],
     secret: Rows,
     connected: Mapping[int, int] | None = None,
-) -> list[Part]:
+) -> list[TuplePart]:
     """The parts of a formula. `connected` are the parts of `before`, where they are known
     already (see `parts`).
     """
@@ -108,7 +110,7 @@ def split(
     for row, ways in secret.items():
         rows.setdefault(heads[abs(ways[0][0])], []).append((row, ways))
     return [
-        Part(
+        TuplePart(
             tuple(tuples),
             tuple(first.get(head, ())),
             tuple(second.get(head, ())),
@@ -118,12 +120,12 @@ def split(
     ]
 
 
-def tally(part: Part, *, most_states: int) -> Tally | None:
+def tally(part: TuplePart, *, most_states: int) -> SecretTally | None:
     """The worlds of a part by secret, or None where they are too many to count."""
     if len(part.tuples) <= ENUMERATED:
-        return Tally(part, _enumerated(part))
+        return SecretTally(part, _enumerated(part))
     try:
-        return Tally(
+        return SecretTally(
             part,
             by_states(part.tuples, part.before, part.after, part.secret, most=most_states),
         )
@@ -131,13 +133,13 @@ def tally(part: Part, *, most_states: int) -> Tally | None:
         return None
 
 
-def worlds(tallies: Iterable[Tally], free: int) -> tuple[int, int]:
+def worlds(tallies: Iterable[SecretTally], free: int) -> tuple[int, int]:
     """All worlds before and after; `free` tuples may be there or not, whatever else."""
     found = list(tallies)
     return prod(one.before for one in found) << free, prod(one.after for one in found) << free
 
 
-def plausible(tallies: Iterable[Tally]) -> tuple[int, int]:
+def plausible(tallies: Iterable[SecretTally]) -> tuple[int, int]:
     """How many secrets are plausible before and after."""
     found = list(tallies)
     first = prod(sum(before > 0 for before, _ in one.secrets.values()) for one in found)
@@ -147,15 +149,15 @@ def plausible(tallies: Iterable[Tally]) -> tuple[int, int]:
 # -- enumeration -----------------------------------------------------------------------------------
 
 
-def _enumerated(part: Part) -> dict[frozenset[Tuple], tuple[int, int]]:
+def _enumerated(part: TuplePart) -> dict[frozenset[Tuple], tuple[int, int]]:
     found: dict[bytes, list[int]] = {}
     for chunk in chunks(part.tuples):
         look()
-        before = held(chunk, part.before)
+        before = satisfying_worlds(chunk, part.before)
         if not before.any():
             continue
         kept = {one: bits[before] for one, bits in chunk.items()}
-        after = held(kept, part.after, size=int(before.sum()))
+        after = satisfying_worlds(kept, part.after, size=int(before.sum()))
         _add(found, kept, after, part.secret)
     rows = [row for row, _ in part.secret]
     return {_secret(bits, rows): (before, after) for bits, (before, after) in found.items()}
@@ -173,7 +175,9 @@ def chunks(tuples: Sequence[int]) -> Iterable[dict[int, Any]]:
         yield inner | outer
 
 
-def held(chunk: Mapping[int, Any], conditions: Iterable[Condition], size: int | None = None) -> Any:
+def satisfying_worlds(
+    chunk: Mapping[int, Any], conditions: Iterable[Condition], size: int | None = None
+) -> Any:
     """Which of some worlds satisfy all conditions."""
     size = len(next(iter(chunk.values()))) if size is None else size
     found = np.ones(size, dtype=bool)

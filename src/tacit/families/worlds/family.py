@@ -10,12 +10,12 @@ from tacit.families.catalog import kinds_of
 from tacit.families.family import Answered, Family, about
 from tacit.families.queries.dependency import joined
 from tacit.families.queries.family import secret_and_new
-from tacit.families.scope import Scope, tied
+from tacit.families.scope import CheckScope, tied
 from tacit.families.worlds.question import SafetyQuestion
 from tacit.families.worlds.reading.questions import view_questions_of
-from tacit.model.holdings import Hand, Held
+from tacit.model.holdings import Hand, HeldRelease
 from tacit.model.verdict import Assumption
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Check
 
 
@@ -65,15 +65,15 @@ class WorldsFamily(Family[SafetyQuestion]):
         self,
         check: Check,
         opened: OpenPlan,
-        held: Sequence[Held],
+        held: Sequence[HeldRelease],
         shared: Sequence[Collection[str]],
-    ) -> Scope:
+    ) -> CheckScope:
         """All tables that constraints, or views that are out, connect with its own."""
         more = [name for one in held for name in one.tables]
         own = [name for name in more if name in opened.plan.tables]
         known = frozenset(view_questions_of(opened).connected(check, own)).union(more)
         known = frozenset(tied(known, joined(map(set, shared))))
-        return Scope(known, known)
+        return CheckScope(known, known)
 
     def secret_tables(self, check: Check, opened: OpenPlan) -> set[str]:
         """The tables that the secret speaks of; it may have parameters."""
@@ -82,7 +82,7 @@ class WorldsFamily(Family[SafetyQuestion]):
         example = view_questions_of(opened).stated.example(check.secret)
         return {atom.relation for part in example.parts for atom in part.atoms}
 
-    def has_in_question(self, held: Held, opened: OpenPlan) -> bool:
+    def has_in_question(self, held: HeldRelease, opened: OpenPlan) -> bool:
         """Views and rules that can be stated."""
         if held.shape not in self.judges or held.release not in opened.plan.releases:
             return False
@@ -94,11 +94,11 @@ class WorldsFamily(Family[SafetyQuestion]):
             return False
         return True
 
-    def not_compared(self, held: Held, *, knows_people: bool) -> Assumption | None:
+    def not_compared(self, held: HeldRelease, *, knows_people: bool) -> Assumption | None:
         """What a release does not show may have changed."""
         return Assumption(
             "same-data",
-            f"nothing that {held.told} does not show has changed since it went out",
+            f"nothing that {held.release_text} does not show has changed since it went out",
             "no",
         )
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tacit.families.queries.dependency import Alternative, Dependency
-from tacit.families.queries.logic.cardinality import Counted, at_least, at_most
+from tacit.families.queries.logic.cardinality import CardinalityBound, at_least, at_most
 from tacit.families.queries.query import Constant, Query, Relations, Term, Variable
 from tacit.families.worlds.formula import Condition, Count, Propagation, negated
 from tacit.families.worlds.formula import Term as Literals
-from tacit.families.worlds.matching import Matches, Store, Tuple, matches
-from tacit.families.worlds.setting import Row
+from tacit.families.worlds.matching import Matches, Tuple, TupleStore, matches
 from tacit.families.worlds.universe import MISSING
+from tacit.families.worlds.world_setting import Row
 
 MOST_COMPARED = 3_000  # ways to have a row that are compared with each other
 Answers = dict[
@@ -20,7 +20,9 @@ Answers = dict[
 ]  # each row that a query may have, with the tuples that give it
 
 
-def grounded(dependency: Dependency, store: Store, relations: Relations) -> Iterator[Condition]:
+def grounded(
+    dependency: Dependency, store: TupleStore, relations: Relations
+) -> Iterator[Condition]:
     """A dependency as conditions on the possible tuples."""
     counted = at_most(dependency, relations)
     if counted is not None:
@@ -56,7 +58,7 @@ def _alternatives(
     alternative: Alternative,
     dependency: Dependency,
     body: Matches,
-    store: Store,
+    store: TupleStore,
     relations: Relations,
 ) -> list[_Ways | bool]:
     """For each match of the body: True where an alternative is satisfied whatever the tuples, or
@@ -94,7 +96,7 @@ def _alternatives(
 
 
 def _ways(
-    alternative: Alternative, shared: tuple[Variable, ...], start: Matches, store: Store
+    alternative: Alternative, shared: tuple[Variable, ...], start: Matches, store: TupleStore
 ) -> dict[Tuple, _Ways]:
     found: dict[Tuple, list[Literals]] = {}
     wide = len(shared)
@@ -121,12 +123,14 @@ def joined(alternative: Alternative) -> frozenset[Variable]:
     return frozenset(term for term in terms if terms.count(term) > 1)
 
 
-def _equal(alternative: Alternative, body: Matches, store: Store) -> list[bool]:
+def _equal(alternative: Alternative, body: Matches, store: TupleStore) -> list[bool]:
     sides = [body.values(pair, store.numbering) for pair in alternative.equalities]
     return [all(side[at][0] == side[at][1] for side in sides) for at in range(len(body.rows))]
 
 
-def _at_most(counted: Counted, dependency: Dependency, store: Store) -> Iterator[Condition]:
+def _at_most(
+    counted: CardinalityBound, dependency: Dependency, store: TupleStore
+) -> Iterator[Condition]:
     guards = matches(counted.guards, (), dependency.known, store)
     inner = [
         at
@@ -141,11 +145,11 @@ def _at_most(counted: Counted, dependency: Dependency, store: Store) -> Iterator
 
 
 def _grouped(
-    counted: Counted,
+    counted: CardinalityBound,
     given: dict[Variable, int],
     inner: Sequence[int],
     dependency: Dependency,
-    store: Store,
+    store: TupleStore,
 ) -> Iterator[tuple[Literals, ...]]:
     """The rows with the shared values, by the values that are told apart;
     once for each value of an inner shared variable.
@@ -169,13 +173,15 @@ def _grouped(
         yield tuple(map(tuple, members.values()))
 
 
-def _repeated(counted: Counted) -> list[tuple[int, int]]:
+def _repeated(counted: CardinalityBound) -> list[tuple[int, int]]:
     """Positions that a shared variable makes equal."""
     first: dict[Term, int] = {}
     return [(first[term], at) for at, term in counted.shared if first.setdefault(term, at) != at]
 
 
-def _rows(counted: Counted, given: dict[Variable, int], store: Store) -> list[tuple[Tuple, int]]:
+def _rows(
+    counted: CardinalityBound, given: dict[Variable, int], store: TupleStore
+) -> list[tuple[Tuple, int]]:
     fixed = [
         (at, store.numbering.of(term.value) if isinstance(term, Constant) else given[term])
         for at, term in counted.shared
@@ -186,7 +192,7 @@ def _rows(counted: Counted, given: dict[Variable, int], store: Store) -> list[tu
     )
 
 
-def _count(counted: Counted, given: dict[Variable, int], store: Store) -> Count:
+def _count(counted: CardinalityBound, given: dict[Variable, int], store: TupleStore) -> Count:
     members: dict[Tuple, list[int]] = {}
     for row, number in _rows(counted, given, store):
         value = tuple([row[at] for at in counted.places])
@@ -195,7 +201,7 @@ def _count(counted: Counted, given: dict[Variable, int], store: Store) -> Count:
     return Count(tuple(map(tuple, members.values())), counted.number, len(members))
 
 
-def answers(query: Query, store: Store) -> Answers:
+def answers(query: Query, store: TupleStore) -> Answers:
     """Every row that a query can have in some world, with the ways to have it."""
     found: dict[Tuple, dict[Literals, None]] = {}
     for part in query.parts:
@@ -226,7 +232,7 @@ def least(ways: Iterable[Literals]) -> tuple[Literals, ...]:
     return tuple(left)
 
 
-def answered(found: Answers, rows: Iterable[Row], store: Store) -> Iterator[Condition]:
+def answered(found: Answers, rows: Iterable[Row], store: TupleStore) -> Iterator[Condition]:
     """A query has these rows and no others."""
     given = {store.numbering.row(row) for row in rows}
     for row in given:

@@ -10,11 +10,11 @@ from random import Random
 from typing import Any
 
 from tacit.families.queries.facts import Fact
-from tacit.families.worlds.counting import Tally, plausible, tally
+from tacit.families.worlds.counting import SecretTally, plausible, tally
 from tacit.families.worlds.formula import Condition
 from tacit.families.worlds.matching import Tuple
 from tacit.families.worlds.ranking import Space, space
-from tacit.families.worlds.worlds import Worlds
+from tacit.families.worlds.worlds import SettingWorlds
 from tacit.model.deadline import OutOfTime, look
 
 LISTED = 30  # up to so many worlds all are shown
@@ -50,7 +50,7 @@ class Plausible:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class WorldListing:
     """Worlds and secrets before and after; numbers are None where they could not be counted.
 
     `complete`: all worlds are listed. `uniform`: all are, or those that are were drawn with the
@@ -68,7 +68,9 @@ class Listing:
     secrets_after: int | None = None
 
 
-def listing(found: Worlds, *, sample: int, rng: Random, listed: int = LISTED) -> Listing:
+def listing(
+    found: SettingWorlds, *, sample: int, rng: Random, listed: int = LISTED
+) -> WorldListing:
     """List the worlds where there are few, else draw `sample` of them, all with the same chance.
 
     Where they cannot be counted, the data and a few others are found by the solver: no fair sample.
@@ -88,7 +90,7 @@ def listing(found: Worlds, *, sample: int, rng: Random, listed: int = LISTED) ->
         worlds = [before.world(number) for number in numbers]
     shown = sorted((_listed(found, world) for world in worlds), key=lambda one: _order(one, found))
     complete = before is not None and numbers is not None and len(numbers) == before.count
-    return Listing(
+    return WorldListing(
         before.count if before else None,
         after.count if after else None,
         tuple(shown),
@@ -110,7 +112,7 @@ def drawn(count: int, number: int, rng: Random) -> set[int]:
     return found
 
 
-def _space(found: Worlds, conditions: Sequence[Condition]) -> Space | None:
+def _space(found: SettingWorlds, conditions: Sequence[Condition]) -> Space | None:
     fixed = found.base.known.fixed
     rest = (one for one in range(1, len(found.store.facts) + 1) if one not in fixed)
     return space(
@@ -118,19 +120,19 @@ def _space(found: Worlds, conditions: Sequence[Condition]) -> Space | None:
     )
 
 
-def _listed(found: Worlds, world: frozenset[int]) -> ListedWorld:
+def _listed(found: SettingWorlds, world: frozenset[int]) -> ListedWorld:
     secret = tuple(found.rows(found.secret_of(world)))
     return ListedWorld(
         tuple(found.facts(world)), secret, stays(found, world), world == found.actual
     )
 
 
-def stays(found: Worlds, world: frozenset[int]) -> bool:
+def stays(found: SettingWorlds, world: frozenset[int]) -> bool:
     """Is a world still possible after the new views?"""
     return all(condition.holds(world) for condition in found.after)
 
 
-def _order(one: ListedWorld, found: Worlds) -> tuple[object, ...]:
+def _order(one: ListedWorld, found: SettingWorlds) -> tuple[object, ...]:
     """The data first, then what stays, then what is ruled out; the nearest to the data first."""
     data = found.setting.instance or frozenset()
     return (
@@ -141,7 +143,7 @@ def _order(one: ListedWorld, found: Worlds) -> tuple[object, ...]:
     )
 
 
-def _solved(found: Worlds, number: int) -> list[frozenset[int]]:
+def _solved(found: SettingWorlds, number: int) -> list[frozenset[int]]:
     """Worlds as the solver finds them, each different from those before."""
     worlds = [found.actual] if found.actual is not None else []
     open_ = [
@@ -167,7 +169,7 @@ def _solved(found: Worlds, number: int) -> list[frozenset[int]]:
 # -- secrets ---------------------------------------------------------------------------------------
 
 
-def _tallies(found: Worlds) -> list[Tally] | None:
+def _tallies(found: SettingWorlds) -> list[SecretTally] | None:
     """All parts by secret; None where one of them could not be counted."""
     tallies = []
     for part in found.parts:
@@ -180,7 +182,7 @@ def _tallies(found: Worlds) -> list[Tally] | None:
 
 
 def _secrets(
-    found: Worlds, tallies: Sequence[Tally] | None
+    found: SettingWorlds, tallies: Sequence[SecretTally] | None
 ) -> tuple[tuple[Plausible, ...], int | None, int | None]:
     if tallies is None:
         return (), None, None

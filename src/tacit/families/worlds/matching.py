@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tacit.families.queries.query import Atom, Comparison, Constant, Term, Variable
-from tacit.families.worlds.universe import MISSING, Numbering
+from tacit.families.worlds.universe import MISSING, ValueNumbering
 from tacit.model.deadline import look
 
 Tuple = tuple[int, ...]
@@ -14,7 +14,7 @@ Match = tuple[Tuple, Tuple]  # the values of the variables, the tuples that were
 MOST_MATCHES = 4_000_000
 
 
-class TooMany(Exception):
+class TooManyWays(Exception):
     """More ways than can be looked at: `what` says of what."""
 
     def __init__(self, what: str) -> None:
@@ -23,10 +23,10 @@ class TooMany(Exception):
 
 
 @dataclass(slots=True)
-class Store:
+class TupleStore:
     """Possible tuples by relation, each with a number from 1 on."""
 
-    numbering: Numbering
+    numbering: ValueNumbering
     rows: dict[str, list[Tuple]] = field(default_factory=dict)
     numbers: dict[tuple[str, Tuple], int] = field(default_factory=dict)
     facts: list[tuple[str, Tuple]] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Matches:
     variables: tuple[Variable, ...]
     rows: list[Match]
 
-    def values(self, terms: Sequence[Term], numbering: Numbering) -> list[Tuple]:
+    def values(self, terms: Sequence[Term], numbering: ValueNumbering) -> list[Tuple]:
         """What terms are in each match."""
         places = [
             term.value if isinstance(term, Constant) else self.variables.index(term)
@@ -96,14 +96,14 @@ def matches(
     atoms: Sequence[Atom],
     comparisons: Sequence[Comparison],
     known: frozenset[Variable],
-    store: Store,
+    store: TupleStore,
     start: Matches | None = None,
 ) -> Matches:
     """Every way to satisfy atoms and comparisons, from given values of some variables on.
 
     >>> from tacit.families.queries.query import Variable
     >>> x, y = Variable("x"), Variable("y")
-    >>> store = Store(Numbering())
+    >>> store = TupleStore(ValueNumbering())
     >>> store.add("R", [(1, 2), (2, 2)])
     >>> matches([Atom("R", (x, y))], [Comparison(x, "!=", y)], frozenset(), store).rows
     [((1, 2), (1,))]
@@ -124,14 +124,14 @@ def seen_together(
     atoms: Sequence[Atom],
     comparisons: Sequence[Comparison],
     known: frozenset[Variable],
-    store: Store,
+    store: TupleStore,
     wanted: Sequence[Variable],
 ) -> set[Tuple]:
     """The values that some variables have together in any match;
     the other values are forgotten as soon as they can be.
 
     >>> x, y, z = map(Variable, "xyz")
-    >>> store = Store(Numbering())
+    >>> store = TupleStore(ValueNumbering())
     >>> store.add("R", [(1, 2), (1, 3)])
     >>> seen_together([Atom("R", (x, y)), Atom("R", (x, z))], [], frozenset(), store, [x])
     {(1,)}
@@ -157,7 +157,7 @@ def seen_together(
     return set(found.values(wanted, store.numbering))
 
 
-def _bound(atom: Atom, variables: tuple[Variable, ...], store: Store) -> tuple[int, int]:
+def _bound(atom: Atom, variables: tuple[Variable, ...], store: TupleStore) -> tuple[int, int]:
     """How many of its columns are fixed;
     of equally bound atoms the one with fewer tuples comes first.
     """
@@ -165,7 +165,7 @@ def _bound(atom: Atom, variables: tuple[Variable, ...], store: Store) -> tuple[i
     return fixed, -len(store.rows.get(atom.relation, ()))
 
 
-def _extended(found: Matches, atom: Atom, known: frozenset[Variable], store: Store) -> Matches:
+def _extended(found: Matches, atom: Atom, known: frozenset[Variable], store: TupleStore) -> Matches:
     keys: list[
         tuple[int, int]
     ] = []  # position in the tuple, place of the value among the variables
@@ -196,7 +196,7 @@ def _extended(found: Matches, atom: Atom, known: frozenset[Variable], store: Sto
         key = fixed + tuple([values[place] for place in places])
         rows += [(values + more, (*used, number)) for more, number in ends.get(key, ())]
         if len(rows) > MOST_MATCHES:
-            raise TooMany(
+            raise TooManyWays(
                 f"more than {MOST_MATCHES:,} ways to find {atom} together with the rest of "
                 "its query"
             )
@@ -224,7 +224,7 @@ def _ends(
 
 
 def _compared(
-    found: Matches, waiting: Sequence[Comparison], numbering: Numbering
+    found: Matches, waiting: Sequence[Comparison], numbering: ValueNumbering
 ) -> tuple[Matches, list[Comparison]]:
     """Keep what satisfies the comparisons whose sides are all known by now."""
     later: list[Comparison] = []

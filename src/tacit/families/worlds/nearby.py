@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tacit.families.worlds.formula import Condition, Term
-from tacit.families.worlds.solving import find
+from tacit.families.worlds.world_solver import find
 from tacit.model.deadline import look
 
 ROUNDS = 40  # then everything that is known is taken in

@@ -18,18 +18,18 @@ import numpy as np
 
 from tacit.families.queries.facts import Fact
 from tacit.families.queries.query import Constant, Query
-from tacit.families.worlds.counting import ENUMERATED, any_of, chunks, held
+from tacit.families.worlds.counting import ENUMERATED, any_of, chunks, satisfying_worlds
 from tacit.families.worlds.formula import Condition, Count, Impossible, Propagation, Term, parts
 from tacit.families.worlds.grounding import Answers, answers, grounded
-from tacit.families.worlds.matching import Store, Tuple
-from tacit.families.worlds.possible import possible
-from tacit.families.worlds.setting import Setting
-from tacit.families.worlds.solving import Model, NoWorld, find
+from tacit.families.worlds.matching import Tuple, TupleStore
+from tacit.families.worlds.possible_tuples import possible
 from tacit.families.worlds.universe import Place, Universe, universe_of
+from tacit.families.worlds.world_setting import WorldSetting
+from tacit.families.worlds.world_solver import ConditionModel, NoWorld, find
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class DatabasePair:
     """A database, and another one that looks the same before."""
 
     instance: frozenset[int]
@@ -37,7 +37,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class OddsMove:
     """A database on which the odds of two secrets move:
     with its own answers, and both secrets' multiplicities.
     """
@@ -47,7 +47,7 @@ class Moved:
 
 
 @dataclass(slots=True)
-class Piece:
+class TuplePiece:
     """Tuples that hang together, with what speaks of them."""
 
     tuples: tuple[int, ...]
@@ -61,7 +61,7 @@ class Piece:
 class Databases:
     """All databases over the domains of a setting that satisfy its constraints."""
 
-    def __init__(self, setting: Setting, fresh: int = 0) -> None:
+    def __init__(self, setting: WorldSetting, fresh: int = 0) -> None:
         self.setting = setting
         self.universe = universe_of(setting, fresh)
         found = possible(setting, self.universe, ())
@@ -117,14 +117,14 @@ class Databases:
 
     # -- g-safety ----------------------------------------------------------------------------------
 
-    def pair(self, excluded: Sequence[frozenset[int]] = ()) -> Pair | None:
+    def pair(self, excluded: Sequence[frozenset[int]] = ()) -> DatabasePair | None:
         """Two databases that look the same before, and differ in what is new and in the secret;
         None if there are none.
         """
         if self.is_empty:
             return None
         size = len(self.store.facts)
-        model = Model()
+        model = ConditionModel()
         for shift in (0, size):
             for condition in self._conditions():
                 model.require(shifted(condition, shift))
@@ -147,7 +147,7 @@ class Databases:
         found = model.solved()
         if found is None:
             return None
-        return Pair(
+        return DatabasePair(
             frozenset(one for one in found if one <= size),
             frozenset(one - size for one in found if one > size),
         )
@@ -158,19 +158,19 @@ class Databases:
             yield Condition(((one if there else -one,),))
 
     @staticmethod
-    def _both(model: Model, ways: Sequence[Term], size: int) -> tuple[Any, Any]:
+    def _both(model: ConditionModel, ways: Sequence[Term], size: int) -> tuple[Any, Any]:
         return model.is_any(ways), model.is_any(
             [tuple(literal + size for literal in way) for way in ways]
         )
 
-    def _differs(self, model: Model, ways: Sequence[Term], size: int) -> Any:
+    def _differs(self, model: ConditionModel, ways: Sequence[Term], size: int) -> Any:
         """A Boolean that is true only if a row is there in one copy and not in the other."""
         here, there = self._both(model, ways, size)
         found = model.model.new_bool_var("")
         model.model.add(here != there).only_enforce_if(found)
         return found
 
-    def _sorted(self, model: Model) -> None:
+    def _sorted(self, model: ConditionModel) -> None:
         """Of values that nothing tells apart, those come first that stand in more rows:
         one of many equal cases is enough.
         """
@@ -188,7 +188,7 @@ class Databases:
 
     # -- e-safety ----------------------------------------------------------------------------------
 
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[TuplePiece]:
         """What hangs together by constraints, published rows, new rows and rows of the secret."""
         conditions = list(self._conditions())
         published = [ways for rows in self.published for ways in rows.values()]
@@ -200,9 +200,9 @@ class Databases:
             for ways in (*published, *new, *self.secret.values())
         ]
         heads = parts(groups)
-        found: dict[int, Piece] = {}
+        found: dict[int, TuplePiece] = {}
         for one, head in sorted(heads.items()):
-            piece = found.setdefault(head, Piece((), [], [], [], [], []))
+            piece = found.setdefault(head, TuplePiece((), [], [], [], [], []))
             piece.tuples = (*piece.tuples, one)
         for condition in conditions:
             found[heads[next(condition.tuples())]].conditions.append(condition)
@@ -217,12 +217,12 @@ class Databases:
         return list(found.values())
 
 
-def open_rows(query: Query, store: Store) -> Answers:
+def open_rows(query: Query, store: TupleStore) -> Answers:
     """The rows that a query may have; a row that it always has tells nothing."""
     return {row: ways for row, ways in answers(query, store).items() if () not in ways}
 
 
-def moved(piece: Piece) -> Moved | None:
+def moved(piece: TuplePiece) -> OddsMove | None:
     """A database of a piece on which odds move, by enumeration; None where there is none.
     For pieces of few tuples only.
 
@@ -237,9 +237,9 @@ def moved(piece: Piece) -> Moved | None:
     base = 0
     for chunk in chunks(piece.tuples):
         size = len(next(iter(chunk.values())))
-        kept = held(chunk, piece.conditions)
+        kept = satisfying_worlds(chunk, piece.conditions)
         published = _signature(chunk, piece.published, kept, size)
-        fits = held(chunk, piece.new_conditions)
+        fits = satisfying_worlds(chunk, piece.new_conditions)
         new = _signature(chunk, piece.new, kept, size)
         secret = _signature(chunk, [ways for _, ways in piece.secret], kept, size)
         numbers = np.flatnonzero(kept)
@@ -255,10 +255,10 @@ def moved(piece: Piece) -> Moved | None:
 
 
 def _first_moved(
-    piece: Piece,
+    piece: TuplePiece,
     counted: dict[bytes, dict[bytes, dict[bytes, int]]],
     example: dict[tuple[bytes, bytes], int],
-) -> Moved | None:
+) -> OddsMove | None:
     rows = [row for row, _ in piece.secret]
     for published, by_new in counted.items():
         before: dict[bytes, int] = {}
@@ -279,7 +279,7 @@ def _first_moved(
                         (_rows(one, rows), before[one], after.get(one, 0))
                         for one in (first, secret)
                     )
-                    return Moved(instance, secrets_moved)
+                    return OddsMove(instance, secrets_moved)
     return None
 
 
@@ -313,7 +313,7 @@ def shifted(condition: Condition, by: int) -> Condition:
     return Condition(tuple(map(move, condition.terms)), counts)
 
 
-def interchangeable(setting: Setting, universe: Universe) -> list[list[int]]:
+def interchangeable(setting: WorldSetting, universe: Universe) -> list[list[int]]:
     """Values that can be exchanged: no constant names them, and they
     may stand in the same columns.
     """
@@ -330,7 +330,7 @@ def interchangeable(setting: Setting, universe: Universe) -> list[list[int]]:
     return [] if has_order(setting) else [values for values in groups.values() if len(values) > 1]
 
 
-def has_order(setting: Setting) -> bool:
+def has_order(setting: WorldSetting) -> bool:
     """Does anything compare by < or <=?"""
     compared = [
         one for query in setting.queries() for part in query.parts for one in part.comparisons
@@ -343,7 +343,7 @@ def has_order(setting: Setting) -> bool:
     return any(one.operator != "!=" for one in compared)
 
 
-def _constants(setting: Setting) -> Iterator[Any]:
+def _constants(setting: WorldSetting) -> Iterator[Any]:
     def of(query: Query) -> Iterator[Any]:
         for part in query.parts:
             terms = [*part.head, *(term for atom in part.atoms for term in atom.terms)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
-from tacit.families.worlds.setting import Setting
+from tacit.families.worlds.world_setting import WorldSetting
 from tacit.model.verdict import Assumption
 
 Over = Literal["instance", "domain", "all"]
@@ -20,7 +20,7 @@ class SafetyCase:
     `given` and `new` are the names of the releases that this adversary has seen and would see.
     """
 
-    setting: Setting
+    setting: WorldSetting
     who: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     new: tuple[str, ...] = ()

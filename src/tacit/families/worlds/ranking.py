@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tacit.families.worlds.counting import CHUNK, chunks, held, split
+from tacit.families.worlds.counting import CHUNK, chunks, satisfying_worlds, split
 from tacit.families.worlds.formula import Condition, Impossible, Propagation
 from tacit.families.worlds.states import TooManyStates, ordered
 
@@ -119,7 +119,7 @@ class Enumerated:
 def _codes(tuples: Sequence[int], conditions: Sequence[Condition]) -> Any:
     low = min(len(tuples), CHUNK)
     found = [
-        np.flatnonzero(held(chunk, conditions)) + (high << low)
+        np.flatnonzero(satisfying_worlds(chunk, conditions)) + (high << low)
         for high, chunk in enumerate(chunks(tuples))
     ]
     return np.concatenate(found)

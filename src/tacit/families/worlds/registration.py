@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from tacit.families.registration import (
     SECRET,
+    CheckKey,
     CheckKind,
-    Parameter,
     Registration,
     choice,
+    joint_check,
     number,
     optional,
-    together,
 )
 from tacit.model.release import Constraint, View
 
 
 def view_safety(name: str, definition: str) -> CheckKind:
     """g-safety or e-safety: what a new view says beyond the published ones."""
-    return together(
+    return joint_check(
         name,
         f"worlds.definitions.{definition}",
         (View, Constraint),
         SECRET,
         *optional(
             choice("over", "instance", "domain", "all"),
-            Parameter("dictionary", "names", "[TABLE.COLUMN]"),
+            CheckKey("dictionary", "names", "[TABLE.COLUMN]"),
             number("seconds", "60"),
         ),
     )

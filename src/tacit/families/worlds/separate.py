@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tacit.families.worlds.setting import Setting, relations_in
 from tacit.families.worlds.universe import Sorts
+from tacit.families.worlds.world_setting import WorldSetting, relations_in
 
 
-def separate(setting: Setting) -> bool:
+def separate(setting: WorldSetting) -> bool:
     """Is there no chain of constraints and published views from a table of
     the new views to one of the secret?
 
@@ -24,7 +24,7 @@ def separate(setting: Setting) -> bool:
     return not new & {linked.find(name) for name in relations_in([setting.secret])}
 
 
-def _new(setting: Setting) -> Iterable[str]:
+def _new(setting: WorldSetting) -> Iterable[str]:
     yield from relations_in(seen.query for seen in setting.new)
     for dependency in setting.new_dependencies:
         yield from dependency.relations()

@@ -26,9 +26,9 @@ from tacit.errors import QueryError
 from tacit.families.queries.dependency import Alternative, Dependency
 from tacit.families.queries.logic.disjunctive_chase import (
     Chase,
+    ChaseTableau,
+    DisjunctiveRule,
     LimitMet,
-    Rule,
-    Tableau,
     Way,
     has_order,
     rules_of,
@@ -115,11 +115,11 @@ def templates(
     for view, rows in views:
         rules += _shown(view, rows)
     rules += [
-        Rule(part.atoms, part.comparisons, part.known, watched=True)
+        DisjunctiveRule(part.atoms, part.comparisons, part.known, watched=True)
         for query in asked
         for part in query.parts
     ]
-    rules += [rule for value in constants for rule in _told(Constant(value), relations)]
+    rules += [rule for value in constants for rule in _watch_constants(Constant(value), relations)]
     search = _Search(Chase(rules, relations, injective=True), relations)
     return search.run(limit, ends=endless(dependencies, relations) is None)
 
@@ -144,15 +144,15 @@ def _refuse_order(dependencies: Sequence[Dependency], queries: Sequence[Query]) 
 # -- views as rules --------------------------------------------------------------------------------
 
 
-def _shown(view: Query, rows: Collection[Row]) -> Iterator[Rule]:
+def _shown(view: Query, rows: Collection[Row]) -> Iterator[DisjunctiveRule]:
     """A view has no other rows than these, and it has each of them."""
     fixed = sorted((tuple(map(Constant, row)) for row in rows), key=lambda row: list(map(str, row)))
     for part in view.parts:
         ways = [Way(Alternative((), tuple(zip(part.head, row, strict=True)))) for row in fixed]
-        yield Rule(part.atoms, part.comparisons, part.known, tuple(ways))
+        yield DisjunctiveRule(part.atoms, part.comparisons, part.known, tuple(ways))
     for row in fixed:
         found = [_reason(part, row) for part in view.parts]
-        yield Rule(ways=tuple(one for one in found if one is not None))
+        yield DisjunctiveRule(ways=tuple(one for one in found if one is not None))
 
 
 def _reason(part: Conjunctive, row: Sequence[Constant]) -> Way | None:
@@ -168,27 +168,27 @@ def _reason(part: Conjunctive, row: Sequence[Constant]) -> Way | None:
     return Way(Alternative(body.atoms, (), body.comparisons), body.known)
 
 
-def _listed(relations: Relations) -> Iterator[Rule]:
+def _listed(relations: Relations) -> Iterator[DisjunctiveRule]:
     """A column whose values are listed has one of them."""
     for relation in relations.values():
         for column, values in relation.domains.items():
             here = Variable(column)
             options = [*map(Constant, values), *([NULL] if _may_be_null(relation, column) else [])]
             ways = tuple(Way(Alternative((), ((here, value),))) for value in dict.fromkeys(options))
-            yield Rule(
+            yield DisjunctiveRule(
                 (Atom(relation.name, tuple(map(Variable, relation.columns))),),
                 ways=ways,
                 urgent=True,
             )
 
 
-def _told(constant: Constant, relations: Relations) -> Iterator[Rule]:
+def _watch_constants(constant: Constant, relations: Relations) -> Iterator[DisjunctiveRule]:
     """Watch for a constant in every column."""
     for relation in relations.values():
         for place in range(len(relation.columns)):
             terms: list[Term] = [Variable(name) for name in relation.columns]
             terms[place] = constant
-            yield Rule((Atom(relation.name, tuple(terms)),), watched=True)
+            yield DisjunctiveRule((Atom(relation.name, tuple(terms)),), watched=True)
 
 
 # -- the search ------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ class _Search:
     def __init__(self, chase: Chase, relations: Relations) -> None:
         self.chase = chase
         self.relations = relations
-        self.found: list[Tableau] = []
+        self.found: list[ChaseTableau] = []
 
     def run(self, limit: int, *, ends: bool) -> Templates:
         """Follow the branches, as long as there are not more than so many tableaux.
@@ -240,7 +240,7 @@ class _Search:
         )
         return Templates(tuple(shown), not waiting and not missing)
 
-    def _finish(self, tableau: Tableau) -> None:
+    def _finish(self, tableau: ChaseTableau) -> None:
         """Keep a template that has an image, without rows that it does not need."""
         if not self._has_an_image(tableau):
             return
@@ -248,19 +248,19 @@ class _Search:
         if not any(_embeds(one, core) for one in self.found):
             self.found = [one for one in self.found if not _embeds(core, one)] + [core]
 
-    def _loosened(self, tableau: Tableau) -> Tableau:
+    def _loosened(self, tableau: ChaseTableau) -> ChaseTableau:
         """The template without inequalities that it does not need:
         its images are worlds all the same.
         """
         sure = {term for atom in tableau.atoms for term in self._never_null(atom)}
         asked = [pair for pair in tableau.apart if NULL not in pair or not pair & sure]
         for pair in sorted(asked, key=lambda pair: sorted(map(str, pair))):
-            looser = Tableau(tableau.atoms, tableau.apart - {pair})
+            looser = ChaseTableau(tableau.atoms, tableau.apart - {pair})
             if self.chase.step(looser) is None:
                 tableau = looser
         return tableau
 
-    def _template(self, tableau: Tableau) -> Template:
+    def _template(self, tableau: ChaseTableau) -> Template:
         sure = {term for atom in tableau.atoms for term in self._never_null(atom)}
         pairs = [
             pair
@@ -282,7 +282,7 @@ class _Search:
             if not _may_be_null(relation, column):
                 yield term
 
-    def _has_an_image(self, tableau: Tableau) -> bool:
+    def _has_an_image(self, tableau: ChaseTableau) -> bool:
         """Are there enough values for the variables of columns whose values are listed?"""
         options = {one: self._values(one, tableau) for one in tableau.variables}
         limited: dict[Variable, list[Constant]] = {
@@ -302,7 +302,7 @@ class _Search:
 
         return all(place(one, set()) for one in limited)
 
-    def _values(self, variable: Variable, tableau: Tableau) -> list[Constant] | None:
+    def _values(self, variable: Variable, tableau: ChaseTableau) -> list[Constant] | None:
         """The values that a variable can have; None: as many as need be."""
         found: list[Constant] | None = None
         for atom in tableau.atoms:
@@ -330,12 +330,12 @@ def _may_be_null(relation: Relation, column: str) -> bool:
 # -- embeddings ------------------------------------------------------------------------------------
 
 
-def _embeds(small: Tableau, large: Tableau) -> bool:
+def _embeds(small: ChaseTableau, large: ChaseTableau) -> bool:
     """Has every image of `large` an image of `small` in it?"""
     return _embedding(small, large, large.atoms) is not None
 
 
-def _core(tableau: Tableau) -> Tableau:
+def _core(tableau: ChaseTableau) -> ChaseTableau:
     """The template without rows onto whose place others can move;
     its images are images of the whole.
     """
@@ -350,7 +350,7 @@ def _core(tableau: Tableau) -> Tableau:
     return tableau
 
 
-def _restricted(tableau: Tableau, kept: Collection[Atom]) -> Tableau:
+def _restricted(tableau: ChaseTableau, kept: Collection[Atom]) -> ChaseTableau:
     atoms = tuple(one for one in tableau.atoms if one in kept)
     there = {term for one in atoms for term in one.terms}
     apart = [
@@ -358,10 +358,12 @@ def _restricted(tableau: Tableau, kept: Collection[Atom]) -> Tableau:
         for pair in tableau.apart
         if all(isinstance(term, Constant) or term in there for term in pair)
     ]
-    return Tableau(atoms, frozenset(apart))
+    return ChaseTableau(atoms, frozenset(apart))
 
 
-def _embedding(small: Tableau, large: Tableau, rows: Sequence[Atom]) -> dict[Variable, Term] | None:
+def _embedding(
+    small: ChaseTableau, large: ChaseTableau, rows: Sequence[Atom]
+) -> dict[Variable, Term] | None:
     """Terms of `large` for the variables of `small`, surely different ones, that send its rows
     to these rows.
     """
@@ -404,7 +406,7 @@ def _embedding(small: Tableau, large: Tableau, rows: Sequence[Atom]) -> dict[Var
     return send(0, {})
 
 
-def _surely_apart(one: Term, two: Term, tableau: Tableau) -> bool:
+def _surely_apart(one: Term, two: Term, tableau: ChaseTableau) -> bool:
     if type(one) is type(two):
         return one != two
     return frozenset((one, two)) in tableau.apart
@@ -414,7 +416,7 @@ def _put(term: Term, values: Mapping[Variable, Term]) -> Term:
     return values.get(term, term) if isinstance(term, Variable) else term
 
 
-def _named(tableau: Tableau) -> Tableau:
+def _named(tableau: ChaseTableau) -> ChaseTableau:
     """The tableau with its variables named x1, x2, ... by where they stand, and its rows in order.
 
     Tableaux that differ in names only mostly become one; those that do not are found by embedding.
@@ -452,4 +454,4 @@ def _named(tableau: Tableau) -> Tableau:
     kept = [
         pair for pair in apart if all(isinstance(term, Constant) or term in there for term in pair)
     ]
-    return Tableau(tuple(sorted(atoms, key=str)), frozenset(kept))
+    return ChaseTableau(tuple(sorted(atoms, key=str)), frozenset(kept))

@@ -23,7 +23,7 @@ from tacit.families.queries.query import (
     Term,
     Variable,
 )
-from tacit.families.worlds.setting import Seen, Setting
+from tacit.families.worlds.world_setting import PublishedView, WorldSetting
 from tacit.model.deadline import look
 
 Place = tuple[str, int]  # a relation and the position of a column
@@ -32,7 +32,7 @@ MISSING = 0  # the number of NULL
 
 
 @dataclass(slots=True)
-class Numbering:
+class ValueNumbering:
     """Values as small integers. 1 and "1" differ; NULL is 0."""
 
     values: list[Any] = field(default_factory=lambda: [None])
@@ -71,19 +71,19 @@ class Universe:
     `unseen` are values that stand for any other one.
     """
 
-    numbering: Numbering
+    numbering: ValueNumbering
     columns: dict[Place, tuple[int, ...]]
     unseen: frozenset[int]
     open: frozenset[Place]
 
-    def shown(self, places: Iterable[Place], setting: Setting) -> list[str]:
+    def shown(self, places: Iterable[Place], setting: WorldSetting) -> list[str]:
         """Columns by their names."""
         return sorted(f"{name}.{setting.relations[name].columns[at]}" for name, at in places)
 
 
-def universe_of(setting: Setting, fresh: int | None = None) -> Universe:
+def universe_of(setting: WorldSetting, fresh: int | None = None) -> Universe:
     """The values of every column of the relations that matter."""
-    numbering = Numbering()
+    numbering = ValueNumbering()
     sorts = sorts_of(setting)
     known: dict[Place, dict[int, None]] = {}
     # Sorted, because sets have no order and evidence should be the same every time.
@@ -114,12 +114,12 @@ def universe_of(setting: Setting, fresh: int | None = None) -> Universe:
     return Universe(numbering, columns, frozenset(unseen), frozenset(places) - set(closed))
 
 
-def _domain(setting: Setting, place: Place) -> Sequence[Any] | None:
+def _domain(setting: WorldSetting, place: Place) -> Sequence[Any] | None:
     relation = setting.relations[place[0]]
     return relation.domains.get(relation.columns[place[1]])
 
 
-def _unseen(numbering: Numbering, count: int) -> tuple[int, ...]:
+def _unseen(numbering: ValueNumbering, count: int) -> tuple[int, ...]:
     found: list[int] = []
     name = 0
     while len(found) < count:
@@ -151,7 +151,7 @@ class Sorts:
             self.parents[self.find(place)] = self.find(found[0])
 
 
-def sorts_of(setting: Setting) -> Sorts:
+def sorts_of(setting: WorldSetting) -> Sorts:
     """The sorts of a setting's columns."""
     sorts = Sorts()
     for number, query in enumerate(setting.queries()):
@@ -201,7 +201,7 @@ def _dependency_places(dependency: Dependency) -> dict[Variable, list[Place]]:
 # -- which values are known ------------------------------------------------------------------------
 
 
-def _occurring(setting: Setting) -> Iterator[tuple[Place | tuple[str, int, int], Any]]:
+def _occurring(setting: WorldSetting) -> Iterator[tuple[Place | tuple[str, int, int], Any]]:
     """Values with the column, or the column of an answer, where they stand:
     the data's, the answers', all constants.
     """
@@ -229,7 +229,7 @@ def _occurring(setting: Setting) -> Iterator[tuple[Place | tuple[str, int, int],
         yield from _constants(atoms, comparisons)
 
 
-def _answered(number: int, seen: Seen) -> Iterator[tuple[tuple[str, int, int], Any]]:
+def _answered(number: int, seen: PublishedView) -> Iterator[tuple[tuple[str, int, int], Any]]:
     for row in seen.rows:
         yield from ((("answer", number, at), value) for at, value in enumerate(row))
 
@@ -253,7 +253,7 @@ def _constants(
 # -- which columns can hold no unseen value --------------------------------------------------------
 
 
-def unbounded(setting: Setting) -> frozenset[Place]:
+def unbounded(setting: WorldSetting) -> frozenset[Place]:
     """The columns that may hold values that nobody has seen, whatever the world.
 
     A column is bounded by a domain, by a published view that shows all of it, or by a constraint
@@ -261,8 +261,10 @@ def unbounded(setting: Setting) -> frozenset[Place]:
 
     >>> from tacit.families.queries.query import Query, Relation
     >>> x, y = Variable("x"), Variable("y")
-    >>> shows = Seen(Query("V", (Conjunctive((x,), (Atom("R", (x, y)),)),)), frozenset({("a",)}))
-    >>> setting = Setting({"R": Relation("R", ("a", "b"))}, (), (shows,), (), Query("S", ()))
+    >>> shows = PublishedView(
+    ...     Query("V", (Conjunctive((x,), (Atom("R", (x, y)),)),)), frozenset({("a",)})
+    ... )
+    >>> setting = WorldSetting({"R": Relation("R", ("a", "b"))}, (), (shows,), (), Query("S", ()))
     >>> sorted(unbounded(setting))
     [('R', 1)]
     """
@@ -293,7 +295,7 @@ def any_row(
     atoms: Sequence[Atom],
     comparisons: Sequence[Comparison],
     known: frozenset[Variable],
-    setting: Setting,
+    setting: WorldSetting,
 ) -> Mapping[Variable, int] | None:
     """The positions of the variables where a body is one atom that
     every row of its relation satisfies.
@@ -311,7 +313,7 @@ def any_row(
     return found
 
 
-def _shown_places(part: Conjunctive, setting: Setting) -> Iterator[Place]:
+def _shown_places(part: Conjunctive, setting: WorldSetting) -> Iterator[Place]:
     where = any_row(part.atoms, part.comparisons, part.known, setting)
     if where is not None:
         yield from (
@@ -321,7 +323,9 @@ def _shown_places(part: Conjunctive, setting: Setting) -> Iterator[Place]:
         )
 
 
-def _included(dependency: Dependency, bounded: set[Place], setting: Setting) -> Iterator[Place]:
+def _included(
+    dependency: Dependency, bounded: set[Place], setting: WorldSetting
+) -> Iterator[Place]:
     """The columns of a single row that a dependency sends into
     bounded columns, in every alternative.
     """

@@ -11,15 +11,15 @@ from functools import cached_property
 from tacit.families.queries.dependency import Dependency
 from tacit.families.queries.facts import Fact
 from tacit.families.queries.query import Query
-from tacit.families.worlds.counting import Part, split
+from tacit.families.worlds.counting import TuplePart, split
 from tacit.families.worlds.formula import Condition, Impossible, Propagation, Term, parts
 from tacit.families.worlds.grounding import Answers, answered, answers, grounded, left_of
-from tacit.families.worlds.matching import Store, Tuple
+from tacit.families.worlds.matching import Tuple, TupleStore
 from tacit.families.worlds.nearby import Index, Nearby
-from tacit.families.worlds.possible import possible
-from tacit.families.worlds.setting import Row, Seen, Setting
-from tacit.families.worlds.solving import NoWorld, find
+from tacit.families.worlds.possible_tuples import possible
 from tacit.families.worlds.universe import Universe, universe_of
+from tacit.families.worlds.world_setting import PublishedView, Row, WorldSetting
+from tacit.families.worlds.world_solver import NoWorld, find
 
 KEPT_ANSWERS = 8  # of a grounding
 
@@ -32,7 +32,7 @@ class Base:
     """
 
     universe: Universe
-    store: Store
+    store: TupleStore
     known: Propagation
     after: dict[object, list[Condition]] = field(default_factory=dict)
     ruled_out: dict[object, frozenset[int] | None] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Base:
         return self._index
 
     @classmethod
-    def of(cls, setting: Setting) -> Base:
+    def of(cls, setting: WorldSetting) -> Base:
         """Ground what is known; raises NoWorld, or TooMany."""
         universe = universe_of(setting)
         found = possible(setting, universe)
@@ -92,7 +92,7 @@ class Bases:
     most: int = 4
     kept: dict[object, Base] = field(default_factory=dict)
 
-    def of(self, setting: Setting) -> Base:
+    def of(self, setting: WorldSetting) -> Base:
         """The grounding of a setting, made now or before."""
         key = _key(setting)
         base = self.kept.pop(key, None) or Base.of(setting)
@@ -105,7 +105,7 @@ class Bases:
 BASES = Bases()
 
 
-def _key(setting: Setting) -> object:
+def _key(setting: WorldSetting) -> object:
     """What a grounding depends on: everything that is known, and the
     values that the rest brings in.
     """
@@ -128,10 +128,10 @@ def _key(setting: Setting) -> object:
     return relations, setting.dependencies, setting.published, plain
 
 
-class Worlds:
+class SettingWorlds:
     """The worlds of a setting before and after the new views, and the secrets they give."""
 
-    def __init__(self, setting: Setting, bases: Bases = BASES) -> None:
+    def __init__(self, setting: WorldSetting, bases: Bases = BASES) -> None:
         self.setting = setting
         self.base = bases.of(setting)
         self.store = self.base.store
@@ -261,7 +261,7 @@ class Worlds:
     # -- counting ----------------------------------------------------------------------------------
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[TuplePart]:
         """What hangs together: before, after, and in the secret."""
         return split(self.before, self.after, self.secret, self.base.connected)
 
@@ -295,14 +295,14 @@ class Worlds:
         return sorted((self.store.numbering.plain(row) for row in {*secret, *self.sure}), key=repr)
 
 
-def violations(dependency: Dependency, setting: Setting, most: int = 5) -> list[list[Fact]]:
+def violations(dependency: Dependency, setting: WorldSetting, most: int = 5) -> list[list[Fact]]:
     """Rows of the data that a dependency forbids together, or that lack what it asks for."""
     assert setting.instance is not None
-    only = Setting(
+    only = WorldSetting(
         setting.relations, (dependency,), (), (), setting.secret, instance=setting.instance
     )
     universe = universe_of(only)
-    store = Store(universe.numbering)
+    store = TupleStore(universe.numbering)
     for name in dict.fromkeys(dependency.relations()):
         store.add(
             name,
@@ -337,14 +337,19 @@ def violations(dependency: Dependency, setting: Setting, most: int = 5) -> list[
     return found
 
 
-def answer(query: Query, setting: Setting) -> frozenset[Row]:
+def answer(query: Query, setting: WorldSetting) -> frozenset[Row]:
     """The rows of a query on the data."""
     assert setting.instance is not None
-    only = Setting(
-        setting.relations, (), (), (Seen(query, frozenset()),), query, instance=setting.instance
+    only = WorldSetting(
+        setting.relations,
+        (),
+        (),
+        (PublishedView(query, frozenset()),),
+        query,
+        instance=setting.instance,
     )
     universe = universe_of(only)
-    store = Store(universe.numbering)
+    store = TupleStore(universe.numbering)
     for name in only.mentioned():
         store.add(
             name,

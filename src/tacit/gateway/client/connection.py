@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import InputError, MissingExtra, ParameterError
-from tacit.gateway.client.answers import ARROW, Answer
-from tacit.gateway.client.asking import Parameters, address_of, asked, is_loopback, token_of
-from tacit.gateway.client.trouble import error_of, explaining, not_a_gateway, reading
+from tacit.gateway.client.client_answers import ARROW, Answer
+from tacit.gateway.client.client_errors import error_of, explaining, not_a_gateway, reading
+from tacit.gateway.client.client_requests import (
+    Parameters,
+    address_of,
+    is_loopback,
+    request_body,
+    token_of,
+)
 
 if TYPE_CHECKING:
     import httpx
@@ -50,7 +56,7 @@ class Rights:
 
 
 @dataclass(frozen=True, slots=True)
-class Me:
+class CurrentUser:
     """Whose token it is, and what they may ask in each of their roles."""
 
     user: str
@@ -111,7 +117,7 @@ class Connection:
         A large answer is on its way when this returns: read it, or close it.
         """
         request = self._request(
-            "POST", "query", asked(sql, parameters, role or self._role, limit), ARROW
+            "POST", "query", request_body(sql, parameters, role or self._role, limit), ARROW
         )
         with explaining(self._url):
             response = self._client.send(request, stream=True)
@@ -131,7 +137,7 @@ class Connection:
 
     def check(self, sql: str, parameters: Parameters = (), *, role: str | None = None) -> Checked:
         """Would a query be answered? Nothing is run, and a query that would not be is no error."""
-        found = self._json("POST", "check", asked(sql, parameters, role or self._role, None))
+        found = self._json("POST", "check", request_body(sql, parameters, role or self._role, None))
         with reading(self._url):
             return Checked(
                 bool(found["allowed"]),
@@ -141,7 +147,7 @@ class Connection:
                 found["secret"],
             )
 
-    def me(self) -> Me:
+    def me(self) -> CurrentUser:
         """Whose token this is, and what they may ask."""
         found = self._json("GET", "me", None)
         with reading(self._url):
@@ -149,7 +155,7 @@ class Connection:
                 name: Rights(one["default"], tuple(one["deny"]), tuple(one["allow"]))
                 for name, one in found["roles"].items()
             }
-            return Me(str(found["user"]), roles)
+            return CurrentUser(str(found["user"]), roles)
 
     def close(self) -> None:
         """End the connection, and all answers that are still on their way."""

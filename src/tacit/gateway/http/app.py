@@ -26,13 +26,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from tacit.gateway.asking import Admitted, Run, admitted, event_of
+from tacit.gateway.admission import Admitted, Run, admitted, event_of
 from tacit.gateway.gateway import refusal_of
 from tacit.gateway.http.auth import same_token, token_of
 from tacit.gateway.http.documentation import PAGE_HEADERS, openapi, page
 from tacit.gateway.http.formats import CsvEncoder, Encoder, Piece, encoder_for
 from tacit.gateway.http.protocol import CHUNK
-from tacit.gateway.http.requests import MOST_BYTES, read_asked, too_large
+from tacit.gateway.http.requests import MOST_BYTES, read_request, too_large
 from tacit.gateway.policy.refusals import (
     JSON_HEADERS,
     SECURITY,
@@ -40,8 +40,8 @@ from tacit.gateway.policy.refusals import (
     Refusal,
     unauthorized,
 )
+from tacit.gateway.query_runs import Gone
 from tacit.gateway.readiness import Readiness
-from tacit.gateway.running import Gone
 
 if TYPE_CHECKING:
     from tacit.gateway.gateway import Gateway
@@ -89,10 +89,10 @@ def create_app(gateway: Gateway, *, version: str = "") -> FastAPI:
     described = openapi(version)
     app.openapi = lambda: described  # type: ignore[method-assign]
     pages: list[tuple[str, str, Endpoint]] = [
-        ("/query", "POST", Query(gateway)),
-        ("/check", "POST", Check(gateway)),
-        ("/me", "GET", Me(gateway)),
-        ("/metrics", "GET", Numbers(gateway)),
+        ("/query", "POST", QueryEndpoint(gateway)),
+        ("/check", "POST", CheckEndpoint(gateway)),
+        ("/me", "GET", MeEndpoint(gateway)),
+        ("/metrics", "GET", MetricsEndpoint(gateway)),
         (
             "/health",
             "GET",
@@ -226,7 +226,7 @@ class Ready(Endpoint):
         await reply(send, 200 if ready else 503, json.dumps(body).encode(), JSON_HEADERS)
 
 
-class Numbers(Endpoint):
+class MetricsEndpoint(Endpoint):
     """What is counted, for whoever asks on this machine and not through a proxy, or has the
     token for it.
     """
@@ -243,7 +243,7 @@ class Numbers(Endpoint):
         await reply(send, 200, self.gateway.metrics.text(), [(b"content-type", kind), *SECURITY])
 
 
-class Me(Endpoint):
+class MeEndpoint(Endpoint):
     """Who one is, and in which roles one may ask what."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -264,7 +264,7 @@ class Me(Endpoint):
         )
 
 
-class Decide(Endpoint):
+class DecideEndpoint(Endpoint):
     """What /check and /query share: who asks what, and the decision."""
 
     async def decide(self, scope: Scope, receive: Receive) -> Admitted:
@@ -274,13 +274,13 @@ class Decide(Endpoint):
         now = gateway.now()
         gateway.audit.check()
         user = await now.door.user(header(scope, b"authorization"))
-        asked = read_asked(await read_body(scope, receive))
+        asked = read_request(await read_body(scope, receive))
         return await admitted(
             gateway, now, user, asked, path=scope["path"], address=address_of(scope), began=began
         )
 
 
-class Check(Decide):
+class CheckEndpoint(DecideEndpoint):
     """Would a query be answered? Nothing is run."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -304,7 +304,7 @@ class Check(Decide):
         )
 
 
-class Query(Decide):
+class QueryEndpoint(DecideEndpoint):
     """Decide, run, and stream the answer."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -41,7 +41,7 @@ class Tokens(Protocol):
         """Has, or had, somebody this name?"""
 
 
-class Door:
+class TokenDoor:
     """Lets in whoever has a token. `far`: the users lie in another machine, so nobody else may
     wait for the answer. `provider`: tokens of the house's identity provider are taken too, but
     nobody comes in by the name of a user of ours.

@@ -74,7 +74,7 @@ def fixed(column: pa.Array, there: There) -> Made:
     size = column.type.bit_width // 8
     values = column.buffers()[1].slice(column.offset * size, len(column) * size)
     if is_a.is_floating(column.type):
-        values = alike(np.frombuffer(values, f"f{size}"), values)
+        values = canonical_numbers(np.frombuffer(values, f"f{size}"), values)
     if there is not None:
         word = next(word for word in (8, 4, 2, 1) if size % word == 0)
         values = pa.py_buffer(
@@ -83,10 +83,12 @@ def fixed(column: pa.Array, there: There) -> Made:
     return [values], []
 
 
-def alike(numbers: Any, values: pa.Buffer) -> pa.Buffer:
+def canonical_numbers(numbers: Any, values: pa.Buffer) -> pa.Buffer:
     """The numbers with one zero and one NaN; `values`, their memory, where they have no other.
 
-    >>> alike(np.array([-0.0, 1.5]), None).to_pybytes() == np.array([0.0, 1.5]).tobytes()
+    >>> canonical_numbers(np.array([-0.0, 1.5]), None).to_pybytes() == np.array(
+    ...     [0.0, 1.5]
+    ... ).tobytes()
     True
     """
     odd = np.isnan(numbers) | (np.signbit(numbers) & (numbers == 0))

@@ -25,7 +25,7 @@ TOO_LONG = (
 )
 
 
-class Connection(HttpToolsProtocol):
+class LimitedConnection(HttpToolsProtocol):
     """uvicorn's protocol with limits that it has not:
     on heads of requests, and on clients that take nothing of an answer.
     """

@@ -23,7 +23,7 @@ Value = str | int | bool | Decimal | None
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GatewayRequest:
     """One request: the query, the role it is asked in, its parameters, the most rows wanted, and
     the session whose answers count.
 
@@ -40,10 +40,10 @@ class Asked:
     dialect: str | None = None
 
 
-def read_asked(body: bytes) -> Asked:
+def read_request(body: bytes) -> GatewayRequest:
     """The request in a body; a Refusal with status 400 or 413 where it is wrong.
 
-    >>> read_asked(b'{"sql": "SELECT 1", "parameters": [1, true]}').key
+    >>> read_request(b'{"sql": "SELECT 1", "parameters": [1, true]}').key
     '[1, true]'
     """
     fields = read_object(body)
@@ -72,7 +72,7 @@ def asked_of(
     limit: int | None = None,
     session: str | None = None,
     dialect: str | None = None,
-) -> Asked:
+) -> GatewayRequest:
     """A request of these parts, whichever door it came by; a Refusal where the query is too long,
     or no text.
     """
@@ -80,7 +80,7 @@ def asked_of(
         raise Refusal(413, "too-large", f"the query is longer than {MOST_LETTERS} letters.")
     if not is_text(sql):
         raise wrong("body", f"the query {NOT_TEXT}")
-    return Asked(sql, role, parameters, limit, key_of(parameters), session, dialect)
+    return GatewayRequest(sql, role, parameters, limit, key_of(parameters), session, dialect)
 
 
 def read_object(body: bytes) -> dict[str, Any]:

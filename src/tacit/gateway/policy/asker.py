@@ -22,10 +22,10 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from tacit.errors import QueryError
-from tacit.families.queries.datalog.read import is_datalog
+from tacit.families.queries.datalog.datalog_reader import is_datalog
 from tacit.families.queries.kinds import BOOLEANS, NUMBER, day, moment, number
 from tacit.families.queries.query import Atom, Comparison, Conjunctive, Constant, Query, Term
-from tacit.families.queries.understanding import Reading
+from tacit.families.queries.understanding import QueryUnderstanding
 
 PIECES = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(user(?:\.\w+)?|now)\b")
 ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]*")
@@ -231,7 +231,9 @@ def orders_texts(tree: exp.Expr) -> bool:
     )
 
 
-def rebound(reading: Reading, old: Sequence[str], new: Sequence[str]) -> Reading:
+def rebound(
+    reading: QueryUnderstanding, old: Sequence[str], new: Sequence[str]
+) -> QueryUnderstanding:
     """A reading with other values, which compare as the old ones do."""
     values: dict[Constant, Constant] = {}
     for before, after in zip(old, new, strict=True):
@@ -240,7 +242,7 @@ def rebound(reading: Reading, old: Sequence[str], new: Sequence[str]) -> Reading
     def query(one: Query) -> Query:
         return Query(one.name, tuple(_put(part, values) for part in one.parts), one.bag)
 
-    return Reading(
+    return QueryUnderstanding(
         reading.name,
         reading.text,
         reading.language,

@@ -11,14 +11,14 @@ from typing import TypeVar
 from sqlglot import exp
 
 from tacit.errors import QueryError
-from tacit.families.queries.sql.scope import start_of
-from tacit.families.queries.understanding import Text
+from tacit.families.queries.sql.name_scope import start_of
+from tacit.families.queries.understanding import QueryText
 
 MOST_NODES = 5_000
 Q = TypeVar("Q", bound=exp.Expr)
 
 
-def written_out(tree: exp.Query, source: Text) -> exp.Query:
+def written_out(tree: exp.Query, source: QueryText) -> exp.Query:
     """The tree without WITH; names in it are written out, and each is given once (`qualified`)."""
     found = list(tree.find_all(exp.With))
     if not found or any(one.args.get("recursive") for one in found):
@@ -55,7 +55,7 @@ def _put(query: Q, done: dict[str, exp.Expr]) -> Q:
     return query
 
 
-def _too_large(source: Text, where: int | None) -> QueryError:
+def _too_large(source: QueryText, where: int | None) -> QueryError:
     return QueryError(
         "the query is too large once WITH is written out.",
         code="too-large",

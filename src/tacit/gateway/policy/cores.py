@@ -24,7 +24,7 @@ REJECT_NULL = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.In, exp.Be
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CoreSource:
     """A table in FROM. `outer`: rows stay without a partner here (LEFT JOIN)."""
 
     node: exp.Table
@@ -43,7 +43,7 @@ class Core:
     `counted`: it matters how often a row is there.
     """
 
-    sources: tuple[Source, ...]
+    sources: tuple[CoreSource, ...]
     conditions: tuple[exp.Expr, ...]
     columns: tuple[exp.Column, ...]
     counted: bool
@@ -119,14 +119,14 @@ def cores(select: exp.Select) -> list[Core] | None:
         return None
 
 
-def _sources(select: exp.Select) -> tuple[list[Source], list[exp.Expr]] | None:
+def _sources(select: exp.Select) -> tuple[list[CoreSource], list[exp.Expr]] | None:
     """The tables of FROM, and the conditions of inner joins; None where others are in it."""
     first = select.args.get("from_")
     if first is None or select.args.get("with_"):
         return None
     if not _is_plain(first.this):
         return None
-    tables, conditions = [Source(first.this)], []
+    tables, conditions = [CoreSource(first.this)], []
     for join in select.args.get("joins") or ():
         side, kind = str(join.side).upper(), str(join.kind).upper()
         on = join.args.get("on")
@@ -140,9 +140,9 @@ def _sources(select: exp.Select) -> tuple[list[Source], list[exp.Expr]] | None:
         if side == "LEFT":
             if on is None or on.find(exp.Query) is not None:
                 return None
-            tables.append(Source(_with_condition(join.this, on), outer=True))
+            tables.append(CoreSource(_with_condition(join.this, on), outer=True))
         else:
-            tables.append(Source(join.this))
+            tables.append(CoreSource(join.this))
             conditions += conjuncts(on) if on is not None else []
     return tables, conditions
 

@@ -22,18 +22,18 @@ from tacit.families.queries.datalog.dependencies import inclusion, read_constrai
 from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
 from tacit.families.queries.dependency import Dependency
 from tacit.families.queries.logic.known_keys import KnownKeys
-from tacit.families.queries.parameters import parameters
 from tacit.families.queries.query import Constant, Relation, Relations
+from tacit.families.queries.query_parameters import parameters
 from tacit.families.queries.question import QueryQuestion
 from tacit.families.queries.read import read
 from tacit.families.queries.reading.domains import check_domains
 from tacit.families.queries.reading.readings import Readings
 from tacit.families.queries.schema import derived
 from tacit.families.queries.sql.engines import can_ask
-from tacit.families.queries.understanding import Reading
+from tacit.families.queries.understanding import QueryUnderstanding
 from tacit.gateway.policy.asker import WHOLE, Asker, bound, check_places, parameters_of
 from tacit.gateway.policy.clock import asks_clock
-from tacit.gateway.policy.spelling import Spellings
+from tacit.gateway.policy.value_spelling import Spellings
 from tacit.model.release import View
 from tacit.model.verdict import Verdict
 from tacit.plan.known_tables import KnownTables, known_tables
@@ -66,15 +66,15 @@ class RolePolicy:
 
     name: str
     default: Literal["deny", "allow"]
-    denied: Mapping[str, Reading]
-    allowed: Mapping[str, Reading]
+    denied: Mapping[str, QueryUnderstanding]
+    allowed: Mapping[str, QueryUnderstanding]
     tables: frozenset[str] = frozenset()
     parameters: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class GatewayPolicy:
     """All that decides. `tied` are groups of tables that constraints tie together, `views` what a
     query may name beside tables.
 
@@ -100,7 +100,7 @@ class Policy:
     known: KnownKeys = field(default_factory=KnownKeys)
     derived: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
-    def question(self, secret: Reading, *views: Reading) -> QueryQuestion:
+    def question(self, secret: QueryUnderstanding, *views: QueryUnderstanding) -> QueryQuestion:
         """Do these queries say anything about the secret?"""
         return QueryQuestion(
             secret,
@@ -126,7 +126,7 @@ class Policy:
         return repr((asker.name, sorted(asker.attributes.items()), now))
 
 
-def policy_of(plan: Plan, engine: Engine) -> Policy:
+def policy_of(plan: Plan, engine: Engine) -> GatewayPolicy:
     """The policy of a plan on its source, as the gateway decides by it.
 
     Raises TacitError where the plan contradicts itself (an allowed view says something about what
@@ -138,7 +138,7 @@ def policy_of(plan: Plan, engine: Engine) -> Policy:
     return found
 
 
-def unchecked_policy(plan: Plan, engine: Engine) -> Policy:
+def unchecked_policy(plan: Plan, engine: Engine) -> GatewayPolicy:
     """The policy as it is written, whether or not what it allows says
     something about what it denies.
     """
@@ -158,7 +158,7 @@ def unchecked_policy(plan: Plan, engine: Engine) -> Policy:
     computed = frozenset(
         name for name, table in plan.tables.items() if table.rows is None and engine.computes(name)
     )
-    found = Policy(
+    found = GatewayPolicy(
         relations,
         readings.dialect,
         views,
@@ -194,7 +194,7 @@ def dependencies_of(plan: Plan, known: KnownTables) -> tuple[Dependency, ...]:
     return tuple(dict.fromkeys([*foreign, *written]))
 
 
-def digest(policy: Policy) -> str:
+def digest(policy: GatewayPolicy) -> str:
     """A short name of all that decides: another policy has another."""
     said = (
         sorted(
@@ -392,7 +392,7 @@ def read_bound(
     name: str,
     text: str,
     values: Mapping[str, str],
-) -> Reading:
+) -> QueryUnderstanding:
     """A text about whoever asks, read for one of them."""
     return read(
         bound(text, values),
@@ -407,7 +407,7 @@ def read_bound(
     )
 
 
-def is_number_in(reading: Reading, value: str) -> bool:
+def is_number_in(reading: QueryUnderstanding, value: str) -> bool:
     """Was a value read as a number wherever it stands?"""
     terms = {
         term
@@ -467,7 +467,7 @@ class Texts:
             if name in words and name not in above:
                 yield from self._asks(query, above | {name})
 
-    def _reading(self, name: str, role: Role, key: str, at: int) -> Reading:
+    def _reading(self, name: str, role: Role, key: str, at: int) -> QueryUnderstanding:
         mark = self.plan.mark("roles", role.name, key, at)
         text = self._text(name)
         if name in self.relations and (name in self.plan.secrets or name in self.views):
@@ -504,7 +504,7 @@ class Texts:
 
     def _sample(
         self, name: str, text: str, asks: Sequence[str], views: Mapping[str, str]
-    ) -> Reading:
+    ) -> QueryUnderstanding:
         """A text read with some values for whoever asks, of whichever type fits."""
         choices = [SAMPLES.get(one, ANY_SAMPLES) for one in asks]
         for values in product(*choices):
@@ -583,7 +583,7 @@ class Contradiction:
         )
 
 
-def contradictions(policy: Policy) -> Iterator[Contradiction]:
+def contradictions(policy: GatewayPolicy) -> Iterator[Contradiction]:
     """Allowed views that say something about what the same role is denied."""
     for role in policy.roles.values():
         for at, (name, view) in enumerate(role.allowed.items()):
@@ -593,7 +593,7 @@ def contradictions(policy: Policy) -> Iterator[Contradiction]:
                     yield Contradiction(role.name, at, name, secret, verdict)
 
 
-def scans(policy: Policy, names: Sequence[str]) -> list[Reading]:
+def scans(policy: GatewayPolicy, names: Sequence[str]) -> list[QueryUnderstanding]:
     """Whole tables, as queries."""
     return [
         read(

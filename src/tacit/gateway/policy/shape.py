@@ -7,7 +7,7 @@ import hashlib
 from sqlglot import exp
 
 from tacit.gateway.policy.asker import Landmarks, orders_texts
-from tacit.gateway.policy.binding import BoundRole
+from tacit.gateway.policy.bindings import BoundRole
 
 COMPARES = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.In, exp.Between)
 

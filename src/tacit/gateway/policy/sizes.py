@@ -9,8 +9,8 @@ import re
 from sqlglot import exp
 
 from tacit.errors import QueryError
-from tacit.families.queries.sql.scope import start_of
-from tacit.families.queries.understanding import Text
+from tacit.families.queries.sql.name_scope import start_of
+from tacit.families.queries.understanding import QueryText
 
 MOST_TIMES = 10_000  # letters of one, in a few thousand rows at a time
 MAKERS = {exp.Repeat: ("repeat", "times"), exp.Pad: ("lpad and rpad", "expression")}
@@ -20,7 +20,7 @@ FILLED = ("char", "nchar", "bpchar", "bit")  # types that fill a value up to the
 WIDTH = re.compile(r"\d{5,}|\*|\{[^}]*\{")  # of a format: a long one, or one from an argument
 
 
-def check_sizes(tree: exp.Expr, source: Text) -> None:
+def check_sizes(tree: exp.Expr, source: QueryText) -> None:
     """Raise a QueryError where texts are repeated or padded to more than 10,000 letters, all
     numbers of `repeat` taken together, or by a number that stands in a row.
     """
@@ -53,7 +53,7 @@ def makes_wide(node: exp.Expr) -> bool:
     return any(not one.isdigit() or int(one[:9]) > MOST_TIMES for one in sizes)
 
 
-def too_wide(node: exp.Expr, source: Text) -> QueryError:
+def too_wide(node: exp.Expr, source: QueryText) -> QueryError:
     """A text that is not made."""
     return QueryError(
         f"this makes texts of more than {MOST_TIMES} letters",

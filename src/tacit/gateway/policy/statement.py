@@ -14,17 +14,17 @@ from sqlglot import exp
 
 from tacit.errors import QueryError
 from tacit.families.queries.query import Relations
+from tacit.families.queries.sql.name_scope import start_of
 from tacit.families.queries.sql.parse import parsed
-from tacit.families.queries.sql.read import read_tree
-from tacit.families.queries.sql.scope import start_of
-from tacit.families.queries.understanding import Text
+from tacit.families.queries.sql.sql_reader import read_tree
+from tacit.families.queries.understanding import QueryText
 from tacit.gateway.policy.asker import Asker
 from tacit.gateway.policy.clock import with_moment
 from tacit.gateway.policy.common_tables import written_out
 from tacit.gateway.policy.dialects import translated, with_booleans
-from tacit.gateway.policy.naming import Names
-from tacit.gateway.policy.ordering import check_order, check_stored_order, without_inner_order
-from tacit.gateway.policy.qualifying import qualified
+from tacit.gateway.policy.qualified_names import qualified
+from tacit.gateway.policy.row_order import check_order, check_stored_order, without_inner_order
+from tacit.gateway.policy.table_names import Names
 from tacit.gateway.policy.values import Parameters, is_text, numbered, shortened, with_values
 
 MOST_CHARACTERS = 100_000
@@ -37,7 +37,7 @@ class Statement:
     """
 
     tree: exp.Query
-    source: Text
+    source: QueryText
     named: tuple[str, ...]
 
 
@@ -68,7 +68,7 @@ def statement_of(
             hint="Send UTF-8 without NUL.",
         )
     text = translated(text, spoken, dialect)
-    source = Text(numbered(text, dialect), "query")
+    source = QueryText(numbered(text, dialect), "query")
     tree = parsed(source, dialect, created=False)
     if not isinstance(tree, exp.Query):
         raise QueryError(
@@ -124,7 +124,7 @@ TYPES = frozenset(
 )
 
 
-def check_casts(tree: exp.Query, source: Text) -> None:
+def check_casts(tree: exp.Query, source: QueryText) -> None:
     """Refuse conversions to types that look something up:
     in PostgreSQL a number as regclass is the name of a table.
     """

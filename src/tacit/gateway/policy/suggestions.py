@@ -18,13 +18,13 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from tacit.errors import InputError, QueryError
-from tacit.families.queries.sql.read import read_tree
+from tacit.families.queries.sql.sql_reader import read_tree
 from tacit.families.words import plural
 from tacit.gateway.policy.asker import Asker
-from tacit.gateway.policy.binding import BoundViews
+from tacit.gateway.policy.bindings import BoundViews
 from tacit.gateway.policy.cores import Core, cores
-from tacit.gateway.policy.deciding import Decider, Decision
-from tacit.gateway.policy.policy import Policy, contradictions, unchecked_policy
+from tacit.gateway.policy.decisions import Decider, Decision
+from tacit.gateway.policy.policy import GatewayPolicy, contradictions, unchecked_policy
 from tacit.gateway.policy.statement import statement_of
 from tacit.model.deadline import look
 from tacit.model.release import View
@@ -191,13 +191,15 @@ def with_role(plan: Plan, role: Role) -> Plan:
     return replace(plan, roles={role.name: role})
 
 
-def policy_without_contradictions(policy: Policy, role: str, views: frozenset[str]) -> Policy:
+def policy_without_contradictions(
+    policy: GatewayPolicy, role: str, views: frozenset[str]
+) -> GatewayPolicy:
     """The policy without those of these views that say something about what the role is denied."""
     says = {one.view for one in contradictions(policy)} & views
     return allowing(policy, role, [one for one in policy.roles[role].allowed if one not in says])
 
 
-def allowing(policy: Policy, role: str, names: Sequence[str]) -> Policy:
+def allowing(policy: GatewayPolicy, role: str, names: Sequence[str]) -> GatewayPolicy:
     """The policy with only these of the tables and views that a role may ask."""
     own = policy.roles[role]
     fewer = replace(own, allowed={name: own.allowed[name] for name in names})
@@ -209,7 +211,7 @@ class Log:
 
     def __init__(
         self,
-        policy: Policy,
+        policy: GatewayPolicy,
         role: str,
         queries: Sequence[LoggedQuery],
         attributes: Mapping[str, str],
@@ -220,7 +222,7 @@ class Log:
         self.decisions = self.decided()
         self.before = sum(one.allowed for one in self.decisions)
 
-    def decided(self, policy: Policy | None = None) -> list[Decision]:
+    def decided(self, policy: GatewayPolicy | None = None) -> list[Decision]:
         """What the gateway says to each query."""
         decider = Decider(policy or self.policy)
         return [self._decide(decider, one) for one in self.queries]

@@ -15,8 +15,8 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from tacit.errors import QueryError
-from tacit.families.queries.sql.scope import start_of
-from tacit.families.queries.understanding import Text
+from tacit.families.queries.sql.name_scope import start_of
+from tacit.families.queries.understanding import QueryText
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 MOST_PARAMETERS = 1_000
@@ -54,7 +54,7 @@ def numbered(text: str, dialect: str) -> str:
     return text
 
 
-def with_values(tree: exp.Query, parameters: Parameters, source: Text) -> exp.Query:
+def with_values(tree: exp.Query, parameters: Parameters, source: QueryText) -> exp.Query:
     """The tree with constants in the place of its parameters:
     `?` in order, `$1` by number, `$name` by name.
     """
@@ -93,7 +93,7 @@ def _key(name: str, parameters: Parameters) -> int | str:
     )
 
 
-def _value(key: int | str, parameters: Parameters, source: Text, node: exp.Expr) -> Any:
+def _value(key: int | str, parameters: Parameters, source: QueryText, node: exp.Expr) -> Any:
     if isinstance(parameters, Mapping):
         if key in parameters:
             return parameters[str(key)]

@@ -17,9 +17,9 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from tacit.gateway.postgres.catalog_rows import tables
+from tacit.gateway.postgres.postgres_errors import Trouble
 from tacit.gateway.postgres.settings import ONLY
-from tacit.gateway.postgres.statements import Token, tokens
-from tacit.gateway.postgres.trouble import Trouble
+from tacit.gateway.postgres.statements import SqlToken, tokens
 
 SCHEMA = "tacit"
 MACRO = "t_"  # before the names of functions that the database in memory is given
@@ -158,7 +158,7 @@ OIDS = {"regclass", "regtype", "regnamespace", "regproc", "regrole", "regprocedu
 TEXTS = {"name", "char", "cstring", "citext", "pg_node_tree", "aclitem", "information_schema"}
 
 
-def is_about_catalogs(sql: str, known: Collection[str]) -> bool:
+def asks_catalogs(sql: str, known: Collection[str]) -> bool:
     """Does a query ask about the catalogs, or the session? `known` are names of the plan, which
     mean the plan's own tables.
     """
@@ -235,7 +235,7 @@ def cleaned(sql: str) -> str:
     return "".join([*parts, sql[ended:]])
 
 
-def _operator(found: Sequence[Token], at: int) -> list[tuple[int, int, str]]:
+def _operator(found: Sequence[SqlToken], at: int) -> list[tuple[int, int, str]]:
     """OPERATOR(pg_catalog.~) without what stands around its sign."""
     close = next((n for n in range(at, len(found)) if found[n].text == ")"), None)
     if close is None:

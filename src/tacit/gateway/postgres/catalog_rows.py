@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tacit.gateway.postgres.knowledge import PUBLIC, Knowledge, Thing
+from tacit.gateway.postgres.knowledge import PUBLIC, RoleKnowledge, Thing
 from tacit.gateway.postgres.settings import DEFAULTS
-from tacit.gateway.postgres.wire import Column
+from tacit.gateway.postgres.wire import WireColumn
 
 Row = Mapping[str, Any]
 COLUMNS = Path(__file__).with_name("catalog_columns.txt")
@@ -61,12 +61,12 @@ SYSTEM |= {"pg_namespace": 2615, "pg_constraint": 2606, "pg_index": 2610, "pg_da
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class TableShape:
     """A table or view with its columns, as its source describes them, and its number."""
 
     thing: Thing
     oid: int
-    columns: Sequence[Column]
+    columns: Sequence[WireColumn]
 
     def number(self, name: str) -> int:
         """The number of a column."""
@@ -93,7 +93,9 @@ def tables() -> dict[str, dict[str, str]]:
     return found
 
 
-def rows_of(known: Knowledge, columns: Mapping[str, Sequence[Column]]) -> dict[str, list[Row]]:
+def rows_of(
+    known: RoleKnowledge, columns: Mapping[str, Sequence[WireColumn]]
+) -> dict[str, list[Row]]:
     """The rows of every table that has some. `columns` are those of each thing by its name."""
     return Builder(known, columns).rows()
 
@@ -101,10 +103,10 @@ def rows_of(known: Knowledge, columns: Mapping[str, Sequence[Column]]) -> dict[s
 class Builder:
     """Puts the rows together."""
 
-    def __init__(self, known: Knowledge, columns: Mapping[str, Sequence[Column]]) -> None:
+    def __init__(self, known: RoleKnowledge, columns: Mapping[str, Sequence[WireColumn]]) -> None:
         self.known = known
         self.shapes = [
-            Shape(one, FIRST + at, columns[one.name]) for at, one in enumerate(known.things)
+            TableShape(one, FIRST + at, columns[one.name]) for at, one in enumerate(known.things)
         ]
         self.by_name = {one.thing.name: one for one in self.shapes}
         schemas = dict.fromkeys(one.schema for one in known.things if one.schema != PUBLIC)
@@ -225,7 +227,7 @@ class Builder:
             },
         )
 
-    def _thing(self, shape: Shape) -> None:
+    def _thing(self, shape: TableShape) -> None:
         thing, role = shape.thing, self.known.role
         kind = "v" if thing.is_view else "r"
         self._class(
@@ -270,7 +272,7 @@ class Builder:
             self._column(shape.oid, at, column, column.name in thing.required)
             self._described(place, at, column, column.name in thing.required)
 
-    def _column(self, oid: int, at: int, column: Column, required: bool) -> None:
+    def _column(self, oid: int, at: int, column: WireColumn, required: bool) -> None:
         self._add(
             "pg_attribute",
             attrelid=oid,
@@ -297,7 +299,7 @@ class Builder:
             attcollation=COLLATION if column.type in (19, 25, 1042, 1043) else 0,
         )
 
-    def _described(self, place: Row, at: int, column: Column, required: bool) -> None:
+    def _described(self, place: Row, at: int, column: WireColumn, required: bool) -> None:
         numbers = {20: (64, 0), 21: (16, 0), 23: (32, 0), 700: (24, None), 701: (53, None)}
         precision, scale = numbers.get(column.type, (None, None))
         radix = 2 if precision else None
@@ -327,7 +329,7 @@ class Builder:
 
     # -- keys --------------------------------------------------------------------------------------
 
-    def _key(self, shape: Shape, key: Sequence[str], *, primary: bool) -> str:
+    def _key(self, shape: TableShape, key: Sequence[str], *, primary: bool) -> str:
         """A key of a table: its constraint and its index."""
         thing, oid, index = shape.thing, self._new(), self._new()
         numbers = [shape.number(name) for name in key]
@@ -401,7 +403,7 @@ class Builder:
         self,
         oid: int,
         name: str,
-        shape: Shape,
+        shape: TableShape,
         kind: str,
         key: Sequence[int],
         index: int,
@@ -432,12 +434,12 @@ class Builder:
 
     def _told(
         self,
-        shape: Shape,
+        shape: TableShape,
         name: str,
         kind: str,
         columns: Sequence[str],
         others: Sequence[str],
-        other: Shape,
+        other: TableShape,
     ) -> None:
         """A constraint as the information schema has it."""
         role, thing = self.known.role, shape.thing

@@ -21,7 +21,7 @@ from tacit.gateway.postgres.catalog_queries import (
     MACRO,
     MENTIONS,
     SCHEMA,
-    is_about_catalogs,
+    asks_catalogs,
     question,
 )
 from tacit.gateway.postgres.catalog_rows import (
@@ -34,15 +34,15 @@ from tacit.gateway.postgres.catalog_rows import (
     tables,
 )
 from tacit.gateway.postgres.catalog_rows import TYPES as BASE_TYPES
+from tacit.gateway.postgres.postgres_errors import Trouble
 from tacit.gateway.postgres.rows import columns_of
 from tacit.gateway.postgres.settings import VERSION
-from tacit.gateway.postgres.trouble import Trouble
 from tacit.gateway.postgres.types import SAID
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.gateway.postgres.knowledge import Knowledge
+    from tacit.gateway.postgres.knowledge import RoleKnowledge
 
 SECONDS = 5.0
 VISIBLE = (CATALOG_OID, PUBLIC_OID)
@@ -60,7 +60,9 @@ class Catalog:
     like.
     """
 
-    def __init__(self, known: Knowledge, describe: Callable[[str], Awaitable[pa.Schema]]) -> None:
+    def __init__(
+        self, known: RoleKnowledge, describe: Callable[[str], Awaitable[pa.Schema]]
+    ) -> None:
         self._known = known
         self._describe = describe
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tacit-catalog")
@@ -73,7 +75,7 @@ class Catalog:
         """
         if MENTIONS.search(sql) is None:
             return False
-        return await asyncio.to_thread(is_about_catalogs, sql, self._known.names)
+        return await asyncio.to_thread(asks_catalogs, sql, self._known.names)
 
     async def table(self, sql: str, values: Sequence[Any], settings: Mapping[str, str]) -> pa.Table:
         """The answer to a question about the catalogs; a Trouble where it cannot be read."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 
-from tacit.families.queries.sql.scope import DEFAULT_SCHEMAS
-from tacit.gateway.policy.granting import written
-from tacit.gateway.policy.policy import Policy, RolePolicy
+from tacit.families.queries.sql.name_scope import DEFAULT_SCHEMAS
+from tacit.gateway.policy.grants import written
+from tacit.gateway.policy.policy import GatewayPolicy, RolePolicy
 from tacit.plan.plan import Plan
 
 PUBLIC = "public"
@@ -45,10 +45,10 @@ class Reference:
     other_columns: tuple[str, ...]
 
 
-class Knowledge:
+class RoleKnowledge:
     """What one role may know of."""
 
-    def __init__(self, plan: Plan, policy: Policy, role: str) -> None:
+    def __init__(self, plan: Plan, policy: GatewayPolicy, role: str) -> None:
         self.role = role
         self.dialect = policy.dialect
         self.things = tuple(_things(policy, policy.roles[role]))
@@ -63,7 +63,7 @@ class Knowledge:
         )
 
 
-def _things(policy: Policy, role: RolePolicy) -> Iterator[Thing]:
+def _things(policy: GatewayPolicy, role: RolePolicy) -> Iterator[Thing]:
     denied = {name for name in role.denied if name in policy.relations}
     known = [*policy.relations, *(name for name in policy.views if name not in policy.relations)]
     wanted = known if role.default == "allow" else [one for one in known if one in role.allowed]

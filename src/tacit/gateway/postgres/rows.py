@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.gateway.http.formats import Encoder, Piece, bytes_of
-from tacit.gateway.postgres.trouble import Trouble
+from tacit.gateway.postgres.postgres_errors import Trouble
 from tacit.gateway.postgres.types import column_of, fixed_bytes, text_values, type_of, values_of
-from tacit.gateway.postgres.wire import Column, packet
+from tacit.gateway.postgres.wire import WireColumn, packet
 
 SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)  # what begins a COPY in binary
 
@@ -55,7 +55,7 @@ class RowEncoder(Described):
         self.formats = formats_for(self._asked, len(schema))
         return b""
 
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[WireColumn]:
         """What the client is told of the columns."""
         assert self.schema is not None
         return columns_of(self.schema, self._asked)
@@ -80,7 +80,7 @@ def formats_for(asked: Sequence[int], count: int) -> list[int]:
     return list(asked) if len(asked) == count else list(asked or (0,)) * count
 
 
-def columns_of(schema: pa.Schema, formats: Sequence[int] = ()) -> list[Column]:
+def columns_of(schema: pa.Schema, formats: Sequence[int] = ()) -> list[WireColumn]:
     """What the client is told of an answer."""
     return [
         column_of(field, form)

@@ -7,7 +7,7 @@ import hmac
 import re
 import secrets
 
-from tacit.gateway.postgres.trouble import Trouble
+from tacit.gateway.postgres.postgres_errors import Trouble
 from tacit.gateway.postgres.wire import Fields, WireError
 from tacit.ledger.verifier import MECHANISM, Verifier, decoded, encoded
 

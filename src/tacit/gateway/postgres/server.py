@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from tacit.gateway.asking import explained, limited
+from tacit.gateway.admission import explained, limited
 from tacit.gateway.http.app import where
 from tacit.gateway.policy.refusals import Refusal
 from tacit.gateway.postgres import wire
 from tacit.gateway.postgres.catalogs import Catalog
-from tacit.gateway.postgres.connection import Connection
-from tacit.gateway.postgres.knowledge import Knowledge
+from tacit.gateway.postgres.client_line import ClientLine
+from tacit.gateway.postgres.knowledge import RoleKnowledge
+from tacit.gateway.postgres.postgres_errors import Trouble, trouble_of
 from tacit.gateway.postgres.rows import Described
-from tacit.gateway.postgres.session import Session
+from tacit.gateway.postgres.session import PostgresSession
 from tacit.gateway.postgres.signing_in import first_of, signed_in
-from tacit.gateway.postgres.trouble import Trouble, trouble_of
-from tacit.gateway.running import Gone
+from tacit.gateway.query_runs import Gone
 from tacit.gateway.turns import NOBODY
 
 if TYPE_CHECKING:
@@ -47,15 +47,15 @@ class Schema(Described):
         return []
 
 
-class Door:
+class PostgresDoor:
     """All sessions of one gateway. What belongs to a policy is forgotten with it."""
 
     def __init__(self, gateway: Gateway, tls: ssl.SSLContext | None = None) -> None:
         self._gateway = gateway
         self._tls = tls
         self._server: asyncio.Server | None = None
-        self._lines: set[Connection] = set()
-        self._sessions: dict[int, tuple[bytes, Session]] = {}
+        self._lines: set[ClientLine] = set()
+        self._sessions: dict[int, tuple[bytes, PostgresSession]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._now: InForce | None = None
         self._catalogs: dict[str, Catalog] = {}
@@ -64,7 +64,7 @@ class Door:
     async def listen(self, place: socket.socket) -> asyncio.Server:
         """Let clients in at a socket that listens already."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: Connection(self.session), sock=place)
+        self._server = await loop.create_server(lambda: ClientLine(self.session), sock=place)
         return self._server
 
     async def drain(self, seconds: float) -> None:
@@ -88,7 +88,7 @@ class Door:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def session(self, line: Connection) -> None:
+    async def session(self, line: ClientLine) -> None:
         """One connection, from its first byte to its last."""
         self._lines.add(line)
         process, secret = secrets.randbits(31) or 1, secrets.token_bytes(4)
@@ -97,7 +97,7 @@ class Door:
                 raise Trouble("53300", "there are too many connections.", fatal=True)
             who = await asyncio.wait_for(self._signed_in(line), SIGN_IN_SECONDS)
             if who is not None:
-                session = Session(self._gateway, self, line, who)
+                session = PostgresSession(self._gateway, self, line, who)
                 self._sessions[process] = (secret, session)
                 await session.serve(process, secret)
         except (Gone, TimeoutError):
@@ -122,7 +122,7 @@ class Door:
         self._follow(now)
         found = self._catalogs.get(who.role)
         if found is None:
-            knowledge = Knowledge(now.plan, now.policy, who.role)
+            knowledge = RoleKnowledge(now.plan, now.policy, who.role)
             found = Catalog(knowledge, lambda sql: self.schema(now, sql, asyncio.Future()))
             self._catalogs[who.role] = found
         return found
@@ -154,7 +154,7 @@ class Door:
                 one.close()
             self._now, self._catalogs, self._schemas = now, {}, OrderedDict()
 
-    async def _signed_in(self, line: Connection) -> SignedIn | None:
+    async def _signed_in(self, line: ClientLine) -> SignedIn | None:
         first = await first_of(line, self._tls)
         if isinstance(first, wire.Cancel):
             known, session = self._sessions.get(first.process, (b"", None))
@@ -171,6 +171,6 @@ class Door:
         visitors.came(who.user.name, "postgres", address, role=who.role)
         return who
 
-    def _say(self, line: Connection, trouble: Trouble) -> None:
+    def _say(self, line: ClientLine, trouble: Trouble) -> None:
         with suppress(Exception):
             line.send(wire.fields_of(b"E", trouble.fields()))

@@ -15,28 +15,28 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from tacit.gateway.asking import Admitted, Run, admitted, event_of
+from tacit.gateway.admission import Admitted, Run, admitted, event_of
 from tacit.gateway.gateway import refusal_of
 from tacit.gateway.http.app import where
 from tacit.gateway.http.requests import MOST_LETTERS as MOST_QUERY
 from tacit.gateway.http.requests import Value, asked_of, read_value
 from tacit.gateway.policy.refusals import Refusal
 from tacit.gateway.postgres import wire
-from tacit.gateway.postgres.answers import KnownRows, Rows, RunRows
+from tacit.gateway.postgres.answer_messages import AnswerRows, KnownRows, RunRows
 from tacit.gateway.postgres.catalogs import Catalog
-from tacit.gateway.postgres.parameters import parameter_types
+from tacit.gateway.postgres.postgres_errors import Trouble, trouble_of
 from tacit.gateway.postgres.rows import CopyEncoder, Described, RowEncoder, columns_of, split_rows
 from tacit.gateway.postgres.settings import REPORTED, Settings
+from tacit.gateway.postgres.statement_parameters import parameter_types
 from tacit.gateway.postgres.statements import Command, command_of, split
-from tacit.gateway.postgres.trouble import Trouble, trouble_of
-from tacit.gateway.postgres.types import Given, type_of
-from tacit.gateway.running import Gone
+from tacit.gateway.postgres.types import WireValue, type_of
+from tacit.gateway.query_runs import Gone
 
 if TYPE_CHECKING:
     from tacit.gateway.gateway import Gateway, InForce
     from tacit.gateway.http.formats import Piece
-    from tacit.gateway.postgres.connection import Connection
-    from tacit.gateway.postgres.server import Door
+    from tacit.gateway.postgres.client_line import ClientLine
+    from tacit.gateway.postgres.server import PostgresDoor
     from tacit.gateway.postgres.signing_in import SignedIn
 
 PATH = "postgres"  # in the audit log and the counters
@@ -46,7 +46,7 @@ IDLE_SECONDS = 60.0  # a portal that nobody reads gives its place back
 
 
 @dataclass(slots=True)
-class Prepared:
+class PreparedStatement:
     """A statement: its text, what it asks for, and the types of its parameters that were given.
     `described` are the types of its columns as a client was told them before it gave values.
     """
@@ -67,10 +67,10 @@ def ending() -> Trouble:
 class Portal:
     """A statement with its values, and its rows once they were asked for."""
 
-    prepared: Prepared
+    prepared: PreparedStatement
     values: tuple[Value, ...] = ()
     formats: Sequence[int] = ()
-    rows: Rows | None = None
+    rows: AnswerRows | None = None
     rest: memoryview = field(default_factory=lambda: memoryview(b""))
     sent: int = 0
     done: bool = False
@@ -78,16 +78,18 @@ class Portal:
     timer: asyncio.TimerHandle | None = None
 
 
-class Session:
+class PostgresSession:
     """One client that has signed in."""
 
-    def __init__(self, gateway: Gateway, door: Door, line: Connection, who: SignedIn) -> None:
+    def __init__(
+        self, gateway: Gateway, door: PostgresDoor, line: ClientLine, who: SignedIn
+    ) -> None:
         self._gateway = gateway
         self._door = door
         self._line = line
         self._who = who
         self._settings = Settings(who.user.name)
-        self._statements: dict[str, Prepared] = {}
+        self._statements: dict[str, PreparedStatement] = {}
         self._portals: dict[str, Portal] = {}
         self._state = "I"
         self._skipping = False  # after an error, until the next Sync
@@ -168,12 +170,12 @@ class Session:
                 )
             )
         if state != "00000":
-            self._skipping = not isinstance(message, wire.Query)
+            self._skipping = not isinstance(message, wire.QueryMessage)
             await self._close_portals()
             await self._line.flush()  # a client may wait for it before it says Sync
-        if isinstance(message, wire.Query | wire.Execute) or state != "00000":
+        if isinstance(message, wire.QueryMessage | wire.Execute) or state != "00000":
             self._gateway.metrics.request(PATH, 0, state)
-        if isinstance(message, wire.Query):
+        if isinstance(message, wire.QueryMessage):
             await self._ready()
 
     def _failed(self, trouble: Trouble) -> str:
@@ -198,7 +200,7 @@ class Session:
 
     async def _handle(self, message: wire.Message) -> None:
         self._sql = ""
-        if isinstance(message, wire.Query):
+        if isinstance(message, wire.QueryMessage):
             await self._simple(message.sql)
         elif isinstance(message, wire.Parse):
             self._parse(message)
@@ -226,7 +228,7 @@ class Session:
             self._line.send(wire.EMPTY)
         for one in found:
             self._sql = one
-            portal = Portal(Prepared(one, command_of(one)))
+            portal = Portal(PreparedStatement(one, command_of(one)))
             try:
                 if await self._open(portal) and portal.rows is not None:
                     self._line.send(wire.row_description(columns_of(portal.rows.schema)))
@@ -245,7 +247,7 @@ class Session:
         size = sum(len(one.sql) for one in self._statements.values()) + len(sql)
         if len(self._statements) >= MOST_PREPARED or size > MOST_LETTERS:
             raise Trouble("53400", "this session has prepared too many statements.")
-        self._statements[message.name] = Prepared(sql, command_of(sql), message.types)
+        self._statements[message.name] = PreparedStatement(sql, command_of(sql), message.types)
         self._line.send(wire.PARSE_COMPLETE)
 
     async def _bind(self, message: wire.Bind) -> None:
@@ -267,7 +269,7 @@ class Session:
         formats = list(message.formats or (0,))
         formats = formats * len(types) if len(formats) == 1 else formats
         values = tuple(
-            read_value(Given(data, form, number).value())
+            read_value(WireValue(data, form, number).value())
             for data, form, number in zip(message.values, formats, types, strict=True)
         )
         self._portals[message.portal] = Portal(prepared, values, message.results)
@@ -284,7 +286,7 @@ class Session:
         else:
             self._line.send(wire.NO_DATA)
 
-    async def _describe_statement(self, prepared: Prepared) -> None:
+    async def _describe_statement(self, prepared: PreparedStatement) -> None:
         """Types of parameters and columns, before there are values: as for NULLs. What values
         change about the decision is decided when they are there.
         """
@@ -307,7 +309,7 @@ class Session:
 
     # -- statements and portals --------------------------------------------------------------------
 
-    def _statement(self, name: str) -> Prepared:
+    def _statement(self, name: str) -> PreparedStatement:
         found = self._statements.get(name)
         if found is None:
             raise Trouble("26000", f'there is no prepared statement "{name}".')
@@ -319,7 +321,7 @@ class Session:
             raise Trouble("34000", f'there is no portal or cursor "{name}".')
         return found
 
-    async def _types(self, prepared: Prepared) -> tuple[int, ...]:
+    async def _types(self, prepared: PreparedStatement) -> tuple[int, ...]:
         """The types of parameters: as the client says, else by where they stand."""
         policy = self._now().policy
         if prepared.inferred[0] != policy.digest:
@@ -562,7 +564,7 @@ class Session:
         if len(self._portals) >= MOST_PORTALS:
             raise Trouble("53400", "this session has opened too many cursors.")
         query = Command("query", query=command.query)
-        self._portals[command.name] = Portal(Prepared(command.query, query), values)
+        self._portals[command.name] = Portal(PreparedStatement(command.query, query), values)
 
     def _shown(self, name: str) -> pa.Table:
         if name == "all":
@@ -647,7 +649,7 @@ class Session:
             raise
         return rows
 
-    async def _schema(self, prepared: Prepared, count: int) -> pa.Schema | None:
+    async def _schema(self, prepared: PreparedStatement, count: int) -> pa.Schema | None:
         """What a statement's rows look like, whatever its parameters are; None: it has none."""
         command, unknown = prepared.command, (None,) * count
         if command.kind == "show":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from tacit.gateway.postgres.trouble import Trouble
+from tacit.gateway.postgres.postgres_errors import Trouble
 
 VERSION = "15.0"  # of PostgreSQL, whose catalogs and words clients expect
 

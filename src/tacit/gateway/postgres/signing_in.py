@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from tacit.gateway.http.auth import role_of
 from tacit.gateway.policy.refusals import Refusal
 from tacit.gateway.postgres import wire
+from tacit.gateway.postgres.postgres_errors import Trouble
 from tacit.gateway.postgres.scram import Exchange
-from tacit.gateway.postgres.trouble import Trouble
 from tacit.ledger.verifier import MECHANISM
 
 if TYPE_CHECKING:
     from tacit.gateway.gateway import InForce
-    from tacit.gateway.postgres.connection import Connection
+    from tacit.gateway.postgres.client_line import ClientLine
     from tacit.ledger.users import User
 
 OPTION = re.compile(r"(?:-c\s*|--)([\w.-]+)=((?:\\.|[^\s\\])*)")
@@ -33,7 +33,7 @@ class SignedIn:
     settings: Mapping[str, str]
 
 
-async def first_of(line: Connection, tls: ssl.SSLContext | None) -> wire.Startup | wire.Cancel:
+async def first_of(line: ClientLine, tls: ssl.SSLContext | None) -> wire.Startup | wire.Cancel:
     """Who wants to come in, or to stop another session, after TLS where it is asked for."""
     while isinstance(found := await line.first(), wire.Encrypt):
         if found.by == wire.SSL and tls is not None and not line.secure:
@@ -52,7 +52,7 @@ async def first_of(line: Connection, tls: ssl.SSLContext | None) -> wire.Startup
     return found
 
 
-async def signed_in(line: Connection, now: InForce, asked: wire.Startup) -> SignedIn:
+async def signed_in(line: ClientLine, now: InForce, asked: wire.Startup) -> SignedIn:
     """The user, if it is one. What is wrong with a name or a token is said in the same words."""
     said = dict(asked.settings)
     unknown = [name for name in said if name.startswith("_pq_.")]
@@ -78,7 +78,7 @@ async def signed_in(line: Connection, now: InForce, asked: wire.Startup) -> Sign
     return SignedIn(user, role, settings)
 
 
-async def shown(line: Connection, now: InForce, name: str) -> User:
+async def shown(line: ClientLine, now: InForce, name: str) -> User:
     """The user of a name, after it was shown that the client has the token.
 
     A token from before there was SCRAM has to be sent, and so has one of an identity provider: only
@@ -105,7 +105,7 @@ async def shown(line: Connection, now: InForce, name: str) -> User:
     return able[exchange.matched][0]
 
 
-async def answered(line: Connection) -> bytes:
+async def answered(line: ClientLine) -> bytes:
     """What the client answers to what it was asked."""
     await line.flush()
     found = await line.receive()

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tacit.gateway.postgres.postgres_errors import Trouble
 from tacit.gateway.postgres.rows import CopyForm
-from tacit.gateway.postgres.trouble import Trouble
 
 TOKEN = re.compile(
     r"""(?P<space>\s+|--[^\n]*)
@@ -27,7 +27,7 @@ TOKEN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class SqlToken:
     """A piece of SQL: its kind, its text, and where it begins."""
 
     kind: str
@@ -53,7 +53,7 @@ def _unescaped(found: re.Match[str]) -> str:
     return {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}.get(found[1], found[1])
 
 
-def tokens(sql: str) -> Iterator[Token]:
+def tokens(sql: str) -> Iterator[SqlToken]:
     """The pieces of a text, without spaces and comments.
 
     >>> [one.text for one in tokens("SELECT $x$a;b$x$ /* c /* d */ */ ; -- e")]
@@ -71,7 +71,7 @@ def tokens(sql: str) -> Iterator[Token]:
             close = sql.find(found[0], end)
             end = len(sql) if close < 0 else close + len(found[0])
         if kind not in ("space", "comment"):
-            yield Token(kind, sql[at:end], at)
+            yield SqlToken(kind, sql[at:end], at)
         at = end
 
 
@@ -137,17 +137,17 @@ def command_of(sql: str) -> Command:
     return (read and read(sql, found, words)) or Command("query", query=sql)
 
 
-def _begin(sql: str, found: list[Token], words: list[str]) -> Command | None:
+def _begin(sql: str, found: list[SqlToken], words: list[str]) -> Command | None:
     if words[0] == "start" and words[1:2] != ["transaction"]:
         return None
     return Command("begin", "START TRANSACTION" if words[0] == "start" else "BEGIN")
 
 
-def _commit(sql: str, found: list[Token], words: list[str]) -> Command | None:
+def _commit(sql: str, found: list[SqlToken], words: list[str]) -> Command | None:
     return None if "prepared" in words else Command("commit", "COMMIT")
 
 
-def _rollback(sql: str, found: list[Token], words: list[str]) -> Command | None:
+def _rollback(sql: str, found: list[SqlToken], words: list[str]) -> Command | None:
     if "prepared" in words:
         return None
     if "to" in words:
@@ -155,12 +155,12 @@ def _rollback(sql: str, found: list[Token], words: list[str]) -> Command | None:
     return Command("rollback", "ROLLBACK")
 
 
-def _savepoint(sql: str, found: list[Token], words: list[str]) -> Command:
+def _savepoint(sql: str, found: list[SqlToken], words: list[str]) -> Command:
     kind = "savepoint" if words[0] == "savepoint" else "release"
     return Command(kind, kind.upper(), name=found[-1].word)
 
 
-def _set(sql: str, found: list[Token], words: list[str]) -> Command | None:
+def _set(sql: str, found: list[SqlToken], words: list[str]) -> Command | None:
     rest = found[1:]
     if words[1:3] == ["session", "characteristics"] or words[1:2] == ["transaction"]:
         return Command("transaction", "SET")
@@ -174,7 +174,7 @@ def _set(sql: str, found: list[Token], words: list[str]) -> Command | None:
     return Command("set", "SET", name, _values(after[1:]))
 
 
-def _setting(rest: list[Token]) -> tuple[str, list[Token]]:
+def _setting(rest: list[SqlToken]) -> tuple[str, list[SqlToken]]:
     """The name of a setting, with dots, and what follows it."""
     parts: list[str] = []
     while rest and rest[0].kind in ("word", "name"):
@@ -186,19 +186,19 @@ def _setting(rest: list[Token]) -> tuple[str, list[Token]]:
     return ".".join(parts), rest
 
 
-def _values(rest: list[Token]) -> str | None:
+def _values(rest: list[SqlToken]) -> str | None:
     """The value of a setting, None for DEFAULT; several with commas."""
     if len(rest) == 1 and rest[0].word in ("default", "local") and rest[0].kind == "word":
         return None
     return "".join(", " if one.text == "," else one.value for one in rest)
 
 
-def _reset(sql: str, found: list[Token], words: list[str]) -> Command:
+def _reset(sql: str, found: list[SqlToken], words: list[str]) -> Command:
     name = "timezone" if words[1:3] == ["time", "zone"] else _setting(found[1:])[0]
     return Command("reset", "RESET", name)
 
 
-def _show(sql: str, found: list[Token], words: list[str]) -> Command:
+def _show(sql: str, found: list[SqlToken], words: list[str]) -> Command:
     if words[1:4] == ["transaction", "isolation", "level"]:
         return Command("show", "SHOW", "transaction_isolation")
     if words[1:3] == ["time", "zone"]:
@@ -208,25 +208,25 @@ def _show(sql: str, found: list[Token], words: list[str]) -> Command:
     return Command("show", "SHOW", _setting(found[1:])[0])
 
 
-def _deallocate(sql: str, found: list[Token], words: list[str]) -> Command:
+def _deallocate(sql: str, found: list[SqlToken], words: list[str]) -> Command:
     name = "" if words[-1] == "all" and found[-1].kind == "word" else found[-1].word
     return Command("deallocate", "DEALLOCATE" if name else "DEALLOCATE ALL", name)
 
 
-def _close(sql: str, found: list[Token], words: list[str]) -> Command:
+def _close(sql: str, found: list[SqlToken], words: list[str]) -> Command:
     name = "" if words[1:2] == ["all"] else found[-1].word
     return Command("close", "CLOSE CURSOR" if name else "CLOSE CURSOR ALL", name)
 
 
-def _discard(sql: str, found: list[Token], words: list[str]) -> Command:
+def _discard(sql: str, found: list[SqlToken], words: list[str]) -> Command:
     return Command("discard", f"DISCARD {words[1].upper()}" if len(words) > 1 else "DISCARD")
 
 
-def _nothing(sql: str, found: list[Token], words: list[str]) -> Command:
+def _nothing(sql: str, found: list[SqlToken], words: list[str]) -> Command:
     return Command("nothing", words[0].upper())
 
 
-def _declare(sql: str, found: list[Token], words: list[str]) -> Command | None:
+def _declare(sql: str, found: list[SqlToken], words: list[str]) -> Command | None:
     at = next((at for at, one in enumerate(found) if one.word == "for"), None)
     if at is None or len(found) < at + 2 or "cursor" not in [one.word for one in found[2:at]]:
         return None
@@ -235,7 +235,7 @@ def _declare(sql: str, found: list[Token], words: list[str]) -> Command | None:
     return Command("declare", "DECLARE CURSOR", found[1].word, query=sql[found[at + 1].at :])
 
 
-def _fetch(sql: str, found: list[Token], words: list[str]) -> Command:
+def _fetch(sql: str, found: list[SqlToken], words: list[str]) -> Command:
     """FETCH and MOVE, forward only."""
     rest = [one for one in found[1:-1] if one.word not in ("from", "in", "forward", "next")]
     said = [one.word for one in rest]
@@ -252,7 +252,7 @@ def _fetch(sql: str, found: list[Token], words: list[str]) -> Command:
     return Command(words[0], words[0].upper(), found[-1].word, count=count)
 
 
-def _copy(sql: str, found: list[Token], words: list[str]) -> Command | None:
+def _copy(sql: str, found: list[SqlToken], words: list[str]) -> Command | None:
     """COPY (query) TO STDOUT, or COPY table [(columns)] TO STDOUT."""
     depth, at = 0, None
     for number, one in enumerate(found):
@@ -277,7 +277,7 @@ def _copy(sql: str, found: list[Token], words: list[str]) -> Command | None:
     return Command("copy", "COPY", query=query, copy=copy_form(found[at + 2 :]))
 
 
-def copy_form(said: list[Token]) -> CopyForm:
+def copy_form(said: list[SqlToken]) -> CopyForm:
     """The options of a COPY, in the new way in brackets or in the old one."""
     form: dict[str, object] = {}
     rest = [one for one in said if one.text not in ("(", ")", ",") and one.word != "with"]

@@ -22,8 +22,8 @@ import pyarrow.compute as pc
 from tacit.engines.streams import is_number
 from tacit.gateway.http.formats import texts_of
 from tacit.gateway.http.requests import Value
-from tacit.gateway.postgres.trouble import Trouble
-from tacit.gateway.postgres.wire import Column
+from tacit.gateway.postgres.postgres_errors import Trouble
+from tacit.gateway.postgres.wire import WireColumn
 
 BOOL, BYTEA, INT8, INT2, INT4, TEXT, OID = 16, 17, 20, 21, 23, 25, 26
 FLOAT4, FLOAT8, UNKNOWN, VARCHAR, BPCHAR, NAME, CHAR = 700, 701, 705, 1043, 1042, 19, 18
@@ -47,16 +47,16 @@ INTEGERS = {
 }
 
 
-def column_of(field: pa.Field, form: int = 0) -> Column:
+def column_of(field: pa.Field, form: int = 0) -> WireColumn:
     """What the client is told of a column.
 
     >>> column_of(pa.field("paid", pa.decimal128(12, 3)))
-    Column(name='paid', type=1700, size=-1, modifier=786439, format=0)
+    WireColumn(name='paid', type=1700, size=-1, modifier=786439, format=0)
     """
     number, modifier = type_of(field), -1
     if pa.types.is_decimal(field.type):
         modifier = (field.type.precision << 16 | field.type.scale) + 4
-    return Column(field.name, number, SIZES.get(number, -1), modifier, form)
+    return WireColumn(field.name, number, SIZES.get(number, -1), modifier, form)
 
 
 def type_of(field: pa.Field) -> int:
@@ -216,7 +216,7 @@ NOT_FINITE = {"NaN": 0xC000, "Infinity": 0xD000, "-Infinity": 0xF000}
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class WireValue:
     """The value of a parameter as it came: bytes, format, number of its type."""
 
     data: bytes | None
@@ -226,7 +226,7 @@ class Given:
     def value(self) -> Value:
         """The value as the gateway takes it: text, a number, true, false or NULL.
 
-        >>> Given(b"5", 0, INT4).value(), Given(bytes(7) + b"\\x05", 1, INT8).value()
+        >>> WireValue(b"5", 0, INT4).value(), WireValue(bytes(7) + b"\\x05", 1, INT8).value()
         (5, 5)
         """
         if self.data is None:

@@ -52,7 +52,7 @@ class Password:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class QueryMessage:
     """Statements in one text, to be answered one after the other."""
 
     sql: str
@@ -132,7 +132,7 @@ class FunctionCall:
 First = Startup | Encrypt | Cancel
 Message = (
     Password
-    | Query
+    | QueryMessage
     | Parse
     | Bind
     | Describe
@@ -199,18 +199,18 @@ class Fields:
             raise WireError("a message goes on behind its last field.")
 
 
-class Reader:
+class MessageReader:
     """Takes bytes as they come and gives messages.
 
     `first` gives packets of somebody who connects, which have no letter; `next` gives all others.
 
-    >>> reader = Reader()
+    >>> reader = MessageReader()
     >>> reader.feed(b"Q\\0\\0\\0\\x0dSELECT 1")
     >>> reader.next() is None
     True
     >>> reader.feed(b"\\0")
     >>> reader.next()
-    Query(sql='SELECT 1')
+    QueryMessage(sql='SELECT 1')
     """
 
     def __init__(self) -> None:
@@ -275,7 +275,7 @@ def read_query(fields: Fields) -> Message:
     """Q: a text."""
     sql = fields.text()
     fields.end()
-    return Query(sql)
+    return QueryMessage(sql)
 
 
 def read_parse(fields: Fields) -> Message:
@@ -400,7 +400,7 @@ def ready(status: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class WireColumn:
     """A column of an answer: name, number of its type, bytes (-1: any), modifier, format."""
 
     name: str
@@ -410,7 +410,7 @@ class Column:
     format: int = 0
 
 
-def row_description(columns: Iterable[Column]) -> bytes:
+def row_description(columns: Iterable[WireColumn]) -> bytes:
     """What the rows of an answer look like."""
     found = [
         text(one.name) + struct.pack(">IhIhih", 0, 0, one.type, one.size, one.modifier, one.format)

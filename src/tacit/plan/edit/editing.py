@@ -29,7 +29,7 @@ def edited(text: str, *wishes: Wish, file: str = "tacit.yaml", folder: Path = Pa
 
     `folder` is where the plan lies: its queries in .sql files are read from there.
 
-    >>> from tacit.plan.edit.wishes.tables import SetRole
+    >>> from tacit.plan.edit.wishes.table_wishes import SetRole
     >>> text = "version: 1\\ntables:\\n  t: {sensitive: [flu], quasi-identifiers: [zip]}  # mine\\n"
     >>> print(edited(text, SetRole("t", "zip", "insensitive")).splitlines()[2])
       t: {sensitive: [flu], quasi-identifiers: [], insensitive: [zip]}  # mine

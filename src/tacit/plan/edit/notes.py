@@ -76,10 +76,13 @@ def level_notes(spec: HierarchySpec | None, level: Any) -> tuple[str, ...]:
     return level_note(spec, level), *longest
 
 
-def asked(kind: str, parameters: Mapping[str, Any]) -> str:
+def check_comment(kind: str, parameters: Mapping[str, Any]) -> str:
     """What a check asks for, as the comment behind it says it; empty where it has none.
 
-    >>> asked("k-anonymity", {"k": 5}), asked("l-diversity", {"kind": "distinct", "l": 3})
+    >>> (
+    ...     check_comment("k-anonymity", {"k": 5}),
+    ...     check_comment("l-diversity", {"kind": "distinct", "l": 3}),
+    ... )
     ('nobody is one of fewer than 5 people', '3 different values in every group')
     """
     if kind == "k-anonymity":

@@ -13,7 +13,7 @@ from tacit.plan.edit.spelling import STEP, Opened, is_literal, item_text, lines_
 from tacit.plan.read.document import KeyPath
 from tacit.plan.read.syntax import LINE_END
 from tacit.plan.read.tree import (
-    Node,
+    TextNode,
     Trail,
     by_hand,
     column_of,
@@ -105,7 +105,7 @@ def replaced(text: str, found: Trail, value: Any) -> str:
     return f"{text[:colon]} {new}{kept}{text[node.end :]}"
 
 
-def kept_column(text: str, node: Node, length: int) -> str:
+def kept_column(text: str, node: TextNode, length: int) -> str:
     """What follows a value that gets another length:
     a comment behind it stays in its column if it can.
     """
@@ -137,7 +137,7 @@ def says(text: str, path: KeyPath, value: Any) -> bool:
     return repr(there) == repr(values_of(f"x: {written(value)}")["x"])
 
 
-def colon_after(text: str, key: Node) -> int:
+def colon_after(text: str, key: TextNode) -> int:
     """The place behind the colon that follows a key."""
     found = SPACES.match(text, key.end)
     at = found.end() if found else key.end
@@ -159,7 +159,7 @@ def filled(text: str, found: Trail, value: Mapping[str, Any] | list[Any]) -> str
     return insert_lines(before, colon - 1, [indent + line for line in lines_of(value)])
 
 
-def inserted(text: str, mapping: Node, name: str, value: Any, after: Sequence[str]) -> str:
+def inserted(text: str, mapping: TextNode, name: str, value: Any, after: Sequence[str]) -> str:
     """A new entry of a mapping that has others."""
     names = [key.value for key, _ in mapping.value]
     places = [names.index(one) for one in after if one in names]
@@ -211,7 +211,7 @@ def without_part(text: str, spans: Sequence[tuple[int, int]], at: int) -> str:
 
 
 def without_lines(
-    text: str, above: Node | None, whole: Node, start: int, end: int, empty: str
+    text: str, above: TextNode | None, whole: TextNode, start: int, end: int, empty: str
 ) -> str:
     """A block without the lines of one of its entries;
     where it was the only one, `empty` is written.
@@ -283,7 +283,7 @@ def with_keys(text: str, path: KeyPath, keys: Mapping[str, Any]) -> str:
 # Lists
 
 
-def dash(text: str, items: Node, at: int) -> int:
+def dash(text: str, items: TextNode, at: int) -> int:
     """Where the dash of an item stands."""
     if at == 0:
         return items.start if text[items.start] == "-" else text.index("-", items.start)

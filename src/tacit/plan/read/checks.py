@@ -7,11 +7,11 @@ from typing import Any
 
 from tacit.errors import did_you_mean
 from tacit.families.catalog import CHECKS
-from tacit.families.registration import CheckKind, Kind, Parameter
+from tacit.families.registration import CheckKey, CheckKind, Kind
 from tacit.plan.plan import Check
 from tacit.plan.read import values
 from tacit.plan.read.document import Faults, KeyPath
-from tacit.plan.read.values import UnfitError, either, found, repeated
+from tacit.plan.read.values import UnfitError, either, quote_value, repeated
 
 OWN_FIELDS = (
     "name",
@@ -39,7 +39,7 @@ def read_check(entry: object, at: int, faults: Faults) -> Check | None:
     written = entry[kind.name]
     if not isinstance(written, dict | None):
         faults.add(
-            f"found {found(written)} in {kind.name!r}.", *path, hint=f"Write {kind.example()}"
+            f"found {quote_value(written)} in {kind.name!r}.", *path, hint=f"Write {kind.example()}"
         )
         return None
     before = len(faults)
@@ -83,7 +83,7 @@ def _kind(entry: object, at: int, faults: Faults) -> CheckKind | None:
         )
     else:
         faults.add(
-            f"found {found(entry)} in 'checks'.",
+            f"found {quote_value(entry)} in 'checks'.",
             *path,
             hint="Write e.g. k-anonymity: {release: april, k: 4}",
         )
@@ -143,7 +143,7 @@ def _releases(
     return names
 
 
-def _read_list(value: object, parameter: Parameter) -> tuple[Any, ...]:
+def _read_list(value: object, parameter: CheckKey) -> tuple[Any, ...]:
     """Values, of any type: 1 and "1" differ."""
     written = value if isinstance(value, list) else [value]
     if any(one is None or isinstance(one, list | dict) for one in written):
@@ -151,12 +151,12 @@ def _read_list(value: object, parameter: Parameter) -> tuple[Any, ...]:
     return tuple(written)
 
 
-def _read_names(value: object, parameter: Parameter) -> tuple[str, ...]:
+def _read_names(value: object, parameter: CheckKey) -> tuple[str, ...]:
     instead = f"a list of names, e.g. {parameter.example}"
     return tuple(values.text(name, instead) for name in values.listed(value, instead))
 
 
-def _read_groups(value: object, parameter: Parameter) -> tuple[tuple[str, ...], ...]:
+def _read_groups(value: object, parameter: CheckKey) -> tuple[tuple[str, ...], ...]:
     """Clients who share what they get: a list of lists, each of two or more."""
     instead = f"a list of groups of clients, e.g. {parameter.example}"
     groups = values.items(value, instead)
@@ -166,7 +166,7 @@ def _read_groups(value: object, parameter: Parameter) -> tuple[tuple[str, ...], 
     return tuple(tuple(values.text(name, instead) for name in group) for group in groups)
 
 
-READ: dict[Kind, Callable[[object, Parameter], Any]] = {
+READ: dict[Kind, Callable[[object, CheckKey], Any]] = {
     "integer": lambda value, one: values.whole(value, f"a whole number, e.g. {one.example}"),
     "number": lambda value, one: values.number(value),
     "epsilon": lambda value, one: values.epsilon(value),

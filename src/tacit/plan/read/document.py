@@ -35,7 +35,7 @@ GET_A_PLAN = (
 )
 
 
-class Written(Protocol):
+class PlanSource(Protocol):
     """Where a plan stands: in a file, or in the arguments of a Python function."""
 
     @property
@@ -115,7 +115,7 @@ class Faults:
            ^
     """
 
-    def __init__(self, document: Written) -> None:
+    def __init__(self, document: PlanSource) -> None:
         self.document = document
         self.found: list[TacitError] = []
 

@@ -14,7 +14,7 @@ from tacit.errors import did_you_mean
 from tacit.families.catalog import RELEASE_KEYS
 from tacit.plan.read import values
 from tacit.plan.read.document import Faults, KeyPath
-from tacit.plan.read.values import UnfitError, found
+from tacit.plan.read.values import UnfitError, quote_value
 
 
 def _be(read: Callable[..., Any], *words: Any) -> BeforeValidator:
@@ -266,7 +266,7 @@ class PlanKeys(Keys):
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class FileKeys:
     """What could be read of a file, and the paths of the pieces that could not."""
 
     keys: PlanKeys
@@ -281,7 +281,7 @@ class Read:
         return (section,) not in self.broken
 
 
-def read_keys(data: dict[Any, Any], faults: Faults) -> Read:
+def read_keys(data: dict[Any, Any], faults: Faults) -> FileKeys:
     """Read the file's keys; note what is wrong and read on without the pieces at fault.
 
     A piece is a table, a release, a secret or a role; elsewhere a whole key of the file.
@@ -291,13 +291,13 @@ def read_keys(data: dict[Any, Any], faults: Faults) -> Read:
     data = {key: value for key, value in data.items() if value is not None or key not in sections}
     broken: set[KeyPath] = set()
     try:
-        return Read(PlanKeys.model_validate(data), frozenset())
+        return FileKeys(PlanKeys.model_validate(data), frozenset())
     except ValidationError as error:
         for one in error.errors(include_url=False):
             path: KeyPath = tuple(one["loc"])
             _note(one["type"], path, one["input"], one.get("ctx", {}), faults)
             broken.add(path[:2] if path[0] in NAMED and len(path) > 1 else path[:1])
-    return Read(
+    return FileKeys(
         PlanKeys.model_validate({**_without(data, broken), "version": 1}), frozenset(broken)
     )
 
@@ -311,7 +311,7 @@ def _with_text_keys(value: Any, path: KeyPath, faults: Faults) -> Any:
         return value
     for key in value:
         if not isinstance(key, str):
-            words = f"{found(key)} is a key where a name belongs."
+            words = f"{quote_value(key)} is a key where a name belongs."
             faults.add(words, *path, key, hint="Write it in quotes.", key=True)
     return {
         key: _with_text_keys(one, (*path, key), faults)

@@ -14,11 +14,11 @@ from tacit.model.schema import Table
 from tacit.model.verdict import Waiver
 from tacit.plan.plan import Check, Plan, Role
 from tacit.plan.read.checks import read_check
-from tacit.plan.read.document import Faults, Written, read_document
-from tacit.plan.read.keys import PlanKeys, Read, read_keys
+from tacit.plan.read.document import Faults, PlanSource, read_document
+from tacit.plan.read.keys import FileKeys, PlanKeys, read_keys
 from tacit.plan.read.policies import INCLUDE, included, is_include, prefix_of
 from tacit.plan.read.references import LEDGER, References, check_names, check_waivers
-from tacit.plan.read.releases import Section, read_query, read_release, releases_from
+from tacit.plan.read.releases import PlanSection, read_query, read_release, releases_from
 from tacit.plan.read.snapshots import with_snapshots
 from tacit.plan.read.tables import read_table
 from tacit.plan.read.values import PASSWORD
@@ -40,7 +40,7 @@ def load_plan(path: str | Path = "tacit.yaml", *, need_checks: bool = False) -> 
     return read_plan(read_document(path), Path(path).parent, need_checks=need_checks)
 
 
-def read_plan(document: Written, folder: Path, *, need_checks: bool = False) -> Plan:
+def read_plan(document: PlanSource, folder: Path, *, need_checks: bool = False) -> Plan:
     """A plan from its document, wherever that came from; paths in it are relative to the folder."""
     faults = Faults(document)
     read = read_keys(document.values(faults), faults)
@@ -99,14 +99,14 @@ def read_plan(document: Written, folder: Path, *, need_checks: bool = False) -> 
     )
 
 
-def _section(what: str, read: Read, entries: dict[str, T | None]) -> Section[T]:
+def _section(what: str, read: FileKeys, entries: dict[str, T | None]) -> PlanSection[T]:
     section = f"{what}s"
-    return Section(
+    return PlanSection(
         what, {**dict.fromkeys(read.broken_names(section)), **entries}, read.is_whole(section)
     )
 
 
-def _read_secrets(read: Read, folder: Path, faults: Faults) -> Section[str]:
+def _read_secrets(read: FileKeys, folder: Path, faults: Faults) -> PlanSection[str]:
     secrets: dict[str, str | None] = {
         name: read_query(query, folder, faults, "secrets", name)[0]
         for name, query in read.keys.secrets.items()
@@ -115,8 +115,8 @@ def _read_secrets(read: Read, folder: Path, faults: Faults) -> Section[str]:
 
 
 def _read_releases(
-    read: Read, tables: Section[Table], folder: Path, faults: Faults
-) -> Section[Release]:
+    read: FileKeys, tables: PlanSection[Table], folder: Path, faults: Faults
+) -> PlanSection[Release]:
     """Those under `releases` and those from files."""
     releases: dict[str, Release | None] = {
         name: read_release(name, one, tables, folder, faults)
@@ -126,12 +126,12 @@ def _read_releases(
         hint = "Choose another name."
         message = f"{LEDGER!r} stands for all that the ledger holds."
         faults.add(message, "releases", LEDGER, hint=hint, key=True)
-    section: Section[Release] = _section("release", read, releases)
+    section: PlanSection[Release] = _section("release", read, releases)
     before = len(faults)
     for view in releases_from(read.keys.releases_from, folder, section.entries, faults):
         releases[view.name] = view
     found_all = len(faults) == before and read.is_whole("releases-from")
-    return Section("release", {**section.entries, **releases}, section.is_whole and found_all)
+    return PlanSection("release", {**section.entries, **releases}, section.is_whole and found_all)
 
 
 def _read_checks(keys: PlanKeys, folder: Path, faults: Faults) -> Iterable[Check]:
@@ -155,7 +155,7 @@ def _check_references(references: References, keys: PlanKeys, checks: Iterable[C
     references.roles(keys.roles)
 
 
-def _asks_nothing(document: Written, releases: Section[Release]) -> PlanError:
+def _asks_nothing(document: PlanSource, releases: PlanSection[Release]) -> PlanError:
     """A plan without checks, with one that it could have."""
     name = next(iter(releases.entries), "april")
     asks = (

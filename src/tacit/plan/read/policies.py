@@ -22,7 +22,7 @@ CLAUSE_KEYS = ("clause", "by", "how")
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class PolicyClause:
     """A clause of a document, the check that covers it, and how."""
 
     clause: str
@@ -31,7 +31,7 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class PolicyPack:
     """A pack. `seen` says what of the source its author could read; `checks` are entries of a
     plan without their release.
     """
@@ -41,7 +41,7 @@ class Policy:
     source: str
     seen: str
     checks: tuple[Any, ...]
-    covers: tuple[Clause, ...]
+    covers: tuple[PolicyClause, ...]
     not_covered: tuple[str, ...]
     document: Document
 
@@ -75,7 +75,7 @@ def built_in() -> list[str]:
     return sorted(name.removesuffix(".yaml") for name in found if name.endswith(".yaml"))
 
 
-def load_policy(word: str, folder: Path = Path()) -> Policy:
+def load_policy(word: str, folder: Path = Path()) -> PolicyPack:
     """A pack by its name, or from a file that is relative to a folder.
 
     >>> load_policy("us-cms-11").checks
@@ -92,7 +92,7 @@ def load_policy(word: str, folder: Path = Path()) -> Policy:
     return read_policy(word, parse(text, f"{word}.yaml"))
 
 
-def read_policy(name: str, document: Document) -> Policy:
+def read_policy(name: str, document: Document) -> PolicyPack:
     """A pack from its file; what is wrong with it is raised together, each with its place."""
     faults = Faults(document)
     found = document.values(faults)
@@ -124,7 +124,7 @@ def read_policy(name: str, document: Document) -> Policy:
     if not checks:
         faults.add("the policy asks nothing.", "checks", hint="Write a list of checks.")
     faults.raise_all()
-    return Policy(
+    return PolicyPack(
         name,
         texts["title"] or "",
         texts["source"] or "",
@@ -164,7 +164,7 @@ def _refuse(entry: Mapping[str, Any], at: int, faults: Faults) -> None:
         faults.take(error.at(faults.document.mark("checks", at, kind, first)))
 
 
-def _clauses(written: object, names: list[str | None], faults: Faults) -> Iterator[Clause]:
+def _clauses(written: object, names: list[str | None], faults: Faults) -> Iterator[PolicyClause]:
     """What a pack covers; every clause names one of its checks."""
     hint = "Write a list of {clause: ..., by: NAME OF A CHECK, how: ...}."
     for at, one in enumerate(written if isinstance(written, list) else [written]):
@@ -176,7 +176,7 @@ def _clauses(written: object, names: list[str | None], faults: Faults) -> Iterat
             message = f"no check of the policy is named {one['by']!r}."
             faults.add(message, "covers", at, "by", hint=near)
         else:
-            yield Clause(one["clause"], one["by"], one["how"])
+            yield PolicyClause(one["clause"], one["by"], one["how"])
 
 
 def is_include(entry: object) -> bool:
@@ -197,7 +197,9 @@ def included(entry: Mapping[str, Any], at: int, folder: Path, faults: Faults) ->
     """The checks of the policy that an entry includes, each named after the policy."""
     path, keys = ("checks", at, INCLUDE), entry[INCLUDE]
     if not isinstance(keys, dict):
-        faults.add(f"found {values.found(keys)} in {INCLUDE!r}.", *path, hint=f"Write {EXAMPLE}")
+        faults.add(
+            f"found {values.quote_value(keys)} in {INCLUDE!r}.", *path, hint=f"Write {EXAMPLE}"
+        )
         return []
     before = len(faults)
     for key in keys:
@@ -224,7 +226,7 @@ def included(entry: Mapping[str, Any], at: int, folder: Path, faults: Faults) ->
 
 
 def _checks(
-    policy: Policy, prefix: str, released: Mapping[str, Any], path: Any, faults: Faults
+    policy: PolicyPack, prefix: str, released: Mapping[str, Any], path: Any, faults: Faults
 ) -> Iterator[Check]:
     own = Faults(policy.document)
     for number, entry in enumerate(policy.checks):

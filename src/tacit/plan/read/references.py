@@ -12,7 +12,7 @@ from tacit.model.schema import Table
 from tacit.plan.plan import Check
 from tacit.plan.read.document import Faults, KeyPath
 from tacit.plan.read.keys import RoleKeys
-from tacit.plan.read.releases import Section
+from tacit.plan.read.releases import PlanSection
 from tacit.plan.read.values import either, repeated
 
 LEDGER = "ledger"  # stands for every release that the ledger holds
@@ -22,9 +22,9 @@ LEDGER = "ledger"  # stands for every release that the ledger holds
 class References:
     """What a plan's names can stand for, and where to note those that stand for nothing."""
 
-    tables: Section[Table]
-    secrets: Section[str]
-    releases: Section[Release]
+    tables: PlanSection[Table]
+    secrets: PlanSection[str]
+    releases: PlanSection[Release]
     faults: Faults
 
     def check(self, check: Check) -> None:

@@ -38,7 +38,7 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Section(Generic[T]):
+class PlanSection(Generic[T]):
     """The names of a section with what they stand for;
     None for what is there but could not be read.
 
@@ -47,7 +47,7 @@ class Section(Generic[T]):
 
     >>> from tacit.plan.read.document import parse
     >>> faults = Faults(parse("release: aprl"))
-    >>> Section("release", {"april": 1}).get("aprl", faults, "release")
+    >>> PlanSection("release", {"april": 1}).get("aprl", faults, "release")
     >>> faults.found[0].message, faults.found[0].hint
     ("there is no release 'aprl'.", "Did you mean 'april'?")
     """
@@ -69,13 +69,15 @@ class Section(Generic[T]):
 
 
 def read_release(
-    name: str, keys: ReleaseKeys, tables: Section[Table], folder: Path, faults: Faults
+    name: str, keys: ReleaseKeys, tables: PlanSection[Table], folder: Path, faults: Faults
 ) -> Release | None:
     """The release of that name, or None where something is wrong with it.
 
     >>> from tacit.plan.read.document import parse
     >>> keys = ReleaseKeys.model_validate({"query": "V(r) :- RS(r, s)", "to": "authors"})
-    >>> read_release("who", keys, Section("table", {}), Path("."), Faults(parse("releases: {}")))
+    >>> read_release(
+    ...     "who", keys, PlanSection("table", {}), Path("."), Faults(parse("releases: {}"))
+    ... )
     View(name='who', query='V(r) :- RS(r, s)', query_file=None, answer=None, to=('authors',))
     """
     before = len(faults)
@@ -84,7 +86,7 @@ def read_release(
 
 
 def _read(
-    name: str, keys: ReleaseKeys, tables: Section[Table], folder: Path, faults: Faults
+    name: str, keys: ReleaseKeys, tables: PlanSection[Table], folder: Path, faults: Faults
 ) -> Release | None:
     path = ("releases", name)
     if keys.registered:

@@ -14,7 +14,7 @@ from tacit.plan.read import values
 from tacit.plan.read.document import Faults, KeyPath
 from tacit.plan.read.hierarchies import read_hierarchy
 from tacit.plan.read.keys import TableKeys
-from tacit.plan.read.values import UnfitError, found, repeated
+from tacit.plan.read.values import UnfitError, quote_value, repeated
 
 TYPES: tuple[str, ...] = get_args(ColumnType)
 DECIMAL = re.compile(r"decimal\((\d{1,2})(?:, ?(\d{1,2}))?\)")
@@ -199,7 +199,7 @@ class _Table:
         )
         for at, value in repeated(typed):
             self.faults.add(
-                f"{found(value)} stands twice in the domain.", *path, at, hint="Remove one."
+                f"{quote_value(value)} stands twice in the domain.", *path, at, hint="Remove one."
             )
         return typed
 

@@ -18,12 +18,12 @@ LOADER: Any = getattr(
 )  # libyaml's, where PyYAML has it, gives the same places ten times faster
 
 Trail = list[
-    tuple["Node | None", "Node"]
+    tuple["TextNode | None", "TextNode"]
 ]  # keys (None in a list) and values, from the whole text to where a path leads
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class TextNode:
     """A piece of the text with the places where it begins and ends;
     a block ends with its last value.
 
@@ -50,7 +50,7 @@ class Node:
 
 
 @lru_cache(maxsize=32)  # one wish asks for the same text again and again
-def read(text: str) -> Node:
+def read(text: str) -> TextNode:
     """The tree of a text; the PlanError that says where it is no YAML."""
     try:
         events: Iterator[Any] = iter(yaml.parse(text, Loader=LOADER))
@@ -63,18 +63,18 @@ def read(text: str) -> Node:
     raise by_hand()
 
 
-def node_of(text: str, event: Any, events: Iterator[Any], depth: int) -> Node:
+def node_of(text: str, event: Any, events: Iterator[Any], depth: int) -> TextNode:
     """The node that begins with an event."""
     if depth > DEEPEST:
         raise ValueError(TOO_DEEP)
     start, end = event.start_mark.index, event.end_mark.index
     if isinstance(event, yaml.AliasEvent):
-        return Node("alias", start, end, event.anchor)
+        return TextNode("alias", start, end, event.anchor)
     if isinstance(event, yaml.ScalarEvent):
         if event.style in ("|", ">"):
             end = max(start, len(text[:end].rstrip()))
-        return Node("scalar", start, end, event.value)
-    children: list[Node] = []
+        return TextNode("scalar", start, end, event.value)
+    children: list[TextNode] = []
     for one in events:
         if isinstance(one, yaml.SequenceEndEvent | yaml.MappingEndEvent):
             end = one.end_mark.index  # type: ignore[union-attr]
@@ -84,12 +84,12 @@ def node_of(text: str, event: Any, events: Iterator[Any], depth: int) -> Node:
     has_brackets = event.flow_style and text[start] in "[{&!"
     end = end if has_brackets or not children else children[-1].end
     if isinstance(event, yaml.SequenceStartEvent):
-        return Node("list", start, end, tuple(children), bool(event.flow_style))
+        return TextNode("list", start, end, tuple(children), bool(event.flow_style))
     pairs = tuple(zip(children[::2], children[1::2], strict=True))
-    return Node("mapping", start, end, pairs, bool(event.flow_style))
+    return TextNode("mapping", start, end, pairs, bool(event.flow_style))
 
 
-def child(node: Node, step: str | int) -> tuple[Node | None, Node] | None:
+def child(node: TextNode, step: str | int) -> tuple[TextNode | None, TextNode] | None:
     """The key (None in a list) and the value that a step leads to."""
     if node.kind == "list" and isinstance(step, int):
         return (None, node.value[step]) if step < len(node.value) else None
@@ -101,7 +101,7 @@ def child(node: Node, step: str | int) -> tuple[Node | None, Node] | None:
     return None
 
 
-def trail(root: Node, path: KeyPath) -> Trail:
+def trail(root: TextNode, path: KeyPath) -> Trail:
     """The keys and values along a path, as far as it leads; the first is the whole text."""
     found: Trail = [(None, root)]
     for step in path:
@@ -112,7 +112,7 @@ def trail(root: Node, path: KeyPath) -> Trail:
     return found
 
 
-def find(root: Node, path: KeyPath) -> Node | None:
+def find(root: TextNode, path: KeyPath) -> TextNode | None:
     """What stands at a path.
 
     >>> find(read("a: {b: [1, 2]}"), ("a", "b", 1)).value
@@ -135,7 +135,7 @@ def path_at(text: str, line: int, column: int) -> KeyPath:
     starts = [0, *(end.end() for end in LINE_END.finditer(text))]
     at = starts[min(line, len(starts)) - 1] + column - 1
     path: list[str | int] = []
-    node: Node | None = read(text)
+    node: TextNode | None = read(text)
     while node is not None:
         inside = next(
             ((step, one) for step, start, end, one in parts(node) if start <= at < end), None
@@ -146,7 +146,7 @@ def path_at(text: str, line: int, column: int) -> KeyPath:
     return tuple(path)
 
 
-def parts(node: Node) -> Iterator[tuple[str | int, int, int, Node]]:
+def parts(node: TextNode) -> Iterator[tuple[str | int, int, int, TextNode]]:
     """The parts of a list or mapping: the step that leads there, where it begins with its key
     and where it ends, and what it is.
     """

@@ -40,7 +40,7 @@ class UnfitError(ValueError):
     """
 
     def __init__(self, value: object, instead: str, *, near: str = "") -> None:
-        self.found = found(value)
+        self.found = quote_value(value)
         self.instead = instead
         self.hint = " ".join(part for part in (near, f"Write {instead}.") if part)
         super().__init__(f"found {self.found}")
@@ -60,10 +60,10 @@ def redact(text: str) -> str:
     )
 
 
-def found(value: object) -> str:
+def quote_value(value: object) -> str:
     """A value as an error message names it.
 
-    >>> [found(value) for value in ("x", 3, Decimal("0.5"), None, True, [1], {})]
+    >>> [quote_value(value) for value in ("x", 3, Decimal("0.5"), None, True, [1], {})]
     ["'x'", 'the number 3', 'the number 0.5', 'nothing', 'true', 'a list', 'a mapping']
     """
     if isinstance(value, str):

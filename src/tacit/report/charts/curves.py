@@ -17,7 +17,7 @@ from tacit.families.synthetic.utility.flow_utility import Band, FlowUtility
 from tacit.families.words import plural
 from tacit.model.numbers import percent, plain
 from tacit.model.verdict import Verdict
-from tacit.report.charts.portrait import (
+from tacit.report.charts.portrait_chart import (
     EXPOSED,
     FAINT,
     INK,
@@ -63,7 +63,7 @@ def privacy_curve(
         f"{exceptions}. Further left is the stronger promise."
     )
     return Chart(
-        title, note, picture(curve_spec(drawn, epsilon, float(delta)), title, curve_told(drawn))
+        title, note, picture(curve_spec(drawn, epsilon, float(delta)), title, describe_curve(drawn))
     )
 
 
@@ -182,7 +182,7 @@ def curve_spec(drawn: Sequence[Point], epsilon: float, delta: float) -> dict[str
     }
 
 
-def curve_told(drawn: Sequence[Point]) -> str:
+def describe_curve(drawn: Sequence[Point]) -> str:
     """Some points of the line in words."""
     some = drawn[:: max(1, len(drawn) // 6)]
     return "; ".join(f"delta {delta_text(most)} at epsilon {at:.3g}" for at, most in some)
@@ -262,7 +262,7 @@ def scatter(utility: FlowUtility, group: str, *, short: bool = False) -> Chart |
         }
         for one in some.tolist()
     ]
-    return Chart(title, note, picture(scatter_spec(rows), title, bands_told(utility.bands)))
+    return Chart(title, note, picture(scatter_spec(rows), title, describe_bands(utility.bands)))
 
 
 def spread(known: Any, people: Any) -> Any:
@@ -437,7 +437,7 @@ def error_spec(rows: Sequence[dict[str, Any]], height: int) -> dict[str, Any]:
     }
 
 
-def bands_told(bands: Sequence[Band]) -> str:
+def describe_bands(bands: Sequence[Band]) -> str:
     """Errors by size of group in words."""
     return "; ".join(
         f"{band.label} people: off by {band.error:.2g} miles"

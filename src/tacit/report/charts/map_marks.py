@@ -13,7 +13,7 @@ from tacit.families.synthetic.utility.flows import Floats, Integers
 from tacit.report.charts.geojson import Areas, Ring
 from tacit.report.charts.map_outlines import fitted
 from tacit.report.charts.map_plane import HEXAGON, MOST_HEIGHT, WIDTH, Plane
-from tacit.report.charts.portrait import (
+from tacit.report.charts.portrait_chart import (
     MUTED,
     SHELTERED,
     halo,
@@ -79,7 +79,7 @@ class Filled:
             at(words, small("left"), text={"field": "label"}),
         ]
 
-    def told(self, side: int) -> str:
+    def describe(self, side: int) -> str:
         """In words."""
         return f"in {self.occupied[side]:,} {self.what}s"
 
@@ -140,7 +140,7 @@ class Dots:
         mark = {"type": "point", "filled": True, "opacity": 0.75, "color": SHELTERED}
         return [at(rows, mark, size=raw("size")), at(words, small("left"), text={"field": "label"})]
 
-    def told(self, side: int) -> str:
+    def describe(self, side: int) -> str:
         """In words."""
         return f"in {int((self.counts[side] > 0).sum()):,} places"
 

@@ -30,7 +30,7 @@ from tacit.report.charts.map_marks import (
 )
 from tacit.report.charts.map_outlines import corners_of
 from tacit.report.charts.map_plane import WIDTH, Plane, unrolled
-from tacit.report.charts.portrait import EXPOSED, MUTED, frame, picture
+from tacit.report.charts.portrait_chart import EXPOSED, MUTED, frame, picture
 
 LEGEND = 62
 DOTS = 400  # from so many places on they are drawn as hexagons
@@ -49,7 +49,7 @@ class Map:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class MapScene:
     """What is to be drawn: people by value for each side, and where the group itself is."""
 
     title: str
@@ -92,11 +92,11 @@ def centred(positions: Positions | None, areas: Areas, values: Sequence[Any]) ->
 
 def scenes(
     synthetic: Flows, positions: Positions, true: Flows | None, group: str, groups: int
-) -> Iterator[Scene]:
+) -> Iterator[MapScene]:
     """Everybody, then the largest groups by how many synthetic people they have."""
     sides = [("true", true)] if true is not None else []
     named = [*sides, ("synthetic", synthetic)]
-    yield Scene(
+    yield MapScene(
         f"Everybody: {people_text(synthetic.people)}",
         tuple((name, flows.totals) for name, flows in named),
     )
@@ -108,7 +108,7 @@ def scenes(
             f"{group[:1].upper()}{group[1:]} {synthetic.groups[place]}: "
             f"{people_text(int(sizes[place]))}"
         )
-        yield Scene(
+        yield MapScene(
             title,
             tuple((name, flows.only(place)) for name, flows in named),
             place_of(positions, place),
@@ -124,7 +124,7 @@ def place_of(positions: Positions, group: int) -> tuple[float, float] | None:
 
 
 def draw(
-    scene: Scene, values: Sequence[Any], positions: Positions, areas: Areas | None
+    scene: MapScene, values: Sequence[Any], positions: Positions, areas: Areas | None
 ) -> Map | None:
     """One scene; None where no place of it is known."""
     longitude = unrolled(positions.longitude)
@@ -163,7 +163,7 @@ def draw(
             [*marks.legend(plane.height), *scale_bar(plane), *star(here, plane, legend=True)],
             star(here, plane),
         )
-        told = f"{people_text(int(count.sum()))}, {marks.told(side)}"
+        told = f"{people_text(int(count.sum()))}, {marks.describe(side)}"
         panels.append((name, picture(spec, f"{scene.title}, {name}", told)))
     return Map(scene.title, note_of(marks, scene, placed, inside), tuple(panels))
 
@@ -175,7 +175,7 @@ def window_weights(counts: Sequence[Integers]) -> Integers:
     return counts[0] if counts[0].sum() else counts[-1]
 
 
-def note_of(marks: Marks, scene: Scene, placed: Integers, inside: Any) -> str:
+def note_of(marks: Marks, scene: MapScene, placed: Integers, inside: Any) -> str:
     """How to read the map, and who is not on it."""
     parts = [marks.note]
     for name, count in scene.sides:

@@ -19,9 +19,9 @@ from tacit.families.queries.logic.attribute_independent import (
 )
 from tacit.families.queries.query import Atom, Conjunctive, Constant, Query, Relations
 from tacit.families.queries.question import QueryQuestion
-from tacit.families.queries.understanding import Reading
+from tacit.families.queries.understanding import QueryUnderstanding
 from tacit.families.words import plural
-from tacit.report.charts.portrait import (
+from tacit.report.charts.portrait_chart import (
     EXPOSED,
     FONT,
     INK,
@@ -39,8 +39,8 @@ from tacit.report.charts.query_layout import (
     MOST_COLUMNS,
     PAD,
     Box,
+    GraphLayout,
     Join,
-    Layout,
     layout,
     more_columns,
 )
@@ -60,7 +60,7 @@ HOW = (
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class QueryDrawing:
     """A query that is to be drawn: its parts over some relations, whether it is the query
     itself, and the marks of its subgoals.
     """
@@ -109,7 +109,9 @@ def graphs(question: QueryQuestion, facts: Mapping[str, Any], model: str = "") -
     return tuple(chart(one, how=not number) for number, one in enumerate(found))
 
 
-def drawn(role: str, reading: Reading, relations: Relations, model: str = "") -> Drawn:
+def drawn(
+    role: str, reading: QueryUnderstanding, relations: Relations, model: str = ""
+) -> QueryDrawing:
     """A query as it was judged: itself or its supports;
     over one relation for each attribute where these are independent.
     """
@@ -123,12 +125,12 @@ def drawn(role: str, reading: Reading, relations: Relations, model: str = "") ->
     parts = [part for query in queries for part in query.parts]
     # What a support would show is not what the query shows.
     shown = parts if reading.is_exact else [replace(part, head=()) for part in parts]
-    return Drawn(role, reading.name, tuple(shown), relations, reading.is_exact)
+    return QueryDrawing(role, reading.name, tuple(shown), relations, reading.is_exact)
 
 
 def with_marks(
-    query: Drawn, facts: Mapping[str, Any], row: str, instance: str, pairs: Sequence[str]
-) -> Drawn:
+    query: QueryDrawing, facts: Mapping[str, Any], row: str, instance: str, pairs: Sequence[str]
+) -> QueryDrawing:
     """A query with the subgoals marked that the evidence is about."""
     if row in facts:
         marks = critical(query.parts, query.relations, facts[row], facts.get(instance, ()))
@@ -137,13 +139,13 @@ def with_marks(
     return replace(query, marks=marks)
 
 
-def chart(query: Drawn, *, how: bool = True) -> Chart:
+def chart(query: QueryDrawing, *, how: bool = True) -> Chart:
     """A query as a picture, with what it shows in words; `how`: also how to read such a picture."""
     kept = kept_subgoals(query)
     return Chart(title(query), note(query, sum(map(len, kept)), how=how), svg(query, kept))
 
 
-def title(query: Drawn) -> str:
+def title(query: QueryDrawing) -> str:
     """What the picture shows, in a sentence."""
     many = sum(len(part.atoms) for part in query.parts)
     who = f"{query.role} {query.name}"
@@ -160,7 +162,7 @@ def title(query: Drawn) -> str:
     return f"{who}: {plural('box', many)}" if many else f"{who}: it depends on no table"
 
 
-def note(query: Drawn, shown: int, *, how: bool = True) -> str:
+def note(query: QueryDrawing, shown: int, *, how: bool = True) -> str:
     """How to read the picture, and what is not in it."""
     many = sum(len(part.atoms) for part in query.parts)
     said = [HOW] if how else []
@@ -183,7 +185,7 @@ def note(query: Drawn, shown: int, *, how: bool = True) -> str:
     return " ".join(said)
 
 
-def kept_subgoals(query: Drawn) -> list[list[int]]:
+def kept_subgoals(query: QueryDrawing) -> list[list[int]]:
     """The subgoals that are drawn, part by part:
     all, or of many the marked ones and those that hang together with them.
     """
@@ -199,7 +201,7 @@ def kept_subgoals(query: Drawn) -> list[list[int]]:
     ]
 
 
-def nearest(query: Drawn, every: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def nearest(query: QueryDrawing, every: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Subgoals in the order in which joins lead to them from the marked ones, or from the first."""
     order = [one for one in every if one in dict(query.marks)] or list(every[:1])
     for number, place in order:
@@ -217,7 +219,7 @@ def nearest(query: Drawn, every: Sequence[tuple[int, int]]) -> list[tuple[int, i
 # -- the picture -----------------------------------------------------------------------------------
 
 
-def svg(query: Drawn, kept: Sequence[Sequence[int]]) -> str:
+def svg(query: QueryDrawing, kept: Sequence[Sequence[int]]) -> str:
     """The picture, parts one below the other."""
     pieces: list[str] = []
     top, width = 2, 0
@@ -245,7 +247,7 @@ def svg(query: Drawn, kept: Sequence[Sequence[int]]) -> str:
         pieces.append(text(LEFT, top + ROW // 2, "no table", "muted"))
         top, width = top + ROW, LETTER * len("no table")
     wide, high = width + LEFT + EDGE, top + 4
-    label = escape(f"{title(query)}. {told(query, kept)}")
+    label = escape(f"{title(query)}. {describe_graph(query, kept)}")
     root = (
         f'<svg role="img" class="query-graph" width="{wide}" height="{high}" viewBox="0 0 '
         f'{wide} {high}" style="min-width: {wide * 7 // 10}px; max-width: {wide}px" '
@@ -257,7 +259,7 @@ def svg(query: Drawn, kept: Sequence[Sequence[int]]) -> str:
     )
 
 
-def picture(placed: Layout, marks: Mapping[int, str], top: int) -> Iterable[str]:
+def picture(placed: GraphLayout, marks: Mapping[int, str], top: int) -> Iterable[str]:
     """Lines first, so that boxes stand upon them."""
     yield f'<g transform="translate({LEFT} {top})">'
     yield from map(line, placed.joins)
@@ -366,7 +368,7 @@ def condition_texts(part: Conjunctive) -> list[str]:
     return [*shown, *([f"and {plural('more condition', left)}"] if left else [])]
 
 
-def told(query: Drawn, kept: Sequence[Sequence[int]]) -> str:
+def describe_graph(query: QueryDrawing, kept: Sequence[Sequence[int]]) -> str:
     """The picture in words, for who does not see it."""
     found = []
     for number, (part, chosen) in enumerate(zip(query.parts, kept, strict=True)):

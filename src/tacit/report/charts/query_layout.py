@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from tacit.families.queries.query import Conjunctive, Constant, Relation, Relations, Term, Variable
-from tacit.report.charts.portrait import LETTER, shortened
+from tacit.report.charts.portrait_chart import LETTER, shortened
 
 MOST_COLUMNS = 6  # of a table that is shown whole
 MOST_LINES = 9  # of a box
@@ -84,7 +84,7 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class GraphLayout:
     """Where everything stands, from 0, 0 on."""
 
     boxes: tuple[Box, ...]
@@ -93,7 +93,9 @@ class Layout:
     height: int
 
 
-def layout(part: Conjunctive, relations: Relations, kept: Sequence[int] | None = None) -> Layout:
+def layout(
+    part: Conjunctive, relations: Relations, kept: Sequence[int] | None = None
+) -> GraphLayout:
     """The subgoals of a conjunctive query, or those of them that are kept, each with its place.
 
     >>> from tacit.families.queries.query import Atom
@@ -122,7 +124,7 @@ def layout(part: Conjunctive, relations: Relations, kept: Sequence[int] | None =
             max(one.x + one.width for one in stood) + (GUTTER if loops(layers[-1], spots) else 0),
         )
     lines = tuple(join for spot in spots.values() for join in joins(spot, placed, level))
-    return Layout(
+    return GraphLayout(
         tuple(placed[number] for number in sorted(placed)), lines, width, max(0, top - GAP)
     )
 

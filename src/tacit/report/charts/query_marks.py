@@ -10,7 +10,7 @@ from typing import Any
 from tacit.families.queries.kinds import Clash, fitted
 from tacit.families.queries.logic.comparisons import order_key
 from tacit.families.queries.query import Atom, Conjunctive, Constant, Relations, Term, Variable
-from tacit.report.queries import NEW, text_row
+from tacit.report.query_evidence import NEW, text_row
 
 MATTERS = "+"  # as the tables of the report mark the row that matters
 MOST_TRIED = 20_000  # rows put to subgoals before it is left at what each subgoal says by itself
@@ -21,7 +21,7 @@ Values = dict[Variable, Constant]
 Rows = Sequence[tuple[str, tuple[Constant, ...]]]
 
 
-class TooMany(Exception):
+class TooManyMarkings(Exception):
     """There are too many ways to try."""
 
 
@@ -60,7 +60,7 @@ def critical(
     }
     try:
         found = {spot for spot in sorted(alone) if is_met(parts[spot[0]], spot[1], matters, rows)}
-    except TooMany:
+    except TooManyMarkings:
         found = set()
     return dict.fromkeys(sorted(found or alone), MATTERS)
 
@@ -111,7 +111,7 @@ def valuations(
         return
     for relation, row in rows:
         if next(tries, None) is None:
-            raise TooMany
+            raise TooManyMarkings
         if relation == atoms[0].relation and (more := matched(atoms[0], row, values)) is not None:
             yield from valuations(atoms[1:], rows, more, tries)
 

@@ -10,11 +10,11 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.families.microdata.runs.choice import greatest_belief
-from tacit.families.microdata.runs.results import Choice, Repaired
+from tacit.families.microdata.runs.repair_results import Choice, Repaired
 from tacit.families.words import plural
 from tacit.model.numbers import percent
-from tacit.report import telling
-from tacit.report.charts.portrait import (
+from tacit.report import repair_words
+from tacit.report.charts.portrait_chart import (
     EXPOSED,
     FAINT,
     INK,
@@ -63,7 +63,7 @@ def trade_offs(found: Repaired) -> list[Chart]:
 def kinds_of(found: Repaired) -> tuple[str, ...]:
     """The risks that are drawn; of one solution alone those that the table has too."""
     if len(found.choices) > 1:
-        return telling.risks_drawn(found.choices, found.recoded.raw.base.rows)
+        return repair_words.risks_drawn(found.choices, found.recoded.raw.base.rows)
     return ("risk", "belief") if found.recoded.raw.sensitive else ("risk",)
 
 
@@ -74,7 +74,7 @@ def risk_chart(found: Repaired, kind: str) -> Chart:
     dots = dots_of(found, kind)
     chosen = next(dot for dot in dots if dot.chosen)
     what, finding = findings(found, kind, chosen.risk)
-    title = f"{cost_told(found, chosen.cost)}: {finding}"
+    title = f"{cost_text(found, chosen.cost)}: {finding}"
     note = f"{what}, against the {measure_of(found)}. {how_to_read(found)}"
     return Chart(title, note, draw(dots, measure_of(found), title, allowed=allowed_by(found, kind)))
 
@@ -124,10 +124,10 @@ def measure_of(found: Repaired) -> str:
     return str(found.utility["measure"])
 
 
-def cost_told(found: Repaired, cost: float) -> str:
+def cost_text(found: Repaired, cost: float) -> str:
     """A cost with its name."""
-    name = telling.NAMES[telling.key_of(measure_of(found))][0]
-    return f"{name[0].upper()}{name[1:]} {telling.number(cost)}"
+    name = repair_words.NAMES[repair_words.key_of(measure_of(found))][0]
+    return f"{name[0].upper()}{name[1:]} {repair_words.number(cost)}"
 
 
 def crowd(risk: Fraction) -> str:
@@ -151,16 +151,16 @@ def dots_of(found: Repaired, kind: str) -> list[Dot]:
     rows = found.recoded.raw.base.rows
 
     def risk(choice: Choice) -> Fraction:
-        return telling.risk_by(kind, choice, rows)
+        return repair_words.risk_by(kind, choice, rows)
 
     if len(found.choices) > 1:
-        listed = {place for place, _ in telling.some(found.choices, MOST_LISTED)}
+        listed = {place for place, _ in repair_words.some(found.choices, MOST_LISTED)}
         draft = found.draft
         return [
             Dot(str(place), choice.cost, risk(choice), choice.chosen, place in listed)
             for place, choice in enumerate(found.choices, 1)
         ] + ([Dot("draft", draft.cost, risk(draft), is_draft=True)] if draft else [])
-    key = telling.key_of(measure_of(found))
+    key = repair_words.key_of(measure_of(found))
     question, table = found.recoded.question(), found.recoded.raw
     sides = ((table, "before", "the table as it is"), (question, "after", "the release"))
     return [
@@ -194,7 +194,7 @@ def draw(
     width = WIDTH - LEFT - RIGHT
     across = domain([dot.cost for dot in dots], most=1.0 if measure == "loss" else None)
     scaled = [dot.risk for dot in dots if not dot.is_draft] + ([allowed[0]] if allowed else [])
-    said = told(dots, measure)
+    said = describe_dots(dots, measure)
     dots = [at_the_end(dot, scaled) for dot in dots]
     up = (0.0, 1.12 * float(max([*scaled, *(dot.risk for dot in dots)])) or 1.0)
     x = axis("cost", across, f"{measure} →  less is kept", ".3~s" if across[1] >= 1000 else ".6~g")
@@ -241,7 +241,7 @@ def draw(
 
 def at_the_end(dot: Dot, others: Sequence[Fraction]) -> Dot:
     """A draft that would press the others together stands above them, and says where it belongs."""
-    if not dot.is_draft or not telling.is_far(dot.risk, others):
+    if not dot.is_draft or not repair_words.is_far(dot.risk, others):
         return dot
     return replace(dot, risk=max(others) * ABOVE, label=f"{dot.label}: {percent(dot.risk)} ↑")
 
@@ -354,19 +354,19 @@ def axis(field: str, ends: tuple[float, float], title: str, form: str) -> dict[s
     }
 
 
-def told(dots: Sequence[Dot], measure: str) -> str:
+def describe_dots(dots: Sequence[Dot], measure: str) -> str:
     """The dots in words, for whoever cannot see them."""
     parts = [
         (
             f"{dot.label}{' (written)' if dot.chosen else ''}: {measure} "
-            f"{telling.number(dot.cost)}, {percent(dot.risk)}"
+            f"{repair_words.number(dot.cost)}, {percent(dot.risk)}"
         )
         for dot in dots[:TOLD]
     ]
     return "; ".join(parts) + (f"; and {len(dots) - TOLD} more" if len(dots) > TOLD else "")
 
 
-def loss_chart(columns: Sequence[telling.Column]) -> Chart:
+def loss_chart(columns: Sequence[repair_words.RecodedColumn]) -> Chart:
     """How much detail of each column is gone."""
     worst = max(columns, key=lambda one: one.loss)
     kept = sum(not one.loss for one in columns)
@@ -386,7 +386,7 @@ def loss_chart(columns: Sequence[telling.Column]) -> Chart:
     return Chart(title, note, share_chart(rows, title))
 
 
-def moved_chart(columns: Sequence[telling.Column]) -> Chart:
+def moved_chart(columns: Sequence[repair_words.RecodedColumn]) -> Chart:
     """How far the distribution of each column moved."""
     worst = max(columns, key=lambda one: one.moved)
     title = (

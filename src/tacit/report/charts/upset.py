@@ -10,7 +10,7 @@ from typing import Any
 
 from tacit.families.overlaps.memberships import Combination, Memberships
 from tacit.families.words import listed, people, spoken
-from tacit.report.charts.portrait import (
+from tacit.report.charts.portrait_chart import (
     FAINT,
     INK,
     LETTER,
@@ -43,7 +43,7 @@ STRIPE, GREY = "#f4f6f8", "#9aa7b4"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class UpsetColumn:
     """A column of the picture: its people, the rows with a dot and with a ring;
     no rows for `REST`, what all further columns come to.
     """
@@ -68,7 +68,9 @@ def upset_chart(found: Memberships | None) -> Chart | None:
     wide = column_width(rows.combinations)
     columns = columns_of(rows.combinations, (WIDTH - left) // wide)
     spec = drawn(columns, names, sizes, left, wide)
-    return Chart(title, note_of(found, rows, columns), picture(spec, title, told(found)))
+    return Chart(
+        title, note_of(found, rows, columns), picture(spec, title, describe_combinations(found))
+    )
 
 
 def finding(found: Memberships) -> str:
@@ -119,14 +121,14 @@ def column_width(combinations: Sequence[Combination]) -> int:
     return max(LEAST_WIDE, DIGIT * longest + 2)
 
 
-def columns_of(combinations: Sequence[Combination], room: int) -> list[Column]:
+def columns_of(combinations: Sequence[Combination], room: int) -> list[UpsetColumn]:
     """The largest combinations, as many as there is room for;
     all others together are the last column.
     """
     shown = combinations if len(combinations) <= room else combinations[: max(1, room - 1)]
-    columns = [Column(one.people, one.inside, one.perhaps) for one in shown]
+    columns = [UpsetColumn(one.people, one.inside, one.perhaps) for one in shown]
     if rest := combinations[len(shown) :]:
-        columns.append(Column(sum(one.people for one in rest), label=REST))
+        columns.append(UpsetColumn(sum(one.people for one in rest), label=REST))
     return columns
 
 
@@ -155,7 +157,7 @@ def short_number(number: int) -> str:
     raise AssertionError
 
 
-def note_of(found: Memberships, rows: Memberships, columns: Sequence[Column]) -> str:
+def note_of(found: Memberships, rows: Memberships, columns: Sequence[UpsetColumn]) -> str:
     """How to read the picture, and what is not in it."""
     called = found.called
     note = (
@@ -184,7 +186,7 @@ def note_of(found: Memberships, rows: Memberships, columns: Sequence[Column]) ->
     )
 
 
-def told(found: Memberships) -> str:
+def describe_combinations(found: Memberships) -> str:
     """The picture in words, the largest combinations."""
     parts = []
     for one in found.combinations[:MOST_VIEWS]:
@@ -217,7 +219,7 @@ def told(found: Memberships) -> str:
 
 
 def drawn(
-    columns: Sequence[Column], names: Sequence[str], sizes: Sequence[str], left: int, wide: int
+    columns: Sequence[UpsetColumn], names: Sequence[str], sizes: Sequence[str], left: int, wide: int
 ) -> dict[str, Any]:
     """Bars above a grid of dots; a line joins the dots of a column."""
     width = WIDTH - left

@@ -23,7 +23,7 @@ HEADLINE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ReportFinding:
     """What one check found, and where the plan asks for it."""
 
     verdict: Verdict
@@ -43,7 +43,7 @@ class Finding:
         ...     "",
         ...     Certificate("groups"),
         ... )
-        >>> Finding(verdict, 1, 1).title
+        >>> ReportFinding(verdict, 1, 1).title
         '4-anonymity of april'
         """
         asked = f"{self.verdict.label} of {subject_text(self.verdict.subject)}"
@@ -69,11 +69,11 @@ class Findings:
     """What all checks found. `fails` are the statuses that make the command fail."""
 
     plan: str
-    found: tuple[Finding, ...]
+    found: tuple[ReportFinding, ...]
     fails: frozenset[Status]
     seconds: float = 0.0
 
-    def __iter__(self) -> Iterator[Finding]:
+    def __iter__(self) -> Iterator[ReportFinding]:
         return iter(self.found)
 
     def count(self, status: Status) -> int:
@@ -104,7 +104,7 @@ def find(
     found = []
     for check, verdict in zip(checks, verdicts, strict=True):
         mark = plan.mark(*check.path)
-        found.append(Finding(verdict, (mark and mark.line) or 1, (mark and mark.column) or 1))
+        found.append(ReportFinding(verdict, (mark and mark.line) or 1, (mark and mark.column) or 1))
     return Findings(path_from_here(plan.file), tuple(found), fails, seconds)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.report.formats.findings import Finding, Findings
+from tacit.report.formats.findings import Findings, ReportFinding
 
 COMMANDS = {"breached": "error", "undecided": "warning"}
 
@@ -13,7 +13,7 @@ def render(findings: Findings) -> str:
     return "".join(f"{line}\n" for line in [*lines, escaped(findings.headline)])
 
 
-def annotation(finding: Finding, plan: str) -> str:
+def annotation(finding: ReportFinding, plan: str) -> str:
     """A workflow command."""
     place = f"file={value(plan)},line={finding.line},col={finding.column}"
     command = "notice" if finding.verdict.waived else COMMANDS[finding.verdict.status]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from tacit.report.formats.findings import Finding, Findings
+from tacit.report.formats.findings import Findings, ReportFinding
 
 # What XML 1.0 cannot hold, not even escaped.
 FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -31,7 +31,7 @@ def render(findings: Findings) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
-def case(finding: Finding, findings: Findings) -> Element:
+def case(finding: ReportFinding, findings: Findings) -> Element:
     """A check as a test."""
     verdict = finding.verdict
     found = Element(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tacit.report.formats.findings import Finding, Findings
+from tacit.report.formats.findings import Findings, ReportFinding
 
 SIGNS = {"holds": "holds", "breached": "**breached**", "undecided": "*undecided*"}
 # What Markdown or HTML could take for markup, also when a name of the plan or the data holds it.
@@ -26,7 +26,7 @@ def render(findings: Findings) -> str:
     )
 
 
-def row(finding: Finding, plan: str) -> str:
+def row(finding: ReportFinding, plan: str) -> str:
     """A check in a row."""
     place = plain(f"{plan}:{finding.line}")
     found = SIGNS[finding.verdict.status] + (", waived" if finding.verdict.waived else "")

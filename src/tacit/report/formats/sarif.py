@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from tacit import __version__
 from tacit.model.verdict import Verdict, as_json
-from tacit.report.formats.findings import Finding, Findings
+from tacit.report.formats.findings import Findings, ReportFinding
 
 LEVELS = {"breached": "error", "undecided": "warning"}
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -39,7 +39,7 @@ def render(findings: Findings) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def rule(kind: str, results: list[Finding]) -> dict[str, Any]:
+def rule(kind: str, results: list[ReportFinding]) -> dict[str, Any]:
     """What a kind of check is about."""
     verdict = next(one.verdict for one in results if one.verdict.check == kind)
     return {
@@ -59,7 +59,7 @@ def described(verdict: Verdict) -> str:
     )
 
 
-def result(finding: Finding, rule_index: int, findings: Findings) -> dict[str, Any]:
+def result(finding: ReportFinding, rule_index: int, findings: Findings) -> dict[str, Any]:
     """A check that does not hold, at its place in the plan."""
     verdict = finding.verdict
     return {

@@ -11,7 +11,7 @@ from tacit.families.microdata.hierarchy import value_text
 from tacit.families.words import plural
 from tacit.model.numbers import plain
 from tacit.model.verdict import Witness
-from tacit.report.charts.portrait import noun
+from tacit.report.charts.portrait_chart import noun
 
 MOST_ROWS = 12  # of a table in the page
 
@@ -24,7 +24,7 @@ CERTAINTY = {
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class HtmlGrid:
     """A small table of the page; the row that is `marked` stands out."""
 
     caption: str
@@ -65,7 +65,7 @@ def shown(value: Any) -> str:
     return value_text(value)
 
 
-def grids(witness: Witness) -> list[Grid]:
+def grids(witness: Witness) -> list[HtmlGrid]:
     """The witness as small tables: for a group what the release
     shows of it, else every fact of it.
     """
@@ -75,18 +75,18 @@ def grids(witness: Witness) -> list[Grid]:
             for name, value in {**witness.facts, **witness.personal}.items()
             if value != {} and name != "left" and not name.endswith("_decimal")
         ]
-        return [Grid(f"Witness: {witness.kind}", ("fact", "value"), rows)]
+        return [HtmlGrid(f"Witness: {witness.kind}", ("fact", "value"), rows)]
     return [group_grid(witness), *counts_grid(witness)]
 
 
-def group_grid(witness: Witness) -> Grid:
+def group_grid(witness: Witness) -> HtmlGrid:
     """What the release shows of a group, and how many people are in it."""
     values = witness.personal["values"]
     row = [*map(shown, values.values()), f"{witness.facts['size']:,}"]
-    return Grid("Witness: the group", [*values, "people"], [row])
+    return HtmlGrid("Witness: the group", [*values, "people"], [row])
 
 
-def counts_grid(witness: Witness) -> list[Grid]:
+def counts_grid(witness: Witness) -> list[HtmlGrid]:
     """How many people of a group have which sensitive value."""
     counts = witness.personal.get("counts")
     if not counts:
@@ -94,4 +94,4 @@ def counts_grid(witness: Witness) -> list[Grid]:
     rows = [[shown(value), f"{number:,}"] for value, number in counts.items()]
     if len(rows) > MOST_ROWS:
         rows = [*rows[:MOST_ROWS], [f"and {plural('other value', len(rows) - MOST_ROWS)}", ""]]
-    return [Grid("Its people", (str(witness.facts.get("sensitive", "value")), "people"), rows)]
+    return [HtmlGrid("Its people", (str(witness.facts.get("sensitive", "value")), "people"), rows)]

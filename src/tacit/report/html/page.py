@@ -12,17 +12,17 @@ from tacit.families.catalog import DEFINITIONS
 from tacit.families.family import Answered, Question
 from tacit.model.verdict import Audience, Verdict
 from tacit.plan.plan import Plan
-from tacit.report.charts.portrait import Chart
-from tacit.report.html.cards import CERTAINTY, Grid
+from tacit.report.charts.portrait_chart import Chart
+from tacit.report.html.cards import CERTAINTY, HtmlGrid
 from tacit.report.html.pages import render_page, write_page
-from tacit.report.html.record import recorded
+from tacit.report.html.record_page import recorded
 from tacit.report.tellers import teller_of
-from tacit.report.terminal.answers import by_release, conclusion, heading, not_together
-from tacit.report.tested import Tested
+from tacit.report.terminal.verdict_lines import by_release, conclusion, heading, not_together
+from tacit.report.trials import Tested
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ReleaseSection:
     """One release as the page shows it.
     `graphs` has, verdict by verdict, the queries that it is about.
     """
@@ -46,7 +46,7 @@ class Sealing:
     """
 
     said: str
-    entry: Grid
+    entry: HtmlGrid
     seal: str
 
 
@@ -93,13 +93,13 @@ def render(
 
 def section(
     name: str, answered: Sequence[Answered[Question]], assessment: Assessment, audience: Audience
-) -> Section:
+) -> ReleaseSection:
     """One release: what to do with it, why, and its pictures."""
     verdicts = [one.verdict for one in answered]
     tellers = list(dict.fromkeys(teller_of(verdict.check) for verdict in verdicts))
     breached = [verdict for verdict in verdicts if verdict.status == "breached"]
     undecided = any(verdict.status == "undecided" for verdict in verdicts)
-    return Section(
+    return ReleaseSection(
         heading(name, verdicts),
         "breached" if breached else "undecided" if undecided else "holds",
         conclusion(verdicts, assessment.verdicts).plain,

@@ -14,16 +14,16 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 import tacit
-from tacit.engines.output import beside, check_file
+from tacit.engines.output import check_file, temporary_place
 from tacit.families.catalog import risks_of
 from tacit.model.numbers import percent, percent_exactly, percents
 from tacit.model.verdict import Audience, Verdict
-from tacit.report import crowds, worlds
-from tacit.report.charts.worlds import counts_chart
+from tacit.report import crowds, world_evidence
+from tacit.report.charts.world_chart import counts_chart
 from tacit.report.escaping import escaped
 from tacit.report.html.cards import CERTAINTY, CHECKED, grids
 from tacit.report.html.pdf import as_pdf
-from tacit.report.html.scoping import scoped
+from tacit.report.html.scoped_style import scoped
 from tacit.report.tellers import teller_of
 
 
@@ -50,7 +50,7 @@ def render_page(template: str, audience: Audience, **values: Any) -> str:
         "may_have": crowds.may_have,
         "advice": crowds.advice,
         "left_out": crowds.left_out,
-        "counted": worlds.counted,
+        "counted": world_evidence.counted,
         "counts_chart": counts_chart,
         "limit": percent_exactly,
         "width": lambda share: f"{float(share):.2%}",
@@ -93,5 +93,5 @@ def write_page(text: str, path: Path) -> None:
     """
     check_file(path, ())
     content = as_pdf(text) if path.suffix.lower() == ".pdf" else text.encode("utf-8")
-    with beside(path) as place:
+    with temporary_place(path) as place:
         place.write_bytes(content)

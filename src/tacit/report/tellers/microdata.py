@@ -9,10 +9,10 @@ from tacit.families.family import Answered, Question
 from tacit.families.microdata.portrait import Portrait
 from tacit.model.numbers import percent
 from tacit.model.verdict import Audience, Verdict
-from tacit.report.charts.portrait import Chart, charts, noun
-from tacit.report.html.cards import Grid, shown
-from tacit.report.queries import Rows
-from tacit.report.tellers.teller import VERDICT_WORDS, Part, Teller
+from tacit.report.charts.portrait_chart import Chart, charts, noun
+from tacit.report.html.cards import HtmlGrid, shown
+from tacit.report.query_evidence import MarkedRows
+from tacit.report.tellers.teller import VERDICT_WORDS, PagePart, Teller
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,19 +50,19 @@ class MicrodataTeller(Teller):
         self, answered: Answered[Question], console: Console, owner: bool, before: Verdict | None
     ) -> None:
         """Print the story, and of several releases what they leave the people with fewest."""
-        from tacit.report.terminal.parts import below, small_table
+        from tacit.report.terminal.text_parts import below, small_table
 
         super().show(answered, console, owner, before)
         found = left_grid(answered.verdict, PRINTED) if owner else None
         if found is not None and answered.verdict.status == "breached":
             rows = tuple(map(tuple, found.rows))
-            table = Rows(found.caption, tuple(found.head), rows, ("",) * len(rows))
+            table = MarkedRows(found.caption, tuple(found.head), rows, ("",) * len(rows))
             below(small_table(table), console, space=1)
 
-    def evidence(self, verdict: Verdict, owner: bool) -> list[Part]:
+    def evidence(self, verdict: Verdict, owner: bool) -> list[PagePart]:
         """What several releases leave people, each alone and together."""
         found = left_grid(verdict) if owner else None
-        return [Part("all_grids", [found])] if found is not None else []
+        return [PagePart("all_grids", [found])] if found is not None else []
 
     def figures(self, answered: Sequence[Answered[Question]]) -> list[tuple[str, str]]:
         """People, groups, and beliefs."""
@@ -76,7 +76,7 @@ class MicrodataTeller(Teller):
         return charts(portrait, verdicts, audience) if portrait else []
 
 
-def left_grid(verdict: Verdict, most: int | None = None) -> Grid | None:
+def left_grid(verdict: Verdict, most: int | None = None) -> HtmlGrid | None:
     """The values that are left for people: before, by each release alone, and by all together."""
     evidence = verdict.witness or verdict.certificate
     if evidence is None or "left" not in evidence.personal:
@@ -96,7 +96,7 @@ def left_grid(verdict: Verdict, most: int | None = None) -> Grid | None:
     ]
     few = f": {len(kinds):,} of {every:,} kinds of people, with the fewest"
     caption = f"Values that are left{few if len(kinds) < every else ''}"
-    return Grid(caption, ("people who", "people", "before", *names, "together"), rows)
+    return HtmlGrid(caption, ("people who", "people", "before", *names, "together"), rows)
 
 
 def some_values(found: Mapping[str, Any] | None) -> str:

@@ -13,9 +13,9 @@ from tacit.families.overlaps.family import OverlapPicture
 from tacit.families.overlaps.stages import Stages
 from tacit.model.verdict import Audience, Verdict
 from tacit.report import crowds
-from tacit.report.charts.portrait import Chart
-from tacit.report.tellers.teller import VERDICT_WORDS, Part, Teller
-from tacit.report.terminal.parts import below, gauge, small_table
+from tacit.report.charts.portrait_chart import Chart
+from tacit.report.tellers.teller import VERDICT_WORDS, PagePart, Teller
+from tacit.report.terminal.text_parts import below, gauge, small_table
 
 CROWD_WORDS = {**crowds.WORDS, **VERDICT_WORDS}
 BAR = 20  # letters of a gauge
@@ -44,11 +44,11 @@ class OverlapTeller(Teller):
             ("Required", crowds.required(verdict)),
         ]
 
-    def evidence(self, verdict: Verdict, owner: bool) -> list[Part]:
+    def evidence(self, verdict: Verdict, owner: bool) -> list[PagePart]:
         """Who is exposed, and what would help."""
-        return [Part("exposed", verdict)] if verdict.status == "breached" else []
+        return [PagePart("exposed", verdict)] if verdict.status == "breached" else []
 
-    def witness(self, verdict: Verdict, owner: bool) -> list[Part]:
+    def witness(self, verdict: Verdict, owner: bool) -> list[PagePart]:
         """The evidence has it."""
         return []
 

@@ -11,12 +11,12 @@ from rich.text import Text
 from tacit.families.family import Answered, Question
 from tacit.families.queries.question import QueryQuestion
 from tacit.model.verdict import Verdict, subject_text
-from tacit.report import queries
-from tacit.report.charts.portrait import Chart
+from tacit.report import query_evidence
+from tacit.report.charts.portrait_chart import Chart
 from tacit.report.charts.query_graphs import graphs
 from tacit.report.html.cards import parameters
-from tacit.report.tellers.teller import VERDICT_WORDS, Part, Teller
-from tacit.report.terminal.parts import INDENT, below, small_table, two_instances
+from tacit.report.tellers.teller import VERDICT_WORDS, PagePart, Teller
+from tacit.report.terminal.text_parts import INDENT, below, small_table, two_instances
 
 MOST_PAIRS = 4
 QUERY_WORDS = {
@@ -50,11 +50,11 @@ class QueryTeller(Teller):
 
     def because(self, verdict: Verdict) -> str:
         """Why, in a sentence."""
-        return queries.because(verdict)
+        return query_evidence.because(verdict)
 
     def story(self, verdict: Verdict, owner: bool) -> str:
         """What happened, in words."""
-        return queries.words(verdict) if verdict.story else ""
+        return query_evidence.words(verdict) if verdict.story else ""
 
     def has_rows(self, verdict: Verdict) -> bool:
         """No row was looked at."""
@@ -68,31 +68,31 @@ class QueryTeller(Teller):
 
     def has_tables(self, verdict: Verdict, owner: bool) -> bool:
         """A disclosure is."""
-        return queries.disclosure(verdict) is not None
+        return query_evidence.disclosure(verdict) is not None
 
     def legend(self, verdicts: Sequence[Verdict], owner: bool) -> str:
         """What marks and new values mean."""
-        found = [one for verdict in verdicts if (one := queries.disclosure(verdict))]
-        return queries.legend(found) if found else ""
+        found = [one for verdict in verdicts if (one := query_evidence.disclosure(verdict))]
+        return query_evidence.legend(found) if found else ""
 
     def facts(self, verdict: Verdict) -> list[tuple[str, str]]:
         """What was asked."""
         return [("Asked", parameters(verdict.required))]
 
-    def evidence(self, verdict: Verdict, owner: bool) -> list[Part]:
+    def evidence(self, verdict: Verdict, owner: bool) -> list[PagePart]:
         """The row that matters, or the pairs of subgoals."""
-        if found := queries.disclosure(verdict):
-            return [Part("disclosed", found)]
-        pairs = queries.subgoal_pairs(verdict)
-        return [Part("subgoals", pairs)] if pairs else []
+        if found := query_evidence.disclosure(verdict):
+            return [PagePart("disclosed", found)]
+        pairs = query_evidence.subgoal_pairs(verdict)
+        return [PagePart("subgoals", pairs)] if pairs else []
 
-    def witness(self, verdict: Verdict, owner: bool) -> list[Part]:
+    def witness(self, verdict: Verdict, owner: bool) -> list[PagePart]:
         """Unless the evidence has it."""
-        return [] if queries.disclosure(verdict) else super().witness(verdict, owner)
+        return [] if query_evidence.disclosure(verdict) else super().witness(verdict, owner)
 
     def fine(self, verdict: Verdict) -> str:
         """The query classes."""
-        return queries.classes_text(verdict)
+        return query_evidence.classes_text(verdict)
 
     def graphs(self, answered: Answered[Question]) -> Sequence[Chart]:
         """The secret and the views, each as a picture."""
@@ -108,9 +108,9 @@ def show_evidence(verdict: Verdict, console: Console, before: Verdict | None) ->
     """What a verdict about queries rests on: in words, then as tables.
     None of it is anybody's value.
     """
-    found = queries.disclosure(verdict)
+    found = query_evidence.disclosure(verdict)
     if found is None:
-        pairs = queries.subgoal_pairs(verdict)
+        pairs = query_evidence.subgoal_pairs(verdict)
         for pair in pairs[:MOST_PAIRS]:
             below(
                 f"{pair.secret} and {pair.view}: {pair.without} does without that row by "
@@ -128,7 +128,7 @@ def show_evidence(verdict: Verdict, console: Console, before: Verdict | None) ->
             console,
         )
     else:
-        below(queries.words(verdict), console)
+        below(query_evidence.words(verdict), console)
         below(
             two_instances(
                 [instance(side) for side in found.sides], console.width - INDENT - 4, console
@@ -149,7 +149,7 @@ def show_evidence(verdict: Verdict, console: Console, before: Verdict | None) ->
             below(advice, console, space=1)
 
 
-def instance(side: queries.Side) -> Group:
+def instance(side: query_evidence.EvidenceSide) -> Group:
     """A query's instance with the row that matters, and its answers without and with that row."""
     parts: list[RenderableType] = [Text(f"{side.role} {side.name}", style="bold")]
     parts += [small_table(rows) for rows in side.tables]

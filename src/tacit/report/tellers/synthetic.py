@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tacit.families.family import Answered, Question
 from tacit.model.verdict import Audience
 from tacit.report.charts.curves import checked_curves
-from tacit.report.charts.portrait import Chart
+from tacit.report.charts.portrait_chart import Chart
 from tacit.report.tellers.teller import VERDICT_WORDS, Teller
 
 MECHANISM_WORDS = {

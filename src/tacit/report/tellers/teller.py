@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tacit.families.family import Answered, Question
     from tacit.model.verdict import Audience, Verdict
-    from tacit.report.charts.portrait import Chart
+    from tacit.report.charts.portrait_chart import Chart
 
 VERDICT_WORDS = {
     "witness": (
@@ -24,7 +24,7 @@ VERDICT_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PagePart:
     """Something that a page shows below a verdict: `macro` of parts.html draws `value`."""
 
     macro: str
@@ -66,7 +66,7 @@ class Teller:
         self, answered: Answered[Question], console: Console, owner: bool, before: Verdict | None
     ) -> None:
         """Print what a verdict rests on; `before` has told the same."""
-        from tacit.report.terminal.parts import below
+        from tacit.report.terminal.text_parts import below
 
         if words := self.story(answered.verdict, owner):
             below(words, console)
@@ -88,15 +88,15 @@ class Teller:
             ("Required", parameters(verdict.required)),
         ]
 
-    def evidence(self, verdict: Verdict, owner: bool) -> list[Part]:
+    def evidence(self, verdict: Verdict, owner: bool) -> list[PagePart]:
         """What a verdict rests on."""
         return []
 
-    def witness(self, verdict: Verdict, owner: bool) -> list[Part]:
+    def witness(self, verdict: Verdict, owner: bool) -> list[PagePart]:
         """The witness, where the evidence does not show it."""
         if not owner or verdict.witness is None:
             return []
-        return [Part("all_grids", grids(verdict.witness))]
+        return [PagePart("all_grids", grids(verdict.witness))]
 
     def fine(self, verdict: Verdict) -> str:
         """A line in small print."""

@@ -12,12 +12,12 @@ from rich.text import Text
 from tacit.families.family import Answered, Question
 from tacit.model.numbers import percents
 from tacit.model.verdict import Verdict
-from tacit.report import worlds
-from tacit.report.charts.worlds import counts_chart
+from tacit.report import world_evidence
+from tacit.report.charts.world_chart import counts_chart
 from tacit.report.html.cards import shown
 from tacit.report.tellers.queries import QUERY_WORDS
-from tacit.report.tellers.teller import VERDICT_WORDS, Part, Teller
-from tacit.report.terminal.parts import INDENT, below, gauge, small_table
+from tacit.report.tellers.teller import VERDICT_WORDS, PagePart, Teller
+from tacit.report.terminal.text_parts import INDENT, below, gauge, small_table
 
 WORLD_WORDS = {
     "view": QUERY_WORDS["view"],
@@ -48,15 +48,15 @@ class WorldsTeller(Teller):
 
     def title(self, verdict: Verdict, owner: bool) -> str:
         """What was asked: also for which value of the secret's parameters, and against whom."""
-        return worlds.title(verdict, owner)
+        return world_evidence.title(verdict, owner)
 
     def story(self, verdict: Verdict, owner: bool) -> str:
         """What happened, unless the reasons say it."""
-        return "" if worlds.reasons(verdict) else super().story(verdict, owner)
+        return "" if world_evidence.reasons(verdict) else super().story(verdict, owner)
 
     def has_rows(self, verdict: Verdict) -> bool:
         """Unless all of it was made up."""
-        return not worlds.is_made_up(verdict)
+        return not world_evidence.is_fictional(verdict)
 
     def show(
         self, answered: Answered[Question], console: Console, owner: bool, before: Verdict | None
@@ -66,43 +66,45 @@ class WorldsTeller(Teller):
 
     def has_tables(self, verdict: Verdict, owner: bool) -> bool:
         """Databases and odds are."""
-        return bool(worlds.evidence(verdict, owner))
+        return bool(world_evidence.evidence(verdict, owner))
 
     def legend(self, verdicts: Sequence[Verdict], owner: bool) -> str:
         """What marks and new values mean."""
-        return worlds.legend([one for each in verdicts if (one := worlds.evidence(each, owner))])
+        return world_evidence.legend(
+            [one for each in verdicts if (one := world_evidence.evidence(each, owner))]
+        )
 
     def facts(self, verdict: Verdict) -> list[tuple[str, str]]:
         """What was out, asked and measured."""
         return [
             ("Out already", shown(verdict.subject.get("given", ()))),
-            ("Asked", worlds.asked(verdict)),
-            ("Measured", worlds.measured(verdict)),
+            ("Asked", world_evidence.databases_text(verdict)),
+            ("Measured", world_evidence.measured(verdict)),
         ]
 
-    def evidence(self, verdict: Verdict, owner: bool) -> list[Part]:
+    def evidence(self, verdict: Verdict, owner: bool) -> list[PagePart]:
         """Databases, or how it follows from what is out; and what was counted."""
-        found: list[Part] = []
-        if evidence := worlds.evidence(verdict, owner):
-            found.append(Part("compared", evidence))
-        elif reasons := worlds.reasons(verdict):
-            found.append(Part("how", reasons))
-        if counts := worlds.counts(verdict):
-            found.append(Part("figure", counts_chart(counts)))
+        found: list[PagePart] = []
+        if evidence := world_evidence.evidence(verdict, owner):
+            found.append(PagePart("compared", evidence))
+        elif reasons := world_evidence.reasons(verdict):
+            found.append(PagePart("how", reasons))
+        if counts := world_evidence.counts(verdict):
+            found.append(PagePart("figure", counts_chart(counts)))
         return found
 
-    def witness(self, verdict: Verdict, owner: bool) -> list[Part]:
+    def witness(self, verdict: Verdict, owner: bool) -> list[PagePart]:
         """The evidence has it."""
         return []
 
 
 def show_worlds(verdict: Verdict, console: Console, owner: bool) -> None:
     """What a verdict about worlds rests on: in words, then as tables; and what was counted."""
-    if words := worlds.story(verdict, owner):
+    if words := world_evidence.story(verdict, owner):
         below(words, console)
-    for line in worlds.reasons(verdict) if not words else ():
+    for line in world_evidence.reasons(verdict) if not words else ():
         below(f"{line}.", console)
-    found = worlds.evidence(verdict, owner)
+    found = world_evidence.evidence(verdict, owner)
     if found and found.databases:
         below(databases(found.databases, console.width - INDENT - 4, console), console, space=1)
     if found and found.same:
@@ -111,11 +113,13 @@ def show_worlds(verdict: Verdict, console: Console, owner: bool) -> None:
         below(small_table(rows), console, space=1)
     if found and found.odds:
         below(odds(found.odds), console, space=1)
-    if numbers := worlds.counted(verdict):
+    if numbers := world_evidence.counted(verdict):
         below(Text(f"Before -> after: {numbers}.", style="dim"), console, space=1 if found else 0)
 
 
-def databases(found: Sequence[worlds.Database], width: int, console: Console) -> RenderableType:
+def databases(
+    found: Sequence[world_evidence.Database], width: int, console: Console
+) -> RenderableType:
     """Databases with the secret's answers, table beside table where there is room, else one
     below the other.
     """
@@ -136,7 +140,7 @@ def databases(found: Sequence[worlds.Database], width: int, console: Console) ->
     return grid
 
 
-def odds(found: worlds.Odds) -> Group:
+def odds(found: world_evidence.Odds) -> Group:
     """Two secrets with their numbers of databases, and the first one's share of both."""
     parts: list[RenderableType] = [small_table(found.secrets)]
     if found.before is not None and found.after is not None:

@@ -16,16 +16,16 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from tacit.families.words import listed, plural
-from tacit.ledger.entries import Entry, Judged
+from tacit.ledger.entries import Entry, LedgerVerdict
 from tacit.model.verdict import Audience
-from tacit.report.terminal.answers import show as show_assessment
-from tacit.report.terminal.answers import show_next
-from tacit.report.terminal.parts import STYLES, WORDS, hanging, headed, put, two_sides
+from tacit.report.terminal.text_parts import STYLES, WORDS, hanging, headed, put, two_sides
+from tacit.report.terminal.verdict_lines import show as show_assessment
+from tacit.report.terminal.verdict_lines import show_next
 
 if TYPE_CHECKING:
-    from tacit.checking.recording.correcting import Corrected
-    from tacit.checking.recording.rechecking import Recheck, Rechecked
-    from tacit.checking.recording.record import Recorded, Withdrawn
+    from tacit.checking.recording.corrections import Corrected
+    from tacit.checking.recording.recheck import Recheck, Rechecked
+    from tacit.checking.recording.record import RecordingResult, Withdrawn
     from tacit.ledger.users import User
     from tacit.ledger.verify import Verified
 
@@ -75,7 +75,7 @@ def show_entries(
             kind,
             Text(recipients(one.to)),
             Text(one.by),
-            judged(one),
+            verdicts_text(one),
         )
     console.print(grid)
     show_next(
@@ -129,7 +129,7 @@ def what_was_done(entry: Entry) -> str:
     return f"{entry.shape}{corrects}, given to {recipients(entry.to)}"
 
 
-def show_judged(verdicts: Sequence[Judged], console: Console) -> None:
+def show_judged(verdicts: Sequence[LedgerVerdict], console: Console) -> None:
     """The verdicts as they were when a release went out."""
     if not verdicts:
         return
@@ -138,7 +138,7 @@ def show_judged(verdicts: Sequence[Judged], console: Console) -> None:
     for one in verdicts:
         grid.add_row(
             Text(WORDS.get(one.status, one.status), style=STYLES.get(one.status, "")),
-            Text(one.told),
+            Text(one.question_text),
             Text(one.certainty, style="dim"),
         )
     console.print(Padding(grid, (0, 0, 0, 2)))
@@ -163,7 +163,7 @@ def show_corrected(found: Corrected, console: Console, audience: Audience, plan:
     )
     about = {
         "Corrects": (
-            f"{'entry' if len(numbers) == 1 else 'entries'} {listed(numbers)}: {found.told}"
+            f"{'entry' if len(numbers) == 1 else 'entries'} {listed(numbers)}: {found.holders_text}"
         ),
         "Wrong was": found.correction.wrong,
     }
@@ -178,7 +178,7 @@ def show_corrected(found: Corrected, console: Console, audience: Audience, plan:
 
 
 def show_recorded(
-    found: Recorded,
+    found: RecordingResult,
     console: Console,
     audience: Audience,
     plan: Path,
@@ -223,7 +223,7 @@ def show_labelled(said: Mapping[str, str], console: Console) -> None:
         console.print(labelled(label, text))
 
 
-def steps_after_refusal(found: Recorded, plan: Path) -> list[str]:
+def steps_after_refusal(found: RecordingResult, plan: Path) -> list[str]:
     """What to do with a release whose checks do not hold."""
     name, file = shlex.join(found.releases), shlex.quote(str(plan))
     only = "".join(f" --only {shlex.quote(one)}" for one in found.releases)
@@ -481,7 +481,7 @@ def recipients(to: Sequence[str]) -> str:
     return listed(to) if to else EVERYBODY
 
 
-def judged(entry: Entry) -> Text:
+def verdicts_text(entry: Entry) -> Text:
     """The verdicts of an entry in a few words, the worst first."""
     found = [verdict.status for verdict in entry.verdicts]
     if not found:

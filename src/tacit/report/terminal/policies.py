@@ -8,13 +8,13 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from tacit.plan.read.policies import Policy, check_text
-from tacit.report.terminal.parts import hanging, put
+from tacit.plan.read.policies import PolicyPack, check_text
+from tacit.report.terminal.text_parts import hanging, put
 
 NO_PROMISE = "A release that meets these checks meets these checks. Whether it may go out is yours."
 
 
-def show_policies(found: Sequence[Policy], console: Console) -> None:
+def show_policies(found: Sequence[PolicyPack], console: Console) -> None:
     """All packs, a line each."""
     grid = Grid.grid(padding=(0, 3, 0, 0))
     for one in found:
@@ -24,7 +24,7 @@ def show_policies(found: Sequence[Policy], console: Console) -> None:
     console.print(hanging("Next:", "tacit policies NAME", 2))
 
 
-def show_policy(policy: Policy, console: Console) -> None:
+def show_policy(policy: PolicyPack, console: Console) -> None:
     """A pack, clause by clause."""
     put(console, Text(policy.name, style="bold").append(f"  {policy.title}", style="not bold"), 0)
     console.print(hanging("Source", policy.source, 9))

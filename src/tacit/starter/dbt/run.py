@@ -18,7 +18,7 @@ from tacit.checking.assess import Assessment, assess
 from tacit.engines.base import Engine
 from tacit.engines.duckdb.catalog import SOURCE
 from tacit.engines.open import open_engine
-from tacit.engines.output import beside, check_file, refusing
+from tacit.engines.output import check_file, refusing, temporary_place
 from tacit.engines.sql import shapes_inlined
 from tacit.errors import InputError
 from tacit.families.catalog import FAMILY_OF
@@ -101,7 +101,7 @@ def placed(source: str) -> str:
 def write(file: Path, text: str) -> None:
     """A file of ours, whole or not at all."""
     check_file(file, ())
-    with beside(file) as draft:
+    with temporary_place(file) as draft:
         draft.write_text(text, encoding="utf-8")
 
 

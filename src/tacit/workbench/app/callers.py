@@ -47,7 +47,7 @@ class Called:
         )
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that gets no page: status and words."""
 
     def __init__(self, status: int, words: str, *, headers: Headers | None = None) -> None:

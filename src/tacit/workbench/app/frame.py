@@ -14,7 +14,7 @@ from nicegui import ui
 import tacit
 from tacit.workbench.app.sockets import WHEN_LOST
 from tacit.workbench.bench import PREFIX, Visit
-from tacit.workbench.parts.working import LOOK_SECONDS, done, time_left
+from tacit.workbench.parts.work_progress import LOOK_SECONDS, done_part, time_left
 
 PAGES = {
     "": "Start",
@@ -100,7 +100,7 @@ def running(visit: Visit) -> None:
     def look() -> None:
         found = visit.book.works.running()
         told = [
-            f"{one.title}: {'stopping' if one.stops else done(one)}"
+            f"{one.title}: {'stopping' if one.stops else done_part(one)}"
             + (f", {time_left(one.left)}" if one.left is not None else "")
             for one in found
         ]

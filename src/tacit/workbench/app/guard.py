@@ -10,24 +10,24 @@ from typing import Protocol
 
 from tacit.errors import TacitError
 from tacit.gateway.http.app import header, is_near, read_away, reply
-from tacit.gateway.running import Gone
+from tacit.gateway.query_runs import Gone
 from tacit.ledger.users import User
-from tacit.workbench.app.answers import PLAIN_POLICY, SAFE, Answer, Body, too_large
 from tacit.workbench.app.callers import (
     CALLED,
     SESSION,
     App,
     Called,
     Receive,
-    Refused,
+    RequestRefused,
     Scope,
     Send,
     cookie_of,
     is_same_origin,
     near_hosts,
 )
-from tacit.workbench.app.sessions import Session, Sessions
+from tacit.workbench.app.responses import PLAIN_POLICY, SAFE, PageResponse, RequestBody, too_large
 from tacit.workbench.app.sockets import EVENT, Socket
+from tacit.workbench.app.workbench_sessions import WorkbenchSession, WorkbenchSessions
 
 METHODS = ("GET", "HEAD", "POST")
 UPLOAD_BYTES = 2 << 30
@@ -66,7 +66,7 @@ class Guard:
     def __init__(
         self,
         app: App,
-        sessions: Sessions,
+        sessions: WorkbenchSessions,
         *,
         entering: App,
         owners: Lookup | None = None,
@@ -104,23 +104,23 @@ class Guard:
         path: str = scope["path"]
         inside = path.removeprefix(self._prefix)
         if len(scope["headers"]) > MOST_HEADERS:
-            raise Refused(431, "There are too many headers.")
+            raise RequestRefused(431, "There are too many headers.")
         if inside == path or not inside.startswith("/"):
-            raise Refused(404, "There is nothing here.")
+            raise RequestRefused(404, "There is nothing here.")
         if (
             "//" in path
             or "\\" in path
             or any(part in (".", "..") for part in path.split("/"))
             or not path.isprintable()
         ):
-            raise Refused(404, "There is nothing here.")
+            raise RequestRefused(404, "There is nothing here.")
         return inside
 
     def _called(self, scope: Scope) -> Called:
         """The name by which we are called; a Refused where it is none of ours."""
         near = is_near(scope)
         if self._near_only and not near:
-            raise Refused(
+            raise RequestRefused(
                 403,
                 "The workbench is open on this machine only. Its owner can open it to others: "
                 "tacit serve --workbench-hosts NAME.",
@@ -129,7 +129,7 @@ class Guard:
         host = said.decode("latin-1").lower() if said is not None else ""
         here = near and host in near_hosts(scope)
         if not here and host not in self._hosts:
-            raise Refused(
+            raise RequestRefused(
                 421,
                 "The workbench is not known by this name. Use the address that tacit serve prints, "
                 "or allow this one: tacit serve --workbench-hosts NAME.",
@@ -144,12 +144,14 @@ class Guard:
         if found or needed:
             origin = found[0].decode("latin-1") if len(found) == 1 else ""
             if not is_same_origin(origin, called.host, secure=self._secure and not called.here):
-                raise Refused(403, "This was asked by a page that is not the workbench's.")
+                raise RequestRefused(403, "This was asked by a page that is not the workbench's.")
         site, mode = header(scope, b"sec-fetch-site"), header(scope, b"sec-fetch-mode")
         if site in (b"cross-site", b"same-site") and (needed or mode != b"navigate"):
-            raise Refused(403, "This was asked by a page that is not the workbench's.")
+            raise RequestRefused(403, "This was asked by a page that is not the workbench's.")
 
-    async def _session(self, scope: Scope, called: Called, *, touch: bool) -> Session | None:
+    async def _session(
+        self, scope: Scope, called: Called, *, touch: bool
+    ) -> WorkbenchSession | None:
         """The session that the cookie belongs to, unless it is over or its user lost the right."""
         cookie = cookie_of(scope, called.cookie("session", secure=self._secure))
         session = self._sessions.find(cookie, touch=False) if cookie is not None else None
@@ -159,7 +161,7 @@ class Guard:
             self._sessions.touch(session)
         return session
 
-    async def _may_stay(self, session: Session) -> bool:
+    async def _may_stay(self, session: WorkbenchSession) -> bool:
         """Has neither the session ended nor its user's right? One whose
         user lost the right ends here.
         """
@@ -167,7 +169,7 @@ class Guard:
             try:
                 still = self._owners is not None and await self._owners.is_still(session.account)
             except TacitError:
-                raise Refused(
+                raise RequestRefused(
                     503,
                     "The list of users cannot be read; its owner has to look at it.",
                     headers=[(b"retry-after", b"10")],
@@ -179,19 +181,19 @@ class Guard:
     # Pages
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = Answer(send, scope, self._prefix)
+        answer = PageResponse(send, scope, self._prefix)
         try:
             await self._answer(scope, receive, answer)
-        except Refused as refused:
+        except RequestRefused as refused:
             await answer.refuse(refused)
         except Gone:
             pass
 
-    async def _answer(self, scope: Scope, receive: Receive, answer: Answer) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, answer: PageResponse) -> None:
         path, method = self._path(scope), scope["method"]
         called = self._called(scope)
         if method not in METHODS:
-            raise Refused(
+            raise RequestRefused(
                 405,
                 "This path does not take this method.",
                 headers=[(b"allow", ", ".join(METHODS).encode())],
@@ -213,7 +215,7 @@ class Guard:
             if method in SAFE and is_page(scope, path):
                 await self._to_sign_in(scope, answer)
                 return
-            raise Refused(401, "The session is over, or there was none: sign in.")
+            raise RequestRefused(401, "The session is over, or there was none: sign in.")
         elif path == ALIVE:
             await answer.send({"type": "http.response.start", "status": 204, "headers": []})
             await answer.send({"type": "http.response.body", "body": b""})
@@ -221,7 +223,7 @@ class Guard:
             within["endpoint"] = self.app
             await self._pass_on(within, receive, answer, session, path, polling=polling)
 
-    async def _to_sign_in(self, scope: Scope, answer: Answer) -> None:
+    async def _to_sign_in(self, scope: Scope, answer: PageResponse) -> None:
         """Send somebody to where one signs in.
 
         Who followed a link on another page came without the cookie, which is for our own pages
@@ -229,7 +231,7 @@ class Guard:
         """
         place = f"{self._prefix}/sign-in"
         if header(scope, b"sec-fetch-site") != b"cross-site":
-            raise Refused(303, "Sign in first.", headers=[(b"location", place.encode())])
+            raise RequestRefused(303, "Sign in first.", headers=[(b"location", place.encode())])
         answer.policy = PLAIN_POLICY
         words = (
             '<!doctype html><html lang="en"><title>Tacit workbench</title><meta '
@@ -247,8 +249,8 @@ class Guard:
         self,
         scope: Scope,
         receive: Receive,
-        answer: Answer,
-        session: Session,
+        answer: PageResponse,
+        session: WorkbenchSession,
         path: str,
         *,
         polling: bool,
@@ -262,12 +264,12 @@ class Guard:
             raise too_large(most)
         if is_upload and self._uploads >= MOST_UPLOADS:
             await read_away(receive)
-            raise Refused(
+            raise RequestRefused(
                 503,
                 f"{MOST_UPLOADS} files are being sent already: wait for one of them.",
                 headers=[(b"retry-after", b"10")],
             )
-        body = Body(
+        body = RequestBody(
             receive,
             most,
             lambda text: (
@@ -300,8 +302,8 @@ class Guard:
                 or path + "/" not in (SOCKET, SOCKET + "/")
                 or self._sockets >= MOST_SOCKETS
             ):
-                raise Refused(403, "")
-        except Refused:
+                raise RequestRefused(403, "")
+        except RequestRefused:
             with suppress(Exception):
                 await receive()  # the offer, which is not taken up
             await send({"type": "websocket.close", "code": 1008})

@@ -17,7 +17,7 @@ from tacit.ledger.users import User, Users
 Stamp = tuple[int, int, int]
 
 
-class Owners:
+class LedgerOwners:
     """The owners among the users of a plan's ledger.
 
     The plan may be broken, as plans are while somebody writes them:

@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from tacit.errors import InputError, Mark
-from tacit.plan.owned import folders_of, owners_files
+from tacit.plan.owned_files import folders_of, owners_files
 from tacit.plan.plan import Plan
 from tacit.plan.read.document import Document, parse, read_document
 from tacit.plan.read.load import read_plan

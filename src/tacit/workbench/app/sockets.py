@@ -9,8 +9,8 @@ import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from tacit.workbench.app.callers import App, Message, Receive, Refused, Scope, Send
-from tacit.workbench.app.sessions import Session
+from tacit.workbench.app.callers import App, Message, Receive, RequestRefused, Scope, Send
+from tacit.workbench.app.workbench_sessions import WorkbenchSession
 
 LOOK_SECONDS = 2.0  # how often the session behind an open socket is looked at
 # how socket.io writes what somebody did on a page;
@@ -38,12 +38,12 @@ class Socket:
 
     def __init__(
         self,
-        session: Session,
+        session: WorkbenchSession,
         receive: Receive,
         send: Send,
         *,
-        may_stay: Callable[[Session], Awaitable[bool]],
-        touch: Callable[[Session], None],
+        may_stay: Callable[[WorkbenchSession], Awaitable[bool]],
+        touch: Callable[[WorkbenchSession], None],
     ) -> None:
         self._session = session
         self._may_stay = may_stay
@@ -113,7 +113,9 @@ class Socket:
                 await asyncio.wait_for(self._over.wait(), LOOK_SECONDS)
 
     async def _is_over(self) -> bool:
-        with suppress(Refused):  # users that cannot be read just now: the next request says so
+        with suppress(
+            RequestRefused
+        ):  # users that cannot be read just now: the next request says so
             if not await self._may_stay(self._session):
                 self._over.set()
         return self._over.is_set()

@@ -12,11 +12,11 @@ from html.parser import HTMLParser
 
 from nicegui import ui
 
-from tacit.report.charts.portrait import Chart
+from tacit.report.charts.portrait_chart import Chart
 from tacit.workbench.bench import Visit
 from tacit.workbench.parts.grids import csv_bytes
 from tacit.workbench.parts.pictures import picture, save_picture
-from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.save_button import save_button
 
 FIGURE = re.compile(r"<figure>.*?</figure>\s*", re.DOTALL)
 GRAPH = re.compile(r'<figure class="graph">.*?</figure>', re.DOTALL)

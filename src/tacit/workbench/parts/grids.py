@@ -17,7 +17,7 @@ from tacit.errors import TacitError
 from tacit.workbench.bench import Visit
 from tacit.workbench.parts.labels import aria
 from tacit.workbench.parts.notices import show_error
-from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.save_button import save_button
 
 PAGE = 25
 CSV_ROWS = 5_000
@@ -27,7 +27,7 @@ Sort = tuple[str, bool] | None  # a column, and whether the greatest comes first
 Fetch = Callable[[int, int, Sort], list[Row] | Awaitable[list[Row]]]
 
 
-class Grid:
+class PageGrid:
     """A table on a page. `fetch(offset, limit, sort)` gives rows;
     `pick` is called with a row whose first cell is pressed, which `called` names in full.
     """
@@ -169,9 +169,9 @@ class Grid:
 
 async def grid(
     visit: Visit, columns: Sequence[str], fetch: Fetch, *, name: str, caption: str, **options: Any
-) -> Grid:
+) -> PageGrid:
     """Build a grid and show its first page."""
-    made = Grid(visit, columns, fetch, name=name, caption=caption, **options)
+    made = PageGrid(visit, columns, fetch, name=name, caption=caption, **options)
     await made.show()
     return made
 

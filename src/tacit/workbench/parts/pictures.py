@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from nicegui import ui
 
-from tacit.report.charts.portrait import Chart
+from tacit.report.charts.portrait_chart import Chart
 from tacit.report.escaping import escaped
 from tacit.workbench.bench import Visit
 from tacit.workbench.parts.labels import aria
-from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.save_button import save_button
 
 SCALE = 2.0
 

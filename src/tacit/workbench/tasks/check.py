@@ -19,9 +19,9 @@ from tacit.model.verdict import Audience
 from tacit.plan.plan import Check
 from tacit.report.html.page import render, section
 from tacit.report.html.pages import render_page
-from tacit.report.terminal.answers import by_release
+from tacit.report.terminal.verdict_lines import by_release
 from tacit.workbench.app.reach import load_within
-from tacit.workbench.checked import fingerprints, keys_of
+from tacit.workbench.check_states import fingerprints, keys_of
 
 ASSESSED = 0.8  # of the work is behind when all verdicts are there
 BEGUN = 0.02  # before the first check: less would tell nothing about the time that is left

@@ -10,18 +10,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from tacit.engines.open import open_engine
-from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.reading.source import MicrodataSource
 from tacit.model.jobs import Job
 from tacit.workbench.app.reach import load_within
 from tacit.workbench.targets import enter_folder
-from tacit.workbench.tasks.answers import Answer
+from tacit.workbench.tasks.verdict_texts import VerdictText
 
 if TYPE_CHECKING:
     from tacit.families.microdata.runs.explore import Explored
-    from tacit.families.microdata.runs.preview import Lens, Line
-    from tacit.families.microdata.runs.results import Choice, NotRepaired, Repaired
-    from tacit.report.charts.portrait import Chart
-    from tacit.report.telling import Column, Figure
+    from tacit.families.microdata.runs.preview import Lens, PreviewRow
+    from tacit.families.microdata.runs.repair_results import Choice, NotRepaired, Repaired
+    from tacit.report.charts.portrait_chart import Chart
+    from tacit.report.repair_words import Figure, RecodedColumn
 
 FIRST_ROWS = 200  # of a release by groups of its own, which only its search can show
 NOT_JUDGED = "a check cannot judge it together with what is out already"
@@ -55,15 +55,15 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RepairText:
     """A release for which all checks hold, in words and numbers.
     `levels` is None where each group has labels of its own.
     """
 
     levels: Mapping[str, int] | None
-    columns: tuple[Column, ...]
+    columns: tuple[RecodedColumn, ...]
     figures: tuple[Figure, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[VerdictText, ...]
     rows: str
     method: str
     proof: str
@@ -78,7 +78,7 @@ class Solved:
     where it fails; `dropping` says what a few dropped rows would save, where that is much.
     """
 
-    told: Told
+    told: RepairText
     measure: str
     choices: tuple[Choice, ...]
     said: str
@@ -89,7 +89,7 @@ class Solved:
     wanted: Wanted
     digest: str
     heads: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    lines: tuple[Line, ...] = ()
+    lines: tuple[PreviewRow, ...] = ()
     rows: int = 0
     risks: tuple[str, ...] = ()
     draft: Choice | None = None
@@ -102,7 +102,7 @@ class Unsolved:
 
     because: str
     proved: bool
-    answers: tuple[Answer, ...]
+    answers: tuple[VerdictText, ...]
     advice: tuple[str, ...]
     nodes: tuple[int, int]
     wanted: Wanted
@@ -110,7 +110,7 @@ class Unsolved:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenRelease:
     """What was written, where, and the report about it."""
 
     output: str
@@ -118,7 +118,7 @@ class Written:
     suppressed: int
     columns: tuple[str, ...]
     not_written: str
-    told: Told
+    told: RepairText
     html: str
     table: str
     digest: str
@@ -130,14 +130,14 @@ def search(
 ) -> Solved | Unsolved:
     """All minimal solutions of a release; nothing is written."""
     from tacit.families.microdata.runs.anonymize import solve_beside
-    from tacit.families.microdata.runs.beside import beside_what_is_out
-    from tacit.families.microdata.runs.results import NotRepaired
+    from tacit.families.microdata.runs.published_checks import beside_what_is_out
+    from tacit.families.microdata.runs.repair_results import NotRepaired
     from tacit.families.microdata.runs.task import task_of
 
     plan = load_within(path, reach)
     with open_engine(plan.source, plan.folder) as engine:
         job.step("counting the table", 0.0)
-        source = Source(plan, engine)
+        source = MicrodataSource(plan, engine)
         task = task_of(
             plan,
             release,
@@ -162,8 +162,8 @@ def search(
 
 def solved(found: Repaired, wanted: Wanted, digest: str) -> Solved:
     """A search that found something, as the page shows it."""
-    from tacit.report import telling
-    from tacit.report.charts.portrait import required_k
+    from tacit.report import repair_words
+    from tacit.report.charts.portrait_chart import required_k
     from tacit.report.charts.trade_off import kinds_of, trade_offs
 
     k = required_k(found.verdicts)
@@ -171,7 +171,7 @@ def solved(found: Repaired, wanted: Wanted, digest: str) -> Solved:
         told_of(found),
         str(found.utility["measure"]),
         found.choices,
-        telling.choices_told(found),
+        repair_words.describe_choices(found),
         knowing(found),
         tuple(trade_offs(found)) if found.choices else (),
         Fraction(1, k) if k else None,
@@ -181,13 +181,13 @@ def solved(found: Repaired, wanted: Wanted, digest: str) -> Solved:
         rows=found.recoded.raw.base.rows,
         risks=kinds_of(found),
         draft=found.draft,
-        dropping=telling.dropping_told(found),
+        dropping=repair_words.dropping_told(found),
     )
 
 
 def unsolved(found: NotRepaired, wanted: Wanted, digest: str = "") -> Unsolved:
     """A search that found nothing, as the page shows it."""
-    answers = tuple(map(Answer.of, found.verdicts))
+    answers = tuple(map(VerdictText.of, found.verdicts))
     return Unsolved(
         found.because,
         found.proved,
@@ -203,12 +203,12 @@ def knowing(found: Repaired) -> tuple[str, ...]:
     """What somebody would learn who knows how the levels were chosen;
     where that is not computed, what is not is said with it.
     """
-    from tacit.report import telling
+    from tacit.report import repair_words
 
     whole = "What somebody learns who knows how the levels were chosen is not computed:"
     return tuple(
         line.replace("Not computed:", whole, 1) if line.startswith("Not computed:") else line
-        for line in telling.aware_told(found)
+        for line in repair_words.describe_aware_attacker(found)
     )
 
 
@@ -222,25 +222,25 @@ def for_page(advice: str) -> str:
     return advice.replace(" (--seconds)", "").replace("(at-most)", "below")
 
 
-def told_of(found: Repaired) -> Told:
+def told_of(found: Repaired) -> RepairText:
     """A release in words and numbers."""
-    from tacit.report import telling
+    from tacit.report import repair_words
 
     levels = found.recoded.generalization
-    return Told(
+    return RepairText(
         None if levels is None else dict(levels),
-        tuple(telling.columns(found, "owner")),
-        tuple(telling.figures(found)),
-        tuple(map(Answer.of, found.verdicts)),
-        telling.rows_told(found),
-        telling.method_told(found),
-        telling.proof(found),
+        tuple(repair_words.columns(found, "owner")),
+        tuple(repair_words.figures(found)),
+        tuple(map(VerdictText.of, found.verdicts)),
+        repair_words.describe_dropped_rows(found),
+        repair_words.describe_method(found),
+        repair_words.proof(found),
         next((choice for choice in found.choices if choice.chosen), None),
-        telling.example_row(found) if levels is None else None,
+        repair_words.example_row(found) if levels is None else None,
     )
 
 
-def with_rows(made: Solved, found: Repaired, source: Source) -> Solved:
+def with_rows(made: Solved, found: Repaired, source: MicrodataSource) -> Solved:
     """The same with the first rows of the table beside what the release shows of them."""
     from tacit.families.microdata.runs.preview import lens_of
 
@@ -250,7 +250,7 @@ def with_rows(made: Solved, found: Repaired, source: Source) -> Solved:
     )
 
 
-def heads(lens: Lens, source: Source) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def heads(lens: Lens, source: MicrodataSource) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns of the table, and those that are released."""
     return tuple(lens.heads(source.reader)), tuple(lens.columns)
 
@@ -279,15 +279,15 @@ def write(
     digest: str,
     unjudged: bool = False,
     called: str = "",
-) -> Written | Unsolved:
+) -> WrittenRelease | Unsolved:
     """Write a release to a file below the plan's folder: at some levels, or as its method finds it.
 
     Where a check cannot judge it together with what is out already, only if `unjudged`.
     """
     from tacit.families.microdata.runs.anonymize import anonymize
-    from tacit.families.microdata.runs.results import NotRepaired
-    from tacit.report.html.repaired import render
-    from tacit.report.telling import BREAKS, columns_written, not_written_told
+    from tacit.families.microdata.runs.repair_results import NotRepaired
+    from tacit.report.html.repair_page import render
+    from tacit.report.repair_words import BREAKS, columns_written, describe_unwritten_columns
 
     plan = load_within(path, reach)
     shown = enter_folder(plan, path, name, replace_file=replace_file)
@@ -309,15 +309,15 @@ def write(
         breaks = any(verdict.status == "breached" for verdict in found.verdicts)
         because = BREAKS if breaks else NOT_JUDGED
         return Unsolved(
-            because, False, tuple(map(Answer.of, found.verdicts)), (), (0, 0), wanted, digest
+            because, False, tuple(map(VerdictText.of, found.verdicts)), (), (0, 0), wanted, digest
         )
     job.step("writing the report", 0.96)
-    return Written(
+    return WrittenRelease(
         shown,
         found.recoded.released,
         found.recoded.suppressed,
         tuple(columns_written(found)),
-        not_written_told(found),
+        describe_unwritten_columns(found),
         told_of(found),
         render(found, "owner"),
         found.recoded.raw.table.name,

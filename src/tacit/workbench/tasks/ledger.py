@@ -14,14 +14,14 @@ from typing import Any
 
 from tacit.checking.holdings.ledgers import ledger_of
 from tacit.checking.holdings.shares import Holder, holders
-from tacit.checking.recording import correcting
+from tacit.checking.recording import corrections
 from tacit.checking.recording import record as recording
-from tacit.checking.recording.standing import Standings, standings
+from tacit.checking.recording.current_verdicts import Standings, standings
 from tacit.errors import TacitError
-from tacit.gateway.trial import FirstRows, Prepared, first_rows, prepared
+from tacit.gateway.trial import FirstRows, PreparedPolicy, first_rows, prepared
+from tacit.ledger.checked_rows import Changed
 from tacit.ledger.entries import Entry
 from tacit.ledger.paging import reaching
-from tacit.ledger.reading import Changed
 from tacit.ledger.verify import Fault, Verified
 from tacit.model.jobs import Job
 from tacit.model.verdict import Audience, Verdict
@@ -120,7 +120,7 @@ def correct(job: Job, path: Path, reach: Path, asked: Correcting) -> CorrectedNo
         Path(asked.answer) if asked.answer else None,
         Path(asked.output) if asked.output else None,
     )
-    found = correcting.correct(
+    found = corrections.correct(
         load_within(path, reach),
         asked.release,
         asked.wrong,
@@ -132,7 +132,7 @@ def correct(job: Job, path: Path, reach: Path, asked: Correcting) -> CorrectedNo
     )
     done = found.recorded
     return CorrectedNow(
-        asked, done.to, done.entries, done.assessment.verdicts, done.because, found.told
+        asked, done.to, done.entries, done.assessment.verdicts, done.because, found.holders_text
     )
 
 
@@ -197,7 +197,7 @@ def dossier(
     return make_dossier(load_within(path, reach), release, audience, entry=number, job=job)
 
 
-def read_roles(job: Job, path: Path, reach: Path) -> Prepared:
+def read_roles(job: Job, path: Path, reach: Path) -> PreparedPolicy:
     """The roles of a plan, ready to try queries by."""
     return prepared(load_within(path, reach), job)
 

@@ -22,19 +22,19 @@ from tacit.families.overlaps.question import OverlapQuestion
 from tacit.families.words import plural
 from tacit.model.holdings import Adversary, Hand
 from tacit.model.jobs import Job
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.workbench.app.reach import load_within
 from tacit.workbench.everybody import ENDING, forget_others, write_people
 
 if TYPE_CHECKING:
     from tacit.families.overlaps.memberships import Flags
     from tacit.families.overlaps.stages import Stages
-    from tacit.families.synthetic.runs.comparing import GroupNoise
-    from tacit.families.synthetic.runs.results import Synthesized
+    from tacit.families.synthetic.runs.comparison import GroupNoise
+    from tacit.families.synthetic.runs.synthesis_results import Synthesized
     from tacit.plan.plan import Check, Plan
     from tacit.report.charts.maps import Map
-    from tacit.report.charts.portrait import Chart
-    from tacit.report.html.cards import Grid
+    from tacit.report.charts.portrait_chart import Chart
+    from tacit.report.html.cards import HtmlGrid
 
 GAMMA = "gamma-privacy"
 
@@ -43,7 +43,7 @@ GAMMA = "gamma-privacy"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Looked:
+class OverlapPeople:
     """Everybody whom some views could show: their beliefs release by
     release, and the file in which they are.
 
@@ -60,11 +60,13 @@ class Looked:
     people: int
 
 
-def everybody(job: Job, path: str, reach: str, releases: Sequence[str], folder: str) -> Looked:
+def everybody(
+    job: Job, path: str, reach: str, releases: Sequence[str], folder: str
+) -> OverlapPeople:
     """Count the beliefs about everybody after each of some releases, and write down who they
     are, into a file in the folder.
     """
-    from tacit.families.overlaps.setting import NOTHING
+    from tacit.families.overlaps.overlap import NOTHING
     from tacit.families.overlaps.stages import stages
 
     plan = load_within(path, reach)
@@ -87,7 +89,9 @@ def everybody(job: Job, path: str, reach: str, releases: Sequence[str], folder: 
         if check.kind == GAMMA and "gamma" in check.parameters
         else None
     )
-    return Looked(question.key, asked, counted, question.overlap.views, could_be, file.name, many)
+    return OverlapPeople(
+        question.key, asked, counted, question.overlap.views, could_be, file.name, many
+    )
 
 
 def check_of(plan: Plan, releases: Sequence[str]) -> Check:
@@ -129,12 +133,12 @@ def new_file(folder: Path, path: str, releases: Sequence[str]) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class OutputComparison:
     """A written output beside the true people: how far it is off, and how that looks."""
 
     file: str
     figures: tuple[tuple[str, str], ...]
-    grids: tuple[Grid, ...]
+    grids: tuple[HtmlGrid, ...]
     better: str
     charts: tuple[Chart, ...]
     maps: tuple[Map, ...]
@@ -144,7 +148,7 @@ def promise(
     job: Job, path: str, reach: str, release: str
 ) -> tuple[Synthesized, tuple[GroupNoise, ...]]:
     """What a synthetic release promises and spends, and the noise of every group."""
-    from tacit.families.synthetic.runs.comparing import promised
+    from tacit.families.synthetic.runs.comparison import promised
     from tacit.families.synthetic.runs.synthesize import the_release
 
     plan = load_within(path, reach)
@@ -152,15 +156,15 @@ def promise(
         return promised(opened, the_release(plan, release), job)
 
 
-def compare_output(job: Job, path: str, reach: str, release: str, file: str) -> Compared:
+def compare_output(job: Job, path: str, reach: str, release: str, file: str) -> OutputComparison:
     """Compare a written output with the true people."""
-    from tacit.families.synthetic.runs.comparing import compared
+    from tacit.families.synthetic.runs.comparison import compared
     from tacit.families.synthetic.runs.synthesize import the_release
     from tacit.families.words import spoken
     from tacit.report.charts.curves import distance_charts, error_charts
-    from tacit.report.synthesized import (
+    from tacit.report.synthesis import (
         bands_grid,
-        better_told,
+        describe_better_values,
         drawn_maps,
         largest_grid,
         numbers,
@@ -186,11 +190,11 @@ def compare_output(job: Job, path: str, reach: str, release: str, file: str) -> 
         if utility is not None
         else ()
     )
-    return Compared(
+    return OutputComparison(
         Path(file).name,
         tuple(numbers(found, True)),
         grids,
-        better_told(found),
+        describe_better_values(found),
         charts,
         tuple(drawn_maps(found, True, group, None)),
     )

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.reading.source import MicrodataSource
 from tacit.model.jobs import Job
-from tacit.report.charts.portrait import Chart
+from tacit.report.charts.portrait_chart import Chart
 from tacit.workbench.app.reach import load_within
-from tacit.workbench.tasks.answers import Answer
+from tacit.workbench.tasks.verdict_texts import VerdictText
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Restoring:
     status: str
     headline: str
     numbers: tuple[tuple[str, str], ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[VerdictText, ...]
     views: tuple[tuple[str, str, int], ...]
     draft: str
     told: tuple[tuple[str, str], ...]
@@ -52,8 +52,8 @@ def restore(
     place of the plan holds again.
     """
     from tacit.families.overlaps.runs.restore import restore as carry_out
-    from tacit.families.overlaps.runs.results import Restored
-    from tacit.report import crowds, restored
+    from tacit.families.overlaps.runs.restore_results import Restored
+    from tacit.report import crowds, restoration
 
     plan = load_within(path, reach)
     check = plan.checks[at]
@@ -71,29 +71,32 @@ def restore(
     done = isinstance(found, Restored)
     told = []
     if isinstance(found, Restored) and found.views:
-        told = [("Fewest?", restored.fewest_told(found)), ("Cost", restored.cost_told(found))]
-        told += [("Seen by", restored.seen_told(found))] if found.seen_by else []
+        told = [
+            ("Fewest?", restoration.describe_fewest(found)),
+            ("Cost", restoration.describe_cost(found)),
+        ]
+        told += [("Seen by", restoration.describe_adversaries(found))] if found.seen_by else []
         told += (
-            [("Who knows how they were chosen", restored.sentence(found.aware.because))]
+            [("Who knows how they were chosen", restoration.sentence(found.aware.because))]
             if found.aware
             else []
         )
     return Restoring(
         found.status,
         headline(found),
-        tuple(restored.numbers(found)),
-        tuple(map(Answer.of, found.verdicts)),
+        tuple(restoration.numbers(found)),
+        tuple(map(VerdictText.of, found.verdicts)),
         tuple((one.name, one.query, one.rows) for one in found.views)
         if isinstance(found, Restored)
         else (),
         found.draft if isinstance(found, Restored) and not found.exit_status else "",
         tuple(told),
         () if isinstance(found, Restored) else tuple(map(plain_words, found.advice)),
-        tuple(restored.tally_lines(found.looked)) if found.looked and not done else (),
+        tuple(restoration.tally_lines(found.looked)) if found.looked and not done else (),
         tuple(crowds.charts(found.stages, found.verdicts, "owner"))
         if isinstance(found, Restored)
         else (),
-        restored.render(found, "owner"),
+        restoration.render(found, "owner"),
         found.releases,
         found.views[0].to if isinstance(found, Restored) and found.views else (),
         at,
@@ -104,9 +107,9 @@ def restore(
 
 def headline(found: Any) -> str:
     """What a search for further views ended in, in a sentence."""
-    from tacit.families.overlaps.runs.results import Restored
+    from tacit.families.overlaps.runs.restore_results import Restored
     from tacit.families.words import plural
-    from tacit.report.restored import sentence
+    from tacit.report.restoration import sentence
 
     if not isinstance(found, Restored):
         story = f" {found.story}" if found.story and found.story != found.verdicts[0].story else ""
@@ -127,7 +130,7 @@ def plain_words(advice: str) -> str:
     return advice.split(" (--")[0]
 
 
-def public_columns(source: Source, releases: Sequence[str]) -> tuple[str, ...]:
+def public_columns(source: MicrodataSource, releases: Sequence[str]) -> tuple[str, ...]:
     """The columns that conditions of further views may be about:
     those of the views' tables that are not sensitive.
     """

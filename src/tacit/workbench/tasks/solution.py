@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import InputError
-from tacit.families.microdata.reading.source import Source, stored_columns
+from tacit.families.microdata.reading.source import MicrodataSource, stored_columns
 from tacit.model.jobs import Job
-from tacit.workbench.tasks.generalize import Told, Unsolved, Wanted, heads, told_of, unsolved
+from tacit.workbench.tasks.generalize import RepairText, Unsolved, Wanted, heads, told_of, unsolved
 
 if TYPE_CHECKING:
-    from tacit.families.microdata.runs.preview import Lens, Line
+    from tacit.families.microdata.runs.preview import Lens, PreviewRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class Ladder:
         return len(self.labels) - 1
 
 
-def ladders(source: Source, release: str) -> tuple[tuple[Ladder, ...], int]:
+def ladders(source: MicrodataSource, release: str) -> tuple[tuple[Ladder, ...], int]:
     """The quasi-identifiers of a release with their levels, and how many rows the table has."""
-    from tacit.report.telling import written
+    from tacit.report.repair_words import written
 
     raw, found = source.raw(release), []
     for column in raw.quasi:
@@ -50,12 +50,12 @@ def ladders(source: Source, release: str) -> tuple[tuple[Ladder, ...], int]:
 
 
 def look(
-    source: Source, release: str, wanted: Wanted, levels: Mapping[str, int]
-) -> Told | Unsolved:
+    source: MicrodataSource, release: str, wanted: Wanted, levels: Mapping[str, int]
+) -> RepairText | Unsolved:
     """The release at some levels: what the checks say, and what it costs."""
     from tacit.families.microdata.runs.anonymize import solve_beside
-    from tacit.families.microdata.runs.beside import beside_what_is_out
-    from tacit.families.microdata.runs.results import NotRepaired
+    from tacit.families.microdata.runs.published_checks import beside_what_is_out
+    from tacit.families.microdata.runs.repair_results import NotRepaired
     from tacit.families.microdata.runs.task import task_of
 
     task = task_of(
@@ -70,7 +70,7 @@ def look(
 
 
 def lens(
-    source: Source, release: str, wanted: Wanted, levels: Mapping[str, int]
+    source: MicrodataSource, release: str, wanted: Wanted, levels: Mapping[str, int]
 ) -> tuple[Lens, tuple[tuple[str, ...], tuple[str, ...]]]:
     """The rows of the table through the release at some levels, and the columns of both."""
     from tacit.families.microdata.runs.preview import lens_at
@@ -79,7 +79,7 @@ def lens(
     return made, heads(made, source)
 
 
-def page(source: Source, through: Lens, offset: int, limit: int) -> list[Line]:
+def page(source: MicrodataSource, through: Lens, offset: int, limit: int) -> list[PreviewRow]:
     """Some rows of the table, beside what the release shows of them."""
     table = through.raw.table
     if not source.engine.has(table.name):  # it was closed meanwhile

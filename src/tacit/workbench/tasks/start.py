@@ -12,8 +12,8 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from tacit.errors import InputError, TacitError
 from tacit.model.jobs import Job
-from tacit.starter.looking import PASSWORDS, tables_of
 from tacit.starter.profile import Profile, profile_data, profile_table
+from tacit.starter.survey import PASSWORDS, tables_of
 from tacit.workbench.app.reach import load_within
 from tacit.workbench.app.uploads import in_page_words
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from tacit.model.jobs import Job
 from tacit.workbench.app.reach import load_within
 from tacit.workbench.targets import enter_folder
-from tacit.workbench.tasks.answers import Answer
+from tacit.workbench.tasks.verdict_texts import VerdictText
 
 if TYPE_CHECKING:
     from tacit.families.synthetic.question import Sort
-    from tacit.families.synthetic.runs.trying import SizeNoise
+    from tacit.families.synthetic.runs.trial_noise import SizeNoise
     from tacit.report.charts.maps import Map
-    from tacit.report.charts.portrait import Chart
-    from tacit.report.html.cards import Grid
+    from tacit.report.charts.portrait_chart import Chart
+    from tacit.report.html.cards import HtmlGrid
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class SynthesisOutcome:
     """What drawing ended in, in words, tables and pictures;
     `output` is None where a check does not hold.
     """
@@ -43,8 +43,8 @@ class Drawn:
     numbers: tuple[tuple[str, str], ...]
     meaning: str
     told: tuple[tuple[str, str], ...]
-    answers: tuple[Answer, ...]
-    tables: tuple[tuple[str, Grid], ...]
+    answers: tuple[VerdictText, ...]
+    tables: tuple[tuple[str, HtmlGrid], ...]
     charts: tuple[Chart, ...]
     maps: tuple[Map, ...]
     warnings: tuple[str, ...]
@@ -56,8 +56,8 @@ def sizes(job: Job, path: str, reach: str, release: str) -> Sizes:
     """How many people the groups of a synthetic release have."""
     from tacit.families.synthetic.reading.questions import synthetic_questions_of
     from tacit.families.synthetic.runs.synthesize import the_release
-    from tacit.families.synthetic.runs.trying import some_sorts
-    from tacit.plan.opened import OpenPlan
+    from tacit.families.synthetic.runs.trial_noise import some_sorts
+    from tacit.plan.open_plan import OpenPlan
 
     plan = load_within(path, reach)
     the_release(plan, release)
@@ -75,7 +75,7 @@ def tried(
     from tacit.families.synthetic.promise.losses import Epsilon
     from tacit.families.synthetic.promise.terms import Terms
     from tacit.families.synthetic.runs.synthesize import the_release
-    from tacit.families.synthetic.runs.trying import SetTerms, noise_of
+    from tacit.families.synthetic.runs.trial_noise import SetTerms, noise_of
     from tacit.plan.edit.editing import edited, loaded
 
     changed = edited(text, SetTerms(release, terms), file=file, folder=folder)
@@ -93,13 +93,13 @@ def draw(
     replace_file: bool,
     restart: bool,
     digest: str,
-) -> Drawn:
+) -> SynthesisOutcome:
     """Draw the synthetic people of a release as the plan says, and write them to a file below
     the plan's folder.
     """
     from tacit.families.synthetic.runs.synthesize import synthesize, the_release
     from tacit.families.words import spoken
-    from tacit.report import synthesized as told
+    from tacit.report import synthesis as told
     from tacit.report.charts.curves import distance_charts, error_charts, privacy_curve
 
     plan = load_within(path, reach)
@@ -129,8 +129,8 @@ def draw(
         ("Step by step", told.steps_grid(found)),
         ("Releasing again", told.budget_grid(found)),
     ]
-    better = told.better_told(found)
-    return Drawn(
+    better = told.describe_better_values(found)
+    return SynthesisOutcome(
         found.output,
         found.because,
         tuple(told.numbers(found, True)),
@@ -138,10 +138,10 @@ def draw(
         (
             ("Protected", told.protected(one)),
             ("Not protected", told.not_protected(one)),
-            ("Noise", told.noise_told(found.noise, found.groups)),
+            ("Noise", told.describe_noise(found.noise, found.groups)),
             *([("Compared", better)] if better else []),
         ),
-        tuple(map(Answer.of, found.verdicts)),
+        tuple(map(VerdictText.of, found.verdicts)),
         tuple((title, grid) for title, grid in grids if grid is not None),
         (*([curve] if curve else []), *measured),
         tuple(told.drawn_maps(found, True, group, None)),

@@ -15,10 +15,10 @@ from tacit.model.release import View
 from tacit.workbench.app.reach import load_within
 
 if TYPE_CHECKING:
-    from tacit.families.microdata.reading.source import Source
+    from tacit.families.microdata.reading.source import MicrodataSource
     from tacit.families.queries.definitions.changed_views import ChangedView
     from tacit.plan.plan import Check, Plan
-    from tacit.report.charts.portrait import Chart
+    from tacit.report.charts.portrait_chart import Chart
     from tacit.report.explained_worlds import WorldLine
 
 STAYS, RULED_OUT = "stays", "ruled out"
@@ -26,7 +26,7 @@ SAMPLE, LEAST_SAMPLE, MOST_SAMPLE = 500, 8, 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class QueryReading:
     """How a query was read, as lines."""
 
     role: str
@@ -40,7 +40,7 @@ class QueryEvidence:
     changed so that it would hold.
     """
 
-    read: tuple[Read, ...]
+    read: tuple[QueryReading, ...]
     changes: tuple[ChangedView, ...]
 
 
@@ -106,7 +106,9 @@ def check_at(plan: Plan, number: int, verdict: Mapping[str, Any]) -> Check:
 # -- queries ---------------------------------------------------------------------------------------
 
 
-def query_evidence(source: Source, number: int, verdict: Mapping[str, Any]) -> QueryEvidence:
+def query_evidence(
+    source: MicrodataSource, number: int, verdict: Mapping[str, Any]
+) -> QueryEvidence:
     """The queries behind a verdict of perfect privacy."""
     from tacit.families.queries.definitions.changed_views import changed_views
     from tacit.families.queries.definitions.perfect_privacy import PerfectPrivacy
@@ -123,7 +125,9 @@ def query_evidence(source: Source, number: int, verdict: Mapping[str, Any]) -> Q
     facts = verdict.get("witness") or verdict.get("certificate") or {}
     read = [("secret", str(check.secret)), *(("view", name) for name in views)]
     return QueryEvidence(
-        tuple(Read(role, name, tuple(readings.explained(name).lines())) for role, name in read),
+        tuple(
+            QueryReading(role, name, tuple(readings.explained(name).lines())) for role, name in read
+        ),
         tuple(changed_views(definition, question, facts.get("view", ""), facts.get("changes", ()))),
     )
 
@@ -169,7 +173,7 @@ def list_worlds(
     """
     from tacit.families.worlds.runs.explain import explain_worlds
     from tacit.report import explained_worlds as told
-    from tacit.report.worlds import title
+    from tacit.report.world_evidence import title
 
     plan = load_within(path, reach)
     check = check_at(plan, number, verdict)

@@ -19,7 +19,7 @@ from tacit.families.microdata.attacks.all_minimal import AllMinimal, Exposed, al
 from tacit.families.microdata.hierarchy import hierarchy
 from tacit.families.microdata.lattice import Lattice
 from tacit.families.microdata.microdata import MicrodataQuestion
-from tacit.families.microdata.repair.required import Required
+from tacit.families.microdata.repair.requirements import Required
 from tacit.model.schema import CsvHierarchy, RangeHierarchy, Table
 
 TOWNS = {"p": ("north", "*"), "q": ("north", "*"), "r": ("south", "*"), "t": ("south", "*")}

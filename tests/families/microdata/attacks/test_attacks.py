@@ -22,12 +22,17 @@ from oracles.attacks import (
     near,
     share,
 )
-from tacit.families.microdata.attacks.background import background
+from tacit.families.microdata.attacks.attack_scene import (
+    AttackedCheck,
+    AttackScene,
+    AttackTarget,
+    OutsideTable,
+)
+from tacit.families.microdata.attacks.background_knowledge import background
 from tacit.families.microdata.attacks.homogeneity import homogeneity
 from tacit.families.microdata.attacks.linking import linking
 from tacit.families.microdata.attacks.minimality import lower_nodes, minimality
 from tacit.families.microdata.attacks.proximity import proximity
-from tacit.families.microdata.attacks.scene import Asked, Outside, Scene, Target
 from tacit.families.microdata.definitions.k_anonymity import KAnonymity
 from tacit.families.microdata.definitions.l_diversity import LDiversity
 
@@ -72,7 +77,7 @@ class Opened:
     def __init__(self, desk: Desk, rows: list[Row], sensitive: str = "condition") -> None:
         self.desk, self.rows, self.sensitive = desk, rows, sensitive
 
-    def __enter__(self) -> Callable[..., Scene]:
+    def __enter__(self) -> Callable[..., AttackScene]:
         self.context = self.desk.counted(
             self.rows,
             quasi=["age", "sex"],
@@ -82,8 +87,8 @@ class Opened:
         )
         counted = self.context.__enter__()
 
-        def scene(levels: Mapping[str, int], **more: Any) -> Scene:
-            return Scene(question(counted, levels), self.sensitive, **more)
+        def scene(levels: Mapping[str, int], **more: Any) -> AttackScene:
+            return AttackScene(question(counted, levels), self.sensitive, **more)
 
         return scene
 
@@ -153,7 +158,7 @@ def test_a_target_is_told_about_by_every_attack(desk: Desk) -> None:
                 for i in range(len(base))
                 if all(base.value(name, i) == mine[name] for name in ("age", "sex", "condition"))
             )
-            opened = scene(levels, target=Target({"name": mine["name"]}, (row,)))
+            opened = scene(levels, target=AttackTarget({"name": mine["name"]}, (row,)))
             alone, known, found = homogeneity(opened), background(opened), linking(opened)
         assert alone and known and found
         assert alone.value == known.value == mine["condition"]
@@ -186,7 +191,7 @@ def test_linking_matches_an_outside_table_person_by_person(desk: Desk) -> None:
         ]
         if rng.random() < 0.3:
             people[0][columns[0]] = None
-        outside = Outside(
+        outside = OutsideTable(
             "voters.csv",
             columns,
             tuple((tuple(one[name] for name in columns), {"name": one["name"]}) for one in people),
@@ -307,7 +312,7 @@ def test_minimality_agrees_with_the_enumeration_of_all_worlds(desk: Desk) -> Non
 
         levels = minimal_levels(rng, rows, passes)
         with Opened(desk, rows) as scene:
-            story = minimality(scene(levels, checks=tuple(Asked(one) for one, _ in picked)))
+            story = minimality(scene(levels, checks=tuple(AttackedCheck(one) for one, _ in picked)))
         assert story
         lower = below(levels)
         minimal = holds(rows, levels, passes) and not any(holds(rows, one, passes) for one in lower)
@@ -339,7 +344,7 @@ def test_minimality_gives_nothing_away_where_either_side_can_have_all(desk: Desk
         {"name": "cid", "age": 1, "sex": "f", "condition": "cold"},
         {"name": "dan", "age": 1, "sex": "f", "condition": "cough"},
     ]
-    checks = (Asked(KAnonymity(k=2)), Asked(LDiversity(kind="distinct", l=2)))
+    checks = (AttackedCheck(KAnonymity(k=2)), AttackedCheck(LDiversity(kind="distinct", l=2)))
     with Opened(desk, rows) as scene:
         opened = scene({"age": 1}, checks=checks)
         assert [node.column for node in lower_nodes(opened.question)] == ["age"]
@@ -362,7 +367,7 @@ def test_minimality_is_certain_where_only_one_side_can_have_all(desk: Desk) -> N
         {"name": "dan", "age": 1, "sex": "f", "condition": "cough"},
         {"name": "eve", "age": 1, "sex": "f", "condition": "measles"},
     ]
-    checks = (Asked(KAnonymity(k=2)), Asked(LDiversity(kind="distinct", l=2)))
+    checks = (AttackedCheck(KAnonymity(k=2)), AttackedCheck(LDiversity(kind="distinct", l=2)))
     with Opened(desk, rows) as scene:
         story = minimality(scene({"age": 1}, checks=checks))
     assert story and (story.value, story.before, story.after, story.people) == (
@@ -386,7 +391,9 @@ def test_too_many_worlds_are_not_counted(desk: Desk) -> None:
         for i in range(200)
     ]
     with Opened(desk, rows) as scene:
-        story = minimality(scene({"age": 2}, checks=(Asked(LDiversity(kind="distinct", l=4)),)))
+        story = minimality(
+            scene({"age": 2}, checks=(AttackedCheck(LDiversity(kind="distinct", l=4)),))
+        )
     assert story and story.reason and "worlds" in story.reason
     assert story.before is None
 

@@ -18,7 +18,7 @@ import pytest
 from asking import Desk, as_they_are, handmade, question
 from oracles import background as oracle
 from tacit.errors import DataError, ParameterError
-from tacit.families.microdata.definitions.beliefs.background import BackgroundDefinition
+from tacit.families.microdata.definitions.beliefs.worst_knowledge import BackgroundDefinition
 from tacit.families.microdata.definitions.c_k_safety import CKSafety
 from tacit.families.microdata.definitions.l_diversity import LDiversity
 from tacit.families.microdata.definitions.replay.replay import replay

@@ -16,7 +16,7 @@ from asking import handmade
 from close_tables import Case, cases, lengths
 from oracles import closeness as oracle
 from tacit.families.microdata import distances, neighbours, ratios, transport
-from tacit.families.microdata.definitions import numbers
+from tacit.families.microdata.definitions import number_line
 from tacit.families.microdata.definitions.t_closeness import TCloseness
 from tacit.families.microdata.distances import Discrete, Taxonomy, numeric, own, variational
 from tacit.families.microdata.groups import group
@@ -34,7 +34,7 @@ def some_cases() -> list[Case]:
 def test_unlimited_integers_give_the_same_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = some_cases()
     before = [case.definition().check(case.question(), sensitive="s") for case in chosen]
-    for module in (ratios, numbers, distances):
+    for module in (ratios, number_line, distances):
         monkeypatch.setattr(module, "SAFE", 0)
     monkeypatch.setattr(neighbours, "PAIRS", 3)
     after = [case.definition().check(case.question(), sensitive="s") for case in chosen]
@@ -141,14 +141,14 @@ def test_ratios_compare_as_fractions_do() -> None:
 @pytest.mark.parametrize("scale", [1, 10**9, 10**18])
 def test_numbers_far_from_zero_have_the_same_variance(scale: int) -> None:
     far = [10**30 + scale * n for n in (1, 2, 4)]
-    line = numbers.Line(tuple(far), *distances.scaled("s", far), {})
+    line = number_line.NumberLine(tuple(far), *distances.scaled("s", far), {})
     found = line.variances(cells_of(one_group(far)))
     assert found[0] == scale**2 * Fraction(14, 9)
 
 
 def test_tiny_numbers_have_tiny_widths() -> None:
     tiny = [1e-300, 3e-300, 0.5]
-    line = numbers.Line(tuple(tiny), *distances.scaled("s", tiny), {})
+    line = number_line.NumberLine(tuple(tiny), *distances.scaled("s", tiny), {})
     cells = cells_of(one_group(tiny))
     assert line.widths(cells)[0] == Fraction("0.5") - Fraction("1e-300")
     assert line.variances(cells)[0] == oracle.variance(dict.fromkeys(tiny, 1))

@@ -18,9 +18,9 @@ from asking import Desk, question
 from oracles import microdata as oracle
 from tacit.errors import DataError, ParameterError
 from tacit.families.definition import Definition
-from tacit.families.microdata.definitions.asking import answer_with
 from tacit.families.microdata.definitions.k_anonymity import KAnonymity
 from tacit.families.microdata.definitions.l_diversity import LDiversity
+from tacit.families.microdata.definitions.reading_verdicts import answer_with
 from tacit.model.verdict import Verdict
 
 

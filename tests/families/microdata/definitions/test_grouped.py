@@ -14,14 +14,14 @@ from checking.keeping import plan_of
 from oracles import together as oracle
 from tacit.errors import DataError
 from tacit.families.catalog import define
-from tacit.families.microdata.definitions.microdata import MicrodataDefinition
-from tacit.families.microdata.definitions.together.deciding import failing_rows
+from tacit.families.microdata.definitions.microdata_definition import MicrodataDefinition
+from tacit.families.microdata.definitions.together.class_scores import answer_together
+from tacit.families.microdata.definitions.together.decision import failing_rows
 from tacit.families.microdata.definitions.together.grouped import grouped
-from tacit.families.microdata.definitions.together.judging import answer_together
 from tacit.families.microdata.definitions.together.question import JointQuestion
-from tacit.families.microdata.reading.together import joint_questions_of
+from tacit.families.microdata.reading.several_releases import joint_questions_of
 from tacit.families.microdata.recoded import Recoded
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from thorough import THOROUGH
 
 CHECKS: tuple[tuple[str, dict[str, Any]], ...] = (

@@ -14,8 +14,8 @@ import pytest
 import tacit
 from oracles import beliefs as oracle
 from tacit.errors import DataError, TacitError
-from tacit.families.microdata.definitions.beliefs.beliefs import Target, greatest
-from tacit.families.microdata.definitions.beliefs.measures import Upward
+from tacit.families.microdata.definitions.beliefs.beliefs import BeliefTarget, greatest
+from tacit.families.microdata.definitions.beliefs.disclosure_measures import Upward
 from tacit.families.microdata.definitions.beliefs.prior import read_prior
 from tacit.families.microdata.definitions.rho1_rho2 import Rho1Rho2
 from tacit.model.verdict import Verdict
@@ -52,7 +52,7 @@ def test_equation_3_1_counts_the_random_worlds() -> None:
         formula = oracle.equation_3_1(counts, given_q, given_block)
         assert worlds == {s: share for s, share in formula.items() if share}
         units = {s: share / given_block[s] for s, share in given_q.items()}
-        target = Target({s: n for s, n in counts.items() if s in units}, given_q, units)  # type: ignore[arg-type]
+        target = BeliefTarget({s: n for s, n in counts.items() if s in units}, given_q, units)  # type: ignore[arg-type]
         for s, share in formula.items():
             assert greatest(target, frozenset([s])).after == share  # type: ignore[list-item]
 

@@ -19,9 +19,9 @@ from asking import Desk, as_they_are, handmade, question
 from oracles import beliefs as oracle
 from oracles import microdata
 from tacit.errors import DataError, ParameterError, TacitError
-from tacit.families.microdata.definitions.beliefs.adversaries import Adversary
+from tacit.families.microdata.definitions.beliefs.background_adversary import BackgroundAdversary
 from tacit.families.microdata.definitions.beliefs.beliefs import (
-    Target,
+    BeliefTarget,
     greatest,
     least,
     strongest,
@@ -30,8 +30,8 @@ from tacit.families.microdata.definitions.beliefs.beliefs import (
 )
 from tacit.families.microdata.definitions.beliefs.crowd import crowd
 from tacit.families.microdata.definitions.beliefs.disclosure import Secrets, by_blocks, one_by_one
-from tacit.families.microdata.definitions.beliefs.measures import (
-    Measure,
+from tacit.families.microdata.definitions.beliefs.disclosure_measures import (
+    DisclosureMeasure,
     Negative,
     Positive,
     Ratio,
@@ -40,7 +40,7 @@ from tacit.families.microdata.definitions.beliefs.measures import (
     exceeds_power_of_e,
 )
 from tacit.families.microdata.definitions.beliefs.predicates import Predicate, Protect
-from tacit.families.microdata.definitions.beliefs.prior import Fitted
+from tacit.families.microdata.definitions.beliefs.prior import FittedPrior
 from tacit.families.microdata.definitions.l_diversity import LDiversity
 from tacit.families.microdata.definitions.semantic import Semantic
 from tacit.families.microdata.groups import group
@@ -58,7 +58,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 
 def belief(counts: Mapping[Any, int], predicate: set[Any], **knowledge: int) -> Fraction:
     """The greatest belief in one group, without a prior."""
-    return greatest(Target(counts, {}), frozenset(predicate), **knowledge).after
+    return greatest(BeliefTarget(counts, {}), frozenset(predicate), **knowledge).after
 
 
 def random_counts(rng: random.Random) -> dict[int, int]:
@@ -125,7 +125,7 @@ def test_negative_disclosure_is_that_of_somebody_without_negations() -> None:
     for _ in range(2000):
         counts = random_counts(rng)
         value, c2 = rng.randrange(6), F(rng.randint(1, 60))
-        rarest = least(Target(counts, {}), frozenset([value])).after
+        rarest = least(BeliefTarget(counts, {}), frozenset([value])).after
         expected = microdata.negative_holds(counts, sum(counts.values()), c2, [value])
         assert (rarest >= c2 / 100) == expected, (counts, value, c2)
     seen = oracle.Target(
@@ -241,7 +241,7 @@ def test_without_a_prior_that_tells_people_apart_a_merged_group_discloses_no_mor
             Predicate(frozenset(rng.sample(range(6), rng.randint(1, 3))), "") for _ in range(2)
         ]
         limit = F(rng.randint(1, 9), 20)
-        measure: Measure = rng.choice(
+        measure: DisclosureMeasure = rng.choice(
             [
                 Positive(limit),
                 Negative(limit),
@@ -250,9 +250,11 @@ def test_without_a_prior_that_tells_people_apart_a_merged_group_discloses_no_mor
                 Upward(limit, 2 * limit),
             ]
         )
-        secrets = Secrets(predicates, Adversary(rng.randint(0, 2), rng.randint(0, 2)), measure)
+        secrets = Secrets(
+            predicates, BackgroundAdversary(rng.randint(0, 2), rng.randint(0, 2)), measure
+        )
         scores = [
-            found[0] if (found := secrets.worst_about(Target(counts, shares))) else F(0)
+            found[0] if (found := secrets.worst_about(BeliefTarget(counts, shares))) else F(0)
             for counts in (one, two, both)
         ]
         assert scores[2] <= max(scores[:2]), (one, two, secrets)
@@ -273,7 +275,8 @@ def test_all_people_at_once_or_one_by_one_is_the_same(seed: int) -> None:
     counts = base.people_by_code("condition").tolist()
     shares = {code: F(n, sum(counts)) for code, n in enumerate(counts)}
     everybody = crowd(
-        groups, Fitted((), base.dictionaries["condition"], {(): shares}, {(): shares}, {(): ()})
+        groups,
+        FittedPrior((), base.dictionaries["condition"], {(): shares}, {(): shares}, {(): ()}),
     )
     codes = range(len(counts))
     single = [Predicate(frozenset([code]), "") for code in codes]
@@ -284,10 +287,10 @@ def test_all_people_at_once_or_one_by_one_is_the_same(seed: int) -> None:
     for limit, (negations, known) in itertools.product(
         limits, [(0, 0), (0, 2), (1, 0), (3, 1), (9, 9)]
     ):
-        measures: list[Measure] = [Positive(limit), Negative(limit), Uninformative(limit)]
+        measures: list[DisclosureMeasure] = [Positive(limit), Negative(limit), Uninformative(limit)]
         measures += [Ratio(1 + limit), Ratio(exponent=limit), Upward(limit / 2, limit)]
         for measure, predicates in itertools.product(measures, [single, [*single, *several]]):
-            secrets = Secrets(predicates, Adversary(negations, known), measure)
+            secrets = Secrets(predicates, BackgroundAdversary(negations, known), measure)
             if not secrets.are_simple(everybody):
                 continue
             (one, failing), (other, also) = (

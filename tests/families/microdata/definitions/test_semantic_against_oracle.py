@@ -18,11 +18,11 @@ import pytest
 
 from asking import Desk, question
 from oracles import beliefs as oracle
-from tacit.families.microdata.definitions.beliefs.adversaries import Adversary
-from tacit.families.microdata.definitions.beliefs.beliefs import Target
+from tacit.families.microdata.definitions.beliefs.background_adversary import BackgroundAdversary
+from tacit.families.microdata.definitions.beliefs.beliefs import BeliefTarget
 from tacit.families.microdata.definitions.beliefs.disclosure import Secrets, most_frequent_others
-from tacit.families.microdata.definitions.beliefs.measures import (
-    Measure,
+from tacit.families.microdata.definitions.beliefs.disclosure_measures import (
+    DisclosureMeasure,
     Negative,
     Positive,
     Ratio,
@@ -30,7 +30,7 @@ from tacit.families.microdata.definitions.beliefs.measures import (
     Upward,
 )
 from tacit.families.microdata.definitions.beliefs.predicates import Predicate
-from tacit.families.microdata.definitions.beliefs.prior import Prior, read_prior
+from tacit.families.microdata.definitions.beliefs.prior import FilePrior, read_prior
 from tacit.families.microdata.definitions.replay.replay import replay
 from tacit.families.microdata.definitions.rho1_rho2 import Rho1Rho2
 from tacit.families.microdata.definitions.semantic import Semantic
@@ -46,7 +46,7 @@ Row = dict[str, Any]
 Score = Callable[[list[oracle.Belief]], Any]
 
 
-def measured(measure: Measure) -> Score:
+def measured(measure: DisclosureMeasure) -> Score:
     """What the oracle says where Tacit uses a measure."""
     if isinstance(measure, Upward):
         return lambda found: oracle.upward(found, measure.rho1)
@@ -58,14 +58,14 @@ def measured(measure: Measure) -> Score:
     }[type(measure)]
 
 
-def random_measure(rng: random.Random) -> Measure:
+def random_measure(rng: random.Random) -> DisclosureMeasure:
     low, high = sorted(rng.sample(LIMITS, 2))
     return rng.choice(
         [Positive(low), Negative(low), Uninformative(low), Ratio(1 + 6 * low), Upward(low, high)]
     )
 
 
-def holds(measure: Measure, score: Any) -> bool:
+def holds(measure: DisclosureMeasure, score: Any) -> bool:
     """The requirement as the documents put it."""
     if isinstance(measure, Positive):
         return score < measure.c
@@ -83,20 +83,20 @@ def plainly(score: Any) -> Any:
 # -- one person ---------------------------------------------------------------------------------
 
 
-def random_target(rng: random.Random) -> tuple[oracle.Target, Target]:
+def random_target(rng: random.Random) -> tuple[oracle.Target, BeliefTarget]:
     """Somebody in a small group, as the oracle and as Tacit see them."""
     domain = range(rng.randint(1, 5))
     counts = oracle.tally(rng.choice(domain) for _ in range(rng.randint(1, 6)))
     weights = {s: Fraction(rng.randint(1 if s in counts else 0, 5)) for s in domain}
     block = oracle.normal(weights)
     if rng.random() < 0.5:
-        return oracle.Target(counts, block, block), Target(counts, block)
+        return oracle.Target(counts, block, block), BeliefTarget(counts, block)
     own = {s: Fraction(rng.randint(0, 5)) if weights[s] else Fraction(0) for s in domain}
     own[next(iter(counts))] += 1
     before = oracle.normal(own)
     units = {s: before[s] / block[s] for s in domain if before[s]}
     known = {s: n for s, n in counts.items() if s in units}
-    return oracle.Target(counts, before, block), Target(known, before, units)
+    return oracle.Target(counts, before, block), BeliefTarget(known, before, units)
 
 
 @pytest.mark.slow
@@ -110,7 +110,7 @@ def test_the_worst_belief_about_one_person() -> None:
             for _ in range(rng.randint(1, 3))
         ]
         most = (2, 2) if sum(seen.counts.values()) < 5 else (2, 1)
-        adversary = Adversary(rng.randint(0, most[0]), rng.randint(0, most[1]))
+        adversary = BackgroundAdversary(rng.randint(0, most[0]), rng.randint(0, most[1]))
         measure = random_measure(rng)
         found = oracle.all_beliefs(
             [seen],
@@ -195,7 +195,7 @@ def random_prior(
     return columns, {cell: Fraction(weight, total) for cell, weight in weights.items()}
 
 
-def file_of(columns: tuple[str, ...], weights: Mapping[Any, Fraction]) -> Prior:
+def file_of(columns: tuple[str, ...], weights: Mapping[Any, Fraction]) -> FilePrior:
     """The lines of a file that has it."""
     lines = [
         ["" if one is None else str(one) for one in (*cell, share)]

@@ -17,17 +17,17 @@ from oracles import together as oracle
 from tacit.errors import DataError, ParameterError
 from tacit.families.catalog import define, kinds_of
 from tacit.families.microdata.definitions.replay.replay import replay
-from tacit.families.microdata.definitions.together.deciding import holds_together
-from tacit.families.microdata.definitions.together.judging import answer_together
-from tacit.families.microdata.definitions.together.question import Copy, JointQuestion
-from tacit.families.microdata.definitions.together.releases import releases_of
-from tacit.families.microdata.definitions.together.worlds import (
+from tacit.families.microdata.definitions.together.class_scores import answer_together
+from tacit.families.microdata.definitions.together.class_worlds import (
     counted_worlds,
     fewest_rows,
     greatest_chances,
     possible_worlds,
 )
-from tacit.families.microdata.hierarchy import Level, hierarchy
+from tacit.families.microdata.definitions.together.decision import holds_together
+from tacit.families.microdata.definitions.together.joined_releases import releases_of
+from tacit.families.microdata.definitions.together.question import Copy, JointQuestion
+from tacit.families.microdata.hierarchy import HierarchyLevel, hierarchy
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.model.deadline import Deadline
 from tacit.model.schema import Table
@@ -113,9 +113,9 @@ class Drawn:
         ]
 
 
-def flat(level: Level) -> Level:
+def flat(level: HierarchyLevel) -> HierarchyLevel:
     """The level that shows nothing."""
-    return Level(("*",), np.zeros(len(level.codes), dtype=np.int64))
+    return HierarchyLevel(("*",), np.zeros(len(level.codes), dtype=np.int64))
 
 
 def drawn(seed: int, many: int, most: int = 8) -> Iterator[Drawn]:
@@ -410,7 +410,7 @@ def test_where_worlds_are_not_counted_nothing_is_claimed_that_is_not_so(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "tacit.families.microdata.definitions.together.worlds.counted", lambda part, job: None
+        "tacit.families.microdata.definitions.together.class_worlds.counted", lambda part, job: None
     )
     rng, seen = random.Random(11), Counter[str]()
     for one in drawn(41, 200):
@@ -431,7 +431,7 @@ def test_where_worlds_are_not_counted_nothing_is_claimed_that_is_not_so(
 def test_what_is_too_large_to_look_at_is_undecided_or_right(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("releases", "deciding"):
+    for module in ("joined_releases", "decision"):
         monkeypatch.setattr(
             f"tacit.families.microdata.definitions.together.{module}.MOST_CELLS", 20
         )

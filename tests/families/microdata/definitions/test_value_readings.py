@@ -19,7 +19,7 @@ from asking import Desk, question
 from oracles import closeness, microdata
 from tacit.errors import DataError
 from tacit.families.catalog import define, kinds_of
-from tacit.families.microdata.definitions.asking import MORE_IS_WORSE, answer_with
+from tacit.families.microdata.definitions.reading_verdicts import MORE_IS_WORSE, answer_with
 from tacit.families.microdata.runs.anonymize import anonymize
 from tacit.model.verdict import Verdict
 from tacit.plan.read.load import load_plan

@@ -15,13 +15,13 @@ from local_tables import CITIES, CODES, tree_of
 from oracles.partitions import stands_for
 from tacit.families.microdata.hierarchy import Hierarchy, hierarchy
 from tacit.families.microdata.microdata import MicrodataQuestion
-from tacit.families.microdata.repair.boxes import Axis, Line, Tree, axis
+from tacit.families.microdata.repair.boxes import BoxAxis, HierarchyAxis, OrderedAxis, axis
 from tacit.model.schema import DateHierarchy, FlatHierarchy, RangeHierarchy, Table
 
 
 def axis_of(
     values: list[Any], tree: Hierarchy | None = None, *, spec: Any = None, hide: bool = False
-) -> Axis:
+) -> BoxAxis:
     base = handmade([{"x": value} for value in values])
     trees = {"x": tree or hierarchy("x", base.dictionaries["x"], spec)}
     table = Table("t", quasi_identifiers=("x",), hierarchies={"x": spec} if spec else {})
@@ -39,7 +39,7 @@ def axis_of(
     return axis(question, "x", hide_missing=hide)
 
 
-def labels_of(found: Axis, *groups: list[Any]) -> list[Any]:
+def labels_of(found: BoxAxis, *groups: list[Any]) -> list[Any]:
     """The labels of some groups of values, all in one release."""
     codes = {value: place for place, value in enumerate((*found.values, None))}
     first = np.array([min(codes[value] for value in group) for group in groups])
@@ -50,7 +50,7 @@ def labels_of(found: Axis, *groups: list[Any]) -> list[Any]:
 
 def test_whole_numbers_are_ranges_with_both_ends() -> None:
     ages = axis_of([28, 30, 34, 51, 70])
-    assert isinstance(ages, Line)
+    assert isinstance(ages, OrderedAxis)
     assert labels_of(ages, [30, 34], [51], [28, 70], [51, 70]) == ["30-34", "51", "*", "51-70"]
 
 
@@ -76,13 +76,13 @@ def test_dates_are_ranges() -> None:
 
 def test_text_with_date_levels_is_ordered_by_date() -> None:
     found = axis_of(["1985-07-04", "1985-12-01", "1990-01-01"], spec=DateHierarchy(("year",)))
-    assert isinstance(found, Line)
+    assert isinstance(found, OrderedAxis)
     assert labels_of(found, ["1985-07-04", "1985-12-01"]) == ["1985-07-04 to 1985-12-01"]
 
 
 def test_values_show_their_lowest_common_ancestor() -> None:
     cities = axis_of(list(CITIES), tree_of("city", tuple(CITIES)))
-    assert isinstance(cities, Tree)
+    assert isinstance(cities, HierarchyAxis)
     groups = (["a1"], ["a1", "a2"], ["a1", "b1"], ["c1", "c2"], ["b1", "c1"])
     assert labels_of(cities, *groups) == ["a1", "A", "west", "C", "*"]
 
@@ -96,9 +96,9 @@ def test_values_without_a_hierarchy_are_themselves_or_a_star() -> None:
 
 def test_numbers_whose_hierarchy_joins_what_is_not_next_to_each_other_are_codes() -> None:
     codes = axis_of([1, 2, 3, 4], tree_of("code", tuple(CODES)))
-    assert isinstance(codes, Tree)
+    assert isinstance(codes, HierarchyAxis)
     assert labels_of(codes, [1, 3], [1, 2]) == ["odd", "*"]
-    assert isinstance(axis_of([1, 2, 3, 4], spec=RangeHierarchy((2,))), Line)
+    assert isinstance(axis_of([1, 2, 3, 4], spec=RangeHierarchy((2,))), OrderedAxis)
 
 
 @pytest.mark.parametrize("values", [[1, 2, None], ["red", "blue", None], ["a1", "c1", None]])
@@ -111,7 +111,7 @@ def test_missing_values_alone_stay_missing_and_others_are_hidden_with_them(
 
 
 def test_infinite_numbers_have_no_place_on_a_line() -> None:
-    assert isinstance(axis_of([1.0, float("inf")]), Tree)
+    assert isinstance(axis_of([1.0, float("inf")]), HierarchyAxis)
 
 
 def test_labels_stand_for_every_value_of_their_group() -> None:

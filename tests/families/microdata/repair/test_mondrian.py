@@ -17,7 +17,7 @@ from tacit.families.microdata.definitions.k_anonymity import KAnonymity
 from tacit.families.microdata.definitions.l_diversity import LDiversity
 from tacit.families.microdata.repair.mondrian import mondrian, order_by_splits
 from tacit.families.microdata.repair.partition import Grouping, ground
-from tacit.families.microdata.repair.required import Required, all_hold
+from tacit.families.microdata.repair.requirements import Required, all_hold
 from tacit.families.microdata.repair.window import window
 from tacit.model.jobs import Cancelled, Job
 

@@ -23,9 +23,9 @@ from tacit.families.microdata.lattice import Lattice, Node, maximal, minimal, un
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.repair import search as module
 from tacit.families.microdata.repair.costs import cost_by
-from tacit.families.microdata.repair.judging import Judge
-from tacit.families.microdata.repair.required import Required
-from tacit.families.microdata.repair.search import Found, search
+from tacit.families.microdata.repair.node_judge import NodeJudge
+from tacit.families.microdata.repair.requirements import Required
+from tacit.families.microdata.repair.search import SearchResult, search
 from thorough import THOROUGH
 
 CHECKS: list[tuple[oracle.Check, Any]] = [
@@ -93,8 +93,10 @@ def lattice_of(raw: MicrodataQuestion) -> Lattice:
 
 def found_by(
     raw: MicrodataQuestion, definitions: list[Any], *, utility: str = "loss", suppress: int = 0
-) -> tuple[Judge, Found]:
-    judge = Judge(raw, [Required(one) for one in definitions], lattice_of(raw), suppress=suppress)
+) -> tuple[NodeJudge, SearchResult]:
+    judge = NodeJudge(
+        raw, [Required(one) for one in definitions], lattice_of(raw), suppress=suppress
+    )
     return judge, search(judge, cost_by(judge, utility))
 
 
@@ -354,7 +356,7 @@ def test_fifteen_columns(desk: Desk) -> None:
     ]
     with asked(desk, rows, trees) as counted:
         raw = question(counted, named=False)
-        judge = Judge(raw, [Required(KAnonymity(k=5))], lattice_of(raw))
+        judge = NodeJudge(raw, [Required(KAnonymity(k=5))], lattice_of(raw))
         assert len(judge.lattice) == 4**15
         found = search(judge, cost_by(judge, "loss"), seconds=2)
     assert found.best is not None

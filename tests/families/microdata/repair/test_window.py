@@ -28,8 +28,8 @@ from tacit.families.microdata.recoded import Recoded
 from tacit.families.microdata.repair.hilbert import hilbert_order, hilbert_positions
 from tacit.families.microdata.repair.mondrian import mondrian
 from tacit.families.microdata.repair.partition import Grouping
-from tacit.families.microdata.repair.proximity import crowded, rules
-from tacit.families.microdata.repair.required import Required, all_hold
+from tacit.families.microdata.repair.proximity_rule import crowded, rules
+from tacit.families.microdata.repair.requirements import Required, all_hold
 from tacit.families.microdata.repair.window import window
 
 TABLES = int(os.environ.get("TACIT_ORACLE_TABLES", "240"))

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from tacit.families.microdata.runs.anonymize import anonymize
-from tacit.families.microdata.runs.results import Choice, Repaired
+from tacit.families.microdata.runs.repair_results import Choice, Repaired
 from tacit.model.numbers import percent
 from tacit.plan.read.load import load_plan
-from tacit.report import telling
+from tacit.report import repair_words
 
 PLAN = """\
 version: 1
@@ -62,9 +62,9 @@ def test_what_dropping_saves_is_what_a_search_that_drops_finds(seed: int, tmp_pa
     few = whole.dropping
     assert few is not None and (few.whole, few.cost) == (cost, least) and least < 0.9 * cost
     assert few.suppressed == dropped.recoded.suppressed and few.rows == 300 + 1 + seed % 3
-    said = telling.dropping_told(whole)
+    said = repair_words.dropping_told(whole)
     assert percent(1 - Fraction(least) / Fraction(cost), down=True) in said
-    assert dropped.dropping is None and telling.dropping_told(dropped) == ""
+    assert dropped.dropping is None and repair_words.dropping_told(dropped) == ""
 
 
 def test_nothing_is_said_of_dropping_where_it_saves_little_or_is_no_whole_row(
@@ -100,9 +100,9 @@ def choice(risk: int, belief: Fraction | None, gone: int) -> Choice:
 def test_the_first_picture_is_one_that_tells_the_solutions_apart() -> None:
     half, third = Fraction(1, 2), Fraction(1, 3)
     bound = [choice(5, half, 1), choice(5, third, 2), choice(5, Fraction(1, 4), 3)]
-    assert telling.risks_drawn(bound, 100) == ("belief", "dropped")
+    assert repair_words.risks_drawn(bound, 100) == ("belief", "dropped")
     whole = [choice(5, half, 0), choice(7, third, 0), choice(9, third, 0)]
-    assert telling.risks_drawn(whole, 100) == ("risk", "belief")
+    assert repair_words.risks_drawn(whole, 100) == ("risk", "belief")
     nearly = [choice(5, Fraction(1, n), n) for n in range(2, 8)] + [choice(6, half, 0)]
-    assert telling.risks_drawn(nearly, 100) == ("belief", "dropped", "risk")
-    assert telling.risks_drawn([choice(5, None, 0)] * 2, 100) == ("risk",)
+    assert repair_words.risks_drawn(nearly, 100) == ("belief", "dropped", "risk")
+    assert repair_words.risks_drawn([choice(5, None, 0)] * 2, 100) == ("risk",)

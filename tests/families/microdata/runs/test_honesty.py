@@ -13,8 +13,8 @@ import pytest
 from tacit.errors import InputError, TacitError
 from tacit.families.microdata.runs.anonymize import anonymize
 from tacit.families.microdata.runs.explore import explore
-from tacit.families.microdata.runs.results import NotRepaired, Repaired
-from tacit.plan.owned import owners_files, refuse_report
+from tacit.families.microdata.runs.repair_results import NotRepaired, Repaired
+from tacit.plan.owned_files import owners_files, refuse_report
 from tacit.plan.read.load import load_plan
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from tacit.errors import PlanError
 from tacit.families.microdata.runs.anonymize import anonymize
-from tacit.families.microdata.runs.results import Repaired
+from tacit.families.microdata.runs.repair_results import Repaired
 from tacit.plan.read.load import load_plan
 
 PLAN = """\

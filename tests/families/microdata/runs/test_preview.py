@@ -15,10 +15,10 @@ import pytest
 
 from tacit.engines.open import open_engine
 from tacit.errors import InputError, ParameterError
-from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.reading.source import MicrodataSource
 from tacit.families.microdata.runs.anonymize import anonymize, solve
 from tacit.families.microdata.runs.preview import Lens, lens_at, lens_of
-from tacit.families.microdata.runs.results import NotRepaired, Repaired
+from tacit.families.microdata.runs.repair_results import NotRepaired, Repaired
 from tacit.families.microdata.runs.task import task_of
 from tacit.model.jobs import Job
 from tacit.plan.plan import Plan
@@ -73,7 +73,7 @@ def shown(
     plan: Plan, levels: dict[str, int], **options: Any
 ) -> list[tuple[str | None, ...] | None]:
     with open_engine(plan.source, plan.folder) as engine:
-        lens = lens_at(Source(plan, engine), "out", levels, options=options)
+        lens = lens_at(MicrodataSource(plan, engine), "out", levels, options=options)
         return [line.after for line in pages(lens, engine, 5)]
 
 
@@ -152,7 +152,7 @@ def test_rows_that_are_dropped_are_marked(tmp_path: Path, seed: int) -> None:
 def test_groups_of_their_own_are_shown_row_by_row(tmp_path: Path, seed: int, method: str) -> None:
     plan = plan_of(tmp_path, seed, release=f", method: {method}, suppress: 30%")
     with open_engine(plan.source, plan.folder) as engine:
-        source = Source(plan, engine)
+        source = MicrodataSource(plan, engine)
         found = solve(
             task_of(plan, "out", source, {}, aware=False, relaxed=False, seconds=None), Job()
         )
@@ -171,7 +171,7 @@ def test_groups_of_their_own_are_shown_row_by_row(tmp_path: Path, seed: int, met
 def test_the_rows_stand_beside_what_is_not_released(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, 1)
     with open_engine(plan.source, plan.folder) as engine:
-        lens = lens_at(Source(plan, engine), "out", {"zip": 1})
+        lens = lens_at(MicrodataSource(plan, engine), "out", {"zip": 1})
         assert lens.heads(engine) == ["id", "age", "zip", "sex", "ill", "ward", "note"]
         assert lens.columns == ["age", "zip", "sex", "ill", "ward"]
         first, *_, last = lens.page(engine, 0, ROWS)
@@ -225,7 +225,9 @@ def test_a_database_gives_the_same_pages(tmp_path: Path, postgres_url: str) -> N
         expected = sorted(
             line.before
             for line in pages(
-                lens_at(Source(plan, engine), "out", {"age": 2, "zip": 2, "sex": 1}), engine, 4
+                lens_at(MicrodataSource(plan, engine), "out", {"age": 2, "zip": 2, "sex": 1}),
+                engine,
+                4,
             )
         )
     with psycopg.connect(postgres_url, autocommit=True) as admin:
@@ -244,7 +246,7 @@ def test_a_database_gives_the_same_pages(tmp_path: Path, postgres_url: str) -> N
     )
     plan = load_plan(tmp_path / "tacit.yaml")
     with open_engine(plan.source, plan.folder) as engine:
-        lens = lens_at(Source(plan, engine), "out", {"age": 2, "zip": 2, "sex": 1})
+        lens = lens_at(MicrodataSource(plan, engine), "out", {"age": 2, "zip": 2, "sex": 1})
         found = [line.before for line in pages(lens, engine, 4)]
     assert [int(str(row[0])) for row in found] == list(range(ROWS))
     assert sorted(found) == expected

@@ -16,9 +16,9 @@ import pytest
 from asking import Desk, question
 from services import ENGINES, open_kind
 from tacit.engines.open import open_engine
-from tacit.families.microdata.attacks.scene import Scene
-from tacit.families.microdata.reading.source import Source, count_table
-from tacit.families.microdata.runs.roster import Listed, Roster, roster_of
+from tacit.families.microdata.attacks.attack_scene import AttackScene
+from tacit.families.microdata.reading.source import MicrodataSource, count_table
+from tacit.families.microdata.runs.roster import ListedPerson, Roster, roster_of
 from tacit.model.schema import Table
 from tacit.plan.plan import Plan
 from tacit.plan.read.load import load_plan
@@ -84,7 +84,7 @@ def expected(rows: Sequence[Row], named: bool) -> Counter[tuple[Any, ...]]:
     return found
 
 
-def line(one: Listed) -> tuple[Any, ...]:
+def line(one: ListedPerson) -> tuple[Any, ...]:
     return (
         one.person.identity["name"],
         one.person.known["age"],
@@ -108,7 +108,7 @@ def test_everybody_is_listed_once_and_the_most_exposed_first(desk: Desk, several
             if not counted.base.dictionaries["ill"]:
                 continue
             # Where people have several rows a person counts once in what a group or table has.
-            roster = Roster(Scene(question(counted, {"sex": 1}), "ill"), desk.engine)
+            roster = Roster(AttackScene(question(counted, {"sex": 1}), "ill"), desk.engine)
             size = rng.randint(1, 9)
             pages = [
                 roster.most_exposed(offset, size) for offset in range(0, roster.total + size, size)
@@ -143,7 +143,7 @@ def test_people_without_a_name_are_listed_by_what_is_known_of_them(desk: Desk) -
         with desk.counted(rows, quasi=["age", "sex"], sensitive=["ill"]) as counted:
             if not counted.base.dictionaries["ill"]:
                 continue
-            roster = Roster(Scene(question(counted), "ill"), desk.engine)
+            roster = Roster(AttackScene(question(counted), "ill"), desk.engine)
             found = roster.most_exposed(0, 100)
             alike = Counter((row["age"], row["sex"], row["ill"]) for row in rows)
             assert {
@@ -166,7 +166,7 @@ def test_spellings_and_unknown_words_are_found_as_the_data_have_them(desk: Desk)
     with desk.counted(rows, quasi=["age", "sex"], sensitive=["ill"], person=["name"]) as counted:
         given = question(counted)
         assert given.stricter is not None
-        roster = Roster(Scene(given.stricter, "ill"), desk.engine, ["?", "n/a"])
+        roster = Roster(AttackScene(given.stricter, "ill"), desk.engine, ["?", "n/a"])
         assert roster.total == 6
         found = [one for at in range(6) for one in roster.most_exposed(at, 1)]
         assert [(one.person.identity["name"], one.value) for one in found] == [
@@ -200,7 +200,7 @@ def test_a_roster_is_made_from_a_plan(tmp_path: Path) -> None:
     )
     plan = load_plan(tmp_path / "tacit.yaml")
     with open_engine(plan.source, plan.folder) as engine:
-        roster = roster_of(Source(plan, engine), "all", "key")
+        roster = roster_of(MicrodataSource(plan, engine), "all", "key")
         found = roster.most_exposed(0, 9)
         assert [(one.person.identity["place"], one.value, one.after) for one in found] == [
             ("Ann", "Flu", 1),
@@ -243,7 +243,7 @@ def test_the_same_people_are_found_on_every_engine(
         engine.attach(ODD)
         asked = question(count_table(engine, ODD, Plan("tests", tmp_path, mark=lambda *path: None)))
         assert asked.stricter is not None
-        roster = Roster(Scene(asked.stricter, "ill"), engine, ["?"])
+        roster = Roster(AttackScene(asked.stricter, "ill"), engine, ["?"])
         found = [one for at in range(0, 6, 2) for one in roster.most_exposed(at, 2)]
         assert [(one.person.identity["name"], one.value, one.after) for one in found] == [
             ("a%", "cold", 1),

@@ -16,14 +16,14 @@ from oracles import microdata as oracle
 from tacit import demo
 from tacit.engines.open import open_engine
 from tacit.errors import EngineError, InputError, PlanError, TacitError
-from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.reading.source import MicrodataSource
 from tacit.families.microdata.repair.costs import cost_by
-from tacit.families.microdata.repair.judging import Judge
+from tacit.families.microdata.repair.node_judge import NodeJudge
+from tacit.families.microdata.repair.output_check import compare
 from tacit.families.microdata.repair.search import search
-from tacit.families.microdata.repair.written import compare
 from tacit.families.microdata.runs.anonymize import anonymize
 from tacit.families.microdata.runs.explore import explore
-from tacit.families.microdata.runs.results import NotRepaired, Repaired
+from tacit.families.microdata.runs.repair_results import NotRepaired, Repaired
 from tacit.families.microdata.runs.task import task_of
 from tacit.plan.read.load import load_plan
 
@@ -258,7 +258,7 @@ def test_the_owners_files_are_never_replaced(hospital: Path) -> None:
 def test_an_output_that_was_changed_is_noticed(
     hospital: Path, room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tacit.families.microdata.repair.written.ROOM", room)
+    monkeypatch.setattr("tacit.families.microdata.repair.output_check.ROOM", room)
     plan = with_checks(hospital, CHECKS)
     out = hospital / "out.csv"
     found = solved(plan, out)
@@ -347,9 +347,15 @@ def test_the_optimum_of_a_peer_on_adult(adult: Any, release: str) -> None:
     """ARX 3.9.2 finds the same levels: by loss, and by discernibility."""
     with open_engine(adult.source, adult.folder) as engine:
         task = task_of(
-            adult, release, Source(adult, engine), {}, aware=False, relaxed=False, seconds=None
+            adult,
+            release,
+            MicrodataSource(adult, engine),
+            {},
+            aware=False,
+            relaxed=False,
+            seconds=None,
         )
-    judge = Judge(task.raw, task.required, task.lattice())
+    judge = NodeJudge(task.raw, task.required, task.lattice())
     found = search(judge, cost_by(judge, "loss"), every=False)
     assert judge.lattice.named(found.best or ()) == ARX_BEST
     assert found.cost is not None

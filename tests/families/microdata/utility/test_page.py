@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tacit.families.microdata.utility.measures import MEASURES, Measure
+from tacit.families.microdata.utility.measures import MEASURES, UtilityMeasure
 
 PAGE = Path(__file__).parents[4] / "docs" / "utility.md"
 
 
 @pytest.mark.parametrize("one", MEASURES, ids=lambda one: one.name)
-def test_the_page_says_what_the_code_says(one: Measure) -> None:
+def test_the_page_says_what_the_code_says(one: UtilityMeasure) -> None:
     text = PAGE.read_text("utf-8")
     assert f"\n## {one.name}\n" in text
     row = re.search(rf"^\| `{one.name}` \|.*$", text, re.MULTILINE)

@@ -198,7 +198,7 @@ def test_answers_that_no_table_has(tmp_path: Any) -> None:
 def test_statistical_answers_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is wrong with a chance of 1/1000 at most; the seed is fixed."""
     monkeypatch.setattr(
-        "tacit.families.overlaps.counting.beliefs.averaged", lambda part, job=None: None
+        "tacit.families.overlaps.counting.average_beliefs.averaged", lambda part, job=None: None
     )
     seen = set()
     for one in cases(GAMMA, 60, 3):
@@ -221,7 +221,7 @@ def test_what_cannot_be_counted_is_undecided_with_an_estimate(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        "tacit.families.overlaps.counting.beliefs.averaged", lambda part, job=None: None
+        "tacit.families.overlaps.counting.average_beliefs.averaged", lambda part, job=None: None
     )
     verdict = patients(MALE, OLDER)
     assert verdict.status == "undecided" and verdict.reason is not None

@@ -22,9 +22,9 @@ from services import ENGINES, open_kind
 from tacit.engines.base import Engine
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.errors import DataError, QueryError, TacitError
+from tacit.families.overlaps.overlap import merged
 from tacit.families.overlaps.question import OverlapQuestion
 from tacit.families.overlaps.reading.questions import OverlapQuestions
-from tacit.families.overlaps.setting import merged
 from tacit.families.queries.reading.readings import Readings
 from tacit.plan.plan import Check, Plan
 from tacit.plan.read.document import parse
@@ -245,7 +245,7 @@ def test_classes_rows_and_answers_are_those_of_brute_force(kind: str, tmp_path: 
 def test_values_that_a_condition_does_not_tell_apart_are_tried_once(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tacit.families.overlaps.reading.classes.FEW_VALUES", 0)
+    monkeypatch.setattr("tacit.families.overlaps.reading.people_classes.FEW_VALUES", 0)
     judge(kind, range(100, 110), tmp_path)
 
 
@@ -956,7 +956,7 @@ def test_values_that_are_not_numbers_are_refused(tmp_path: Path) -> None:
 def test_more_classes_than_can_be_judged_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tacit.families.overlaps.reading.classes.MOST_CLASSES", 3)
+    monkeypatch.setattr("tacit.families.overlaps.reading.people_classes.MOST_CLASSES", 3)
     with (
         pytest.raises(
             DataError, match="the views tell 6 classes of people apart, and up to 3 are judged"
@@ -964,14 +964,14 @@ def test_more_classes_than_can_be_judged_are_counted(
         asked(patients("SELECT age, condition FROM patients"), tmp_path),
     ):
         pass
-    monkeypatch.setattr("tacit.families.overlaps.reading.classes.MOST_CLASSES", 30)
-    monkeypatch.setattr("tacit.families.overlaps.reading.classes.MOST_CELLS", 20)
+    monkeypatch.setattr("tacit.families.overlaps.reading.people_classes.MOST_CLASSES", 30)
+    monkeypatch.setattr("tacit.families.overlaps.reading.people_classes.MOST_CELLS", 20)
     with (
         pytest.raises(DataError, match="6 classes of people with 4 values in 1 view are too many"),
         asked(patients("SELECT age, condition FROM patients"), tmp_path),
     ):
         pass
-    monkeypatch.setattr("tacit.families.overlaps.reading.classes.MOST_BITS", 3)
+    monkeypatch.setattr("tacit.families.overlaps.reading.people_classes.MOST_BITS", 3)
     with (
         pytest.raises(
             DataError, match="condition has 4 values, and the conditions would be tried with each"

@@ -18,10 +18,10 @@ import pytest
 from families.overlaps.restore.test_restore import disclosed, members_of
 from oracles import overlap
 from oracles.overlap_cases import PRIVATE, Case, Query, Within
-from tacit.families.overlaps.restore.disclosed import Disclosed, Flags
-from tacit.families.overlaps.restore.listed import Lists
+from tacit.families.overlaps.restore.disclosed_views import DisclosedViews, Flags
 from tacit.families.overlaps.restore.restorations import Limits, Restoration
 from tacit.families.overlaps.restore.restore import restored
+from tacit.families.overlaps.restore.table_listing import Lists
 from thorough import THOROUGH
 
 MOST = 2
@@ -93,7 +93,7 @@ def wanted(one: Case, judges: Sequence[overlap.Judge]) -> list[tuple[int, ...]] 
     return None
 
 
-def looked_for(outs: Sequence[Disclosed], one: Case, **how: Any) -> Restoration:
+def looked_for(outs: Sequence[DisclosedViews], one: Case, **how: Any) -> Restoration:
     first, *others = outs
     return restored(
         first,
@@ -174,7 +174,7 @@ SEVEN = (
 )  # four men, of whom the last is one of the four older ones
 
 
-def seen_by(values: Sequence[str], *views: Sequence[int]) -> Disclosed:
+def seen_by(values: Sequence[str], *views: Sequence[int]) -> DisclosedViews:
     rows = tuple((f"p{age}", age, value) for age, value in enumerate(values))
     return disclosed(
         Case("seven", ("name", "age"), ("name",), rows, tuple(map(within, views))), Fraction(1, 2)

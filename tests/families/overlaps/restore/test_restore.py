@@ -18,17 +18,17 @@ import pytest
 
 from oracles import overlap, overlap_cases
 from oracles.overlap_cases import GAMMA, Case, Query, Within, cases
-from tacit.families.overlaps.counting.beliefs import beliefs
-from tacit.families.overlaps.restore.aware import aware, drawn_tables
+from tacit.families.overlaps.counting.average_beliefs import beliefs
+from tacit.families.overlaps.overlap import Overlap
+from tacit.families.overlaps.restore.aware_adversary import aware, drawn_tables
 from tacit.families.overlaps.restore.candidates import Between, OneOf, candidates
-from tacit.families.overlaps.restore.disclosed import Disclosed, Flags, extended
+from tacit.families.overlaps.restore.disclosed_views import DisclosedViews, Flags, extended
 from tacit.families.overlaps.restore.fair_shares import is_unfair, unfair_part
-from tacit.families.overlaps.restore.judging_views import Judge
-from tacit.families.overlaps.restore.listed import Lists
+from tacit.families.overlaps.restore.judging_views import CandidateJudge
 from tacit.families.overlaps.restore.restorations import Limits, Restoration
 from tacit.families.overlaps.restore.restore import restored
-from tacit.families.overlaps.restore.withstanding import withstanding
-from tacit.families.overlaps.setting import Overlap
+from tacit.families.overlaps.restore.robust_views import withstanding
+from tacit.families.overlaps.restore.table_listing import Lists
 from tacit.families.overlaps.system import system_of
 from tacit.model.jobs import Cancelled, Job
 from thorough import THOROUGH
@@ -37,7 +37,7 @@ HALF = Fraction(1, 2)
 case = cache(overlap_cases.case)  # drawing a case takes longer than restoring it
 
 
-def disclosed(case: Case, gamma: Fraction, truth: dict[Any, Any] | None = None) -> Disclosed:
+def disclosed(case: Case, gamma: Fraction, truth: dict[Any, Any] | None = None) -> DisclosedViews:
     """What a case has out, with everybody's true value:
     every view is looked at for every person and value.
     """
@@ -68,7 +68,7 @@ def disclosed(case: Case, gamma: Fraction, truth: dict[Any, Any] | None = None) 
     )
     sizes = np.bincount([one for one in class_of if one >= 0], minlength=len(classes))
     names = tuple(view.name for view in case.views)
-    return Disclosed(
+    return DisclosedViews(
         Overlap(tuple(known), names, outputs, sizes, np.array(shown)),
         np.array(class_of),
         np.array([values.index(truth[key]) for key in case.people]),
@@ -300,7 +300,7 @@ SEX, AGE = "MMMMFFF", (23, 24, 25, 26, 27, 28, 28)
 CONDITION = ("Heart", "SARS", "Viral", "SARS", "Viral", "SARS", "Flu")
 
 
-def paper() -> Disclosed:
+def paper() -> DisclosedViews:
     male, older = [sex == "M" for sex in SEX], [age >= 26 for age in AGE]
     values = ("Flu", "Heart", "SARS", "Viral")
     number = [values.index(one) for one in CONDITION]
@@ -314,7 +314,7 @@ def paper() -> Disclosed:
         for view in range(2):
             shown[outputs[class_of[person], view, value]] += 1
     shown[0] = 0
-    return Disclosed(
+    return DisclosedViews(
         Overlap(values, ("male", "older"), outputs, np.array([3, 1, 3]), shown),
         class_of,
         np.array(number),
@@ -386,7 +386,7 @@ def test_views_that_withstand_are_found_for_the_papers_example() -> None:
 
 def few_people(
     numbers: Sequence[int], most: int
-) -> Iterator[tuple[Case, Disclosed, Flags, Restoration]]:
+) -> Iterator[tuple[Case, DisclosedViews, Flags, Restoration]]:
     """Cases that can be restored, small enough to search on every table."""
     many = 0
     for number in numbers:
@@ -506,7 +506,7 @@ def test_a_piece_that_no_view_touches_stays_as_it_is() -> None:
     somebody is above gamma in both.
     """
     one = paper()
-    twice = Disclosed(
+    twice = DisclosedViews(
         Overlap(
             one.overlap.values,
             ("a", "b", "c", "d"),
@@ -669,7 +669,7 @@ def test_listing_and_counting_agree_about_what_is_out() -> None:
         one = case("restore", number)
         out = disclosed(one, HALF)
         nobody = np.zeros((0, out.people), dtype=bool)
-        listed, counted = Judge(out, nobody), Judge(out, nobody, Lists(out, 0))
+        listed, counted = CandidateJudge(out, nobody), CandidateJudge(out, nobody, Lists(out, 0))
         assert [outcome for outcome, _ in listed.before] == [
             outcome for outcome, _ in counted.before
         ]

@@ -14,7 +14,7 @@ import pytest
 import tacit
 from tacit.errors import InputError, ParameterError, TacitError
 from tacit.families.queries.definitions.perfect_evidence import (
-    Bench,
+    EvidenceDatabase,
     concrete,
     moved,
     satisfies_keys,
@@ -355,7 +355,7 @@ def test_datalog_and_its_sql_give_the_same_answers() -> None:
         "Q('k', x) :- R(x, _)",
     ]
     values = (1, 2, 3, None)
-    with Bench(relations, "duckdb") as bench:
+    with EvidenceDatabase(relations, "duckdb") as bench:
         from tacit.families.queries.evaluate import answers
 
         for number in range(60):
@@ -547,7 +547,7 @@ def test_a_view_of_a_view_is_executed_and_a_circle_is_found(tmp_path: Path) -> N
 
 def test_how_a_query_was_read(tmp_path: Path) -> None:
     from tacit.families.queries.reading.readings import readings_of
-    from tacit.plan.opened import OpenPlan
+    from tacit.plan.open_plan import OpenPlan
 
     path = written(
         tmp_path,

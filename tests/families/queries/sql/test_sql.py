@@ -24,7 +24,7 @@ from tacit.families.queries.sql.functions import (
     WINDOWED,
     refusal,
 )
-from tacit.families.queries.understanding import Reading
+from tacit.families.queries.understanding import QueryUnderstanding
 
 RELATIONS = {
     "P": Relation("P", ("pid", "name"), (("pid",),), kinds={"pid": "integer", "name": "text"}),
@@ -41,7 +41,7 @@ RELATIONS = {
 }
 
 
-def sql(text: str, **options: object) -> Reading:
+def sql(text: str, **options: object) -> QueryUnderstanding:
     return read(text, RELATIONS, name="q", **options)  # type: ignore[arg-type]
 
 
@@ -517,9 +517,9 @@ def test_a_part_of_a_node_that_is_not_known_is_refused(kind: type[exp.Expr]) -> 
     """
     import sqlglot
 
-    from tacit.families.queries.sql.read import Reader
-    from tacit.families.queries.sql.scope import Scope
-    from tacit.families.queries.understanding import Text
+    from tacit.families.queries.sql.name_scope import SqlScope
+    from tacit.families.queries.sql.sql_reader import SqlReader
+    from tacit.families.queries.understanding import QueryText
 
     text = (
         "WITH c AS (SELECT a FROM R) SELECT DISTINCT a AS z FROM c JOIN (SELECT b FROM R) s ON a "
@@ -556,8 +556,8 @@ def test_a_part_of_a_node_that_is_not_known_is_refused(kind: type[exp.Expr]) -> 
         assert node is not None
         node.set(part, exp.true())
         with pytest.raises(QueryError):
-            Reader(RELATIONS, "duckdb", Text(text, "q"), {}).query(
-                tree, Scope(Text(text, "q")), True, False
+            SqlReader(RELATIONS, "duckdb", QueryText(text, "q"), {}).query(
+                tree, SqlScope(QueryText(text, "q")), True, False
             )
 
 

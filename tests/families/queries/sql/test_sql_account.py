@@ -12,8 +12,8 @@ from sqlglot import exp, parse_one
 from tacit.errors import QueryError
 from tacit.families.queries.query import Relation
 from tacit.families.queries.sql.account import LEFT_OUT, Account
-from tacit.families.queries.sql.read import read_tree
-from tacit.families.queries.understanding import Reading, Text
+from tacit.families.queries.sql.sql_reader import read_tree
+from tacit.families.queries.understanding import QueryText, QueryUnderstanding
 
 KINDS = dict.fromkeys(("a", "b", "c", "d"), "integer") | {"t": "text"}
 # Two tables of each kind, so that one can stand for the other.
@@ -111,17 +111,17 @@ STATEMENTS = [
 ]
 
 
-def read(tree: exp.Expr, account: Account | None = None) -> Reading | str:
+def read(tree: exp.Expr, account: Account | None = None) -> QueryUnderstanding | str:
     text = tree.sql(dialect="duckdb")
     try:
         return read_tree(
-            tree, Text(text, "q"), RELATIONS, name="q", dialect="duckdb", account=account
+            tree, QueryText(text, "q"), RELATIONS, name="q", dialect="duckdb", account=account
         )
     except QueryError as error:
         return f"{error.code}: {error.message}"
 
 
-def said(reading: Reading | str) -> object:
+def said(reading: QueryUnderstanding | str) -> object:
     """All that a reading says of rows."""
     if isinstance(reading, str):
         return reading

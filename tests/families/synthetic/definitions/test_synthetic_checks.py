@@ -16,7 +16,7 @@ pytest.importorskip("dp_accounting")
 
 from oracles import synthetic as oracle
 from tacit.errors import InputError, ParameterError
-from tacit.families.synthetic.cells import Cells, Kind
+from tacit.families.synthetic.cells import DomainCells, Kind
 from tacit.families.synthetic.definitions.differential_privacy import DifferentialPrivacy
 from tacit.families.synthetic.definitions.probabilistic_dp import ProbabilisticDp
 from tacit.families.synthetic.promise.losses import Epsilon
@@ -79,7 +79,7 @@ def test_verdicts_are_right(kind: type[Any], seed: int) -> None:
             rng.choice(["dp", "pdp"]),
             accept=rng.choice([None, None, F(4)]),
         )  # type: ignore[arg-type]
-        cells = Cells(tuple(Kind(1, 1, keep) for keep in keeps))
+        cells = DomainCells(tuple(Kind(1, 1, keep) for keep in keeps))
         ratio, delta = rng.choice(RATIOS), rng.choice(DELTAS)
         try:
             alpha = Chooser(terms).noise(people, cells).alpha or F(0)
@@ -125,7 +125,7 @@ def test_geometric_histograms_against_brute_force() -> None:
         delta = rng.choice([F(0), F(1, 10), F(1, 50), F(1, 1000)])
         guarantee = rng.choice(["dp", "pdp"]) if delta else "dp"
         terms = Terms(Epsilon(argument=root**2), delta, guarantee, "geometric")  # type: ignore[arg-type]
-        cells = Cells.alike(number)
+        cells = DomainCells.alike(number)
         noise = Chooser(terms).noise(people, cells)
         assert noise.threshold is not None
         truth = oracle.laws_of(
@@ -157,7 +157,7 @@ def test_geometric_histograms_against_brute_force() -> None:
 
 
 def test_groups_add_up_for_pdp_and_not_for_dp() -> None:
-    cells, ratio = Cells.alike(3), F(4)
+    cells, ratio = DomainCells.alike(3), F(4)
     terms = Terms(Epsilon(argument=ratio), F(1, 10), "pdp")
     one = laws(2, 3, Chooser(terms, 3).noise(2, cells).alpha or F(0), (F(1),) * 3, None)
     assert oracle.delta_pdp_of_several([one, one], ratio) <= F(1, 10)
@@ -170,7 +170,7 @@ def test_groups_add_up_for_pdp_and_not_for_dp() -> None:
 def test_releases_add_up() -> None:
     terms = Terms(Epsilon.read(1), F("1e-6"))
     first, second = (
-        planned(terms, Sort(100, Cells.alike(50)), name=name) for name in ("april", "may")
+        planned(terms, Sort(100, DomainCells.alike(50)), name=name) for name in ("april", "may")
     )
     with pytest.raises(InputError, match="april and may are judged together"):
         asked(DifferentialPrivacy(), first, second)
@@ -184,14 +184,15 @@ def test_releases_add_up() -> None:
 def test_many_releases_cost_less_than_their_sum() -> None:
     terms = Terms(Epsilon.read("0.1"), F("1e-7"))
     releases = [
-        planned(terms, Sort(100, Cells.alike(50)), name=f"month {one}") for one in range(24)
+        planned(terms, Sort(100, DomainCells.alike(50)), name=f"month {one}") for one in range(24)
     ]
     assert asked(DifferentialPrivacy(epsilon="2.2", delta="1e-5"), *releases).status == "holds"
 
 
 def test_a_planned_release_holds_with_its_curve() -> None:
     sorts = [
-        Sort(people, Cells.alike(200), groups) for people, groups in [(5, 3), (40, 2), (700, 1)]
+        Sort(people, DomainCells.alike(200), groups)
+        for people, groups in [(5, 3), (40, 2), (700, 1)]
     ]
     verdict = asked(DifferentialPrivacy(), planned(Terms(Epsilon.read("4.6"), F("1e-5")), *sorts))
     assert (verdict.status, verdict.certainty, verdict.scope) == ("holds", "exact", "this domain")
@@ -230,7 +231,7 @@ def test_what_holds_at_no_epsilon_is_breached() -> None:
     histogram = Terms(Epsilon.read(1), F("1e-5"), mechanism="geometric")
     verdict = asked(
         DifferentialPrivacy(epsilon=1, delta="1e-9"),
-        planned(histogram, Sort(10, Cells.alike(5)), Sort(20, Cells.alike(5))),
+        planned(histogram, Sort(10, DomainCells.alike(5)), Sort(20, DomainCells.alike(5))),
     )
     assert verdict.status == "breached" and "holds for no epsilon" in verdict.because
 
@@ -239,7 +240,8 @@ def test_a_histogram_is_breached_below_its_epsilon() -> None:
     verdict = asked(
         DifferentialPrivacy(epsilon=1, delta="1e-3"),
         planned(
-            Terms(Epsilon.read(3), F("1e-3"), mechanism="geometric"), Sort(200, Cells.alike(5))
+            Terms(Epsilon.read(3), F("1e-3"), mechanism="geometric"),
+            Sort(200, DomainCells.alike(5)),
         ),
     )
     assert verdict.status == "breached"
@@ -261,10 +263,10 @@ def test_the_output_that_breaches_a_histogram_is_as_likely_as_it_says(
     terms, people = Terms(Epsilon.read("ln(9)"), F(delta), mechanism="geometric"), 22
     verdict = asked(
         DifferentialPrivacy(epsilon=epsilon, delta=F(asked_delta)),
-        planned(terms, Sort(1, Cells.alike(cells)), Sort(people, Cells.alike(cells))),
+        planned(terms, Sort(1, DomainCells.alike(cells)), Sort(people, DomainCells.alike(cells))),
     )
     assert verdict.status == "breached" and verdict.witness is not None
-    facts, noise = verdict.witness.facts, Chooser(terms).noise(people, Cells.alike(cells))
+    facts, noise = verdict.witness.facts, Chooser(terms).noise(people, DomainCells.alike(cells))
     first, second = (
         tuple(facts[key].get(name, 0) for name in LABELS[:cells])
         for key in ("first_table", "second_table")
@@ -292,14 +294,15 @@ def test_a_histogram_of_pdp_keeps_its_own_terms() -> None:
     for epsilon, people in (("0.01", 1), ("0.001", 5), ("2", 4)):
         terms = Terms(Epsilon.read(epsilon), F("1e-2"), "pdp", "geometric")
         assert (
-            asked(ProbabilisticDp(), planned(terms, Sort(people, Cells.alike(5)))).status == "holds"
+            asked(ProbabilisticDp(), planned(terms, Sort(people, DomainCells.alike(5)))).status
+            == "holds"
         )
 
 
 def test_a_breach_over_two_cells_is_told_with_two_cells() -> None:
     verdict = asked(
         DifferentialPrivacy(epsilon="0.5", delta="1e-3"),
-        planned(Terms(Epsilon.read(3), F("1e-3")), Sort(10, Cells.alike(2))),
+        planned(Terms(Epsilon.read(3), F("1e-3")), Sort(10, DomainCells.alike(2))),
     )
     assert verdict.status == "breached" and verdict.witness is not None
     facts, alpha = verdict.witness.facts, verdict.measured["alpha"]
@@ -328,14 +331,15 @@ def test_much_noise_and_little_delta_are_summed_all_the_same(
 ) -> None:
     terms = Terms(Epsilon.read(epsilon), F(delta), guarantee)
     assert (
-        asked(DifferentialPrivacy(), planned(terms, Sort(people, Cells.alike(cells)))).status
+        asked(DifferentialPrivacy(), planned(terms, Sort(people, DomainCells.alike(cells)))).status
         == "holds"
     )
 
 
 def test_one_value_is_no_secret() -> None:
     verdict = asked(
-        DifferentialPrivacy(), planned(Terms(Epsilon.read(1), F("1e-6")), Sort(10, Cells.alike(1)))
+        DifferentialPrivacy(),
+        planned(Terms(Epsilon.read(1), F("1e-6")), Sort(10, DomainCells.alike(1))),
     )
     assert verdict.status == "holds" and verdict.vacuous
 
@@ -347,7 +351,7 @@ def test_who_is_left_out_is_for_the_owner() -> None:
         "destination",
         "origin",
         Terms(Epsilon.read(1), F("1e-6")),
-        (Sort(10, Cells.alike(5)),),
+        (Sort(10, DomainCells.alike(5)),),
         LABELS,
         outside=7,
     )
@@ -364,7 +368,7 @@ def test_what_two_releases_spend_together_is_never_understated(kind: type[Any]) 
     holds = 0
     for _ in range(40):
         people, number = rng.choice([(1, 3), (2, 3), (2, 4)])
-        cells = Cells.alike(number)
+        cells = DomainCells.alike(number)
         both = [
             Terms(
                 Epsilon(argument=rng.choice([F(3, 2), F(2), F(4)])),

@@ -18,12 +18,12 @@ import pytest
 from oracles import synthetic as oracle
 from tacit.errors import DataError, ParameterError
 from tacit.families.synthetic.cells import KEEP_UNITS, Domain
-from tacit.families.synthetic.drawing import accepting, urn
-from tacit.families.synthetic.drawing import groups as drawing
-from tacit.families.synthetic.drawing.accepting import Good
-from tacit.families.synthetic.drawing.groups import draw
+from tacit.families.synthetic.drawing import acceptance, urn
+from tacit.families.synthetic.drawing import group_drawing as drawing
+from tacit.families.synthetic.drawing.acceptance import Good
+from tacit.families.synthetic.drawing.group_drawing import draw
 from tacit.families.synthetic.drawing.randomness import LARGEST, Randomness, Waiting
-from tacit.families.synthetic.held import Held
+from tacit.families.synthetic.occupied_cells import OccupiedCells
 from tacit.families.synthetic.promise.losses import Epsilon
 from tacit.families.synthetic.promise.terms import Noise, Terms
 
@@ -96,11 +96,11 @@ def law(run: Callable[[Randomness], Hashable]) -> dict[Hashable, Fraction]:
     return found
 
 
-def held(table: tuple[int, ...]) -> Held:
-    return Held.of([cell for cell, count in enumerate(table) for _ in range(count)])
+def held(table: tuple[int, ...]) -> OccupiedCells:
+    return OccupiedCells.of([cell for cell, count in enumerate(table) for _ in range(count)])
 
 
-def dense(drawn: Held, size: int) -> tuple[int, ...]:
+def dense(drawn: OccupiedCells, size: int) -> tuple[int, ...]:
     assert (np.diff(drawn.places) > 0).all()
     assert (drawn.counts > 0).all()
     assert drawn.counts.dtype == drawn.places.dtype == np.int64
@@ -228,7 +228,7 @@ def test_accepting_and_shrinking_together_have_exactly_their_law(case, monkeypat
 @pytest.mark.parametrize("case", cases(5, 6, accept=True), ids=str)
 def test_tickets_beyond_64_bits_have_the_same_law(case, monkeypatch):
     monkeypatch.setattr(urn, "WORD", 1)
-    monkeypatch.setattr(accepting, "WORD", 1)
+    monkeypatch.setattr(acceptance, "WORD", 1)
     assert case.law(monkeypatch) == case.expected()
 
 
@@ -288,7 +288,7 @@ def goods(seed: int, number: int) -> list[tuple[Case, tuple[int, ...]]]:
 
 @pytest.mark.parametrize("word", [2**63, 1])
 def test_good_is_what_the_definition_says(word, monkeypatch):
-    monkeypatch.setattr(accepting, "WORD", word)
+    monkeypatch.setattr(acceptance, "WORD", word)
     answers = Counter()
     for case, output in goods(6, 4000):
         good = Good(held(case.table), case.domain(), case.alpha, case.accept)
@@ -302,15 +302,15 @@ def test_good_is_what_the_definition_says(word, monkeypatch):
 
 def test_good_is_exact_where_products_are_beyond_64_bits():
     alpha, gamma = Fraction(10**25 + 1, 10**25), Fraction(2)
-    true = Held(np.array([0, 1, 2]), np.array([10**12] * 3))
+    true = OccupiedCells(np.array([0, 1, 2]), np.array([10**12] * 3))
     good = Good(true, Domain(3), alpha, gamma)
     most = (
         2 * 10**12
     )  # gamma (alpha + n - 1) is this and a little more; one person more gives room to one cell
-    assert good.accepts(Held(np.array([0, 1, 2]), np.array([most] * 3)))
-    assert good.accepts(Held(np.array([0, 1]), np.array([most + 2, most])))
-    assert not good.accepts(Held(np.array([0, 1]), np.array([most + 3, most])))
-    assert not good.accepts(Held(np.array([0, 1]), np.array([most + 1, most + 1])))
+    assert good.accepts(OccupiedCells(np.array([0, 1, 2]), np.array([most] * 3)))
+    assert good.accepts(OccupiedCells(np.array([0, 1]), np.array([most + 2, most])))
+    assert not good.accepts(OccupiedCells(np.array([0, 1]), np.array([most + 3, most])))
+    assert not good.accepts(OccupiedCells(np.array([0, 1]), np.array([most + 1, most + 1])))
 
 
 # -- larger groups, by counting --------------------------------------------------------------------
@@ -392,7 +392,7 @@ def test_noise_everywhere_is_what_noise_on_every_cell_would_be():
         Terms(Epsilon.read(1), Fraction(0), mechanism="geometric"),
         Noise(threshold=3, everywhere=True),
     )
-    true = Held(np.array([3, 4, 77]), np.array([1, 5, 2]))
+    true = OccupiedCells(np.array([3, 4, 77]), np.array([1, 5, 2]))
     source, r, times = Randomness.seeded(14), float(np.exp(-0.5)), 3000
     drawn = [draw(true, Domain(100), terms, noise, source).held for _ in range(times)]
     outputs = np.array([dense(one, 100) for one in drawn])
@@ -412,7 +412,7 @@ def test_noise_everywhere_is_what_noise_on_every_cell_would_be():
 
 
 def test_a_million_people_over_eight_million_cells():
-    true = Held(np.arange(0, 8_000_000, 8000), np.full(1000, 1000))
+    true = OccupiedCells(np.arange(0, 8_000_000, 8000), np.full(1000, 1000))
     terms, noise = Terms(HALF, Fraction(0)), Noise(alpha=Fraction(1, 8))
     found = draw(true, Domain(8_000_000), terms, noise, Randomness.seeded(15)).held
     assert found.people == 1_000_000
@@ -459,7 +459,9 @@ def test_a_group_of_nobody_stays_empty(noise):
         mechanism="dirichlet" if noise.alpha else "geometric",
         accept=Fraction(4) if noise.alpha else None,
     )
-    found = draw(Held.of([]), Domain(5, keeps=np.full(5, 10**8)), terms, noise, Randomness.system())
+    found = draw(
+        OccupiedCells.of([]), Domain(5, keeps=np.full(5, 10**8)), terms, noise, Randomness.system()
+    )
     assert found.held.people == 0
     assert found.tries == 1
 
@@ -498,7 +500,7 @@ def test_accept_has_no_meaning_for_the_geometric_mechanism():
 
 
 def test_too_many_people_to_draw_one_by_one():
-    true = Held(np.array([1]), np.array([10**10]))
+    true = OccupiedCells(np.array([1]), np.array([10**10]))
     with pytest.raises(DataError, match="10,000,000,000 people"):
         draw(
             true, Domain(2), Terms(HALF, Fraction(0)), Noise(alpha=Fraction(1)), Randomness.system()

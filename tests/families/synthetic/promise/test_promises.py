@@ -13,10 +13,10 @@ pytest.importorskip("flint")
 pytest.importorskip("dp_accounting")
 
 from oracles import synthetic as oracle
-from tacit.families.synthetic.cells import Cells, Kind
-from tacit.families.synthetic.promise.accounting import again, together
+from tacit.families.synthetic.cells import DomainCells, Kind
+from tacit.families.synthetic.promise.accounting import joint_delta, repeated_budget
 from tacit.families.synthetic.promise.losses import Epsilon
-from tacit.families.synthetic.promise.noise import Chooser, Promise, least_alpha
+from tacit.families.synthetic.promise.noise import Chooser, NoisePromise, least_alpha
 from tacit.families.synthetic.promise.terms import CannotPromise, Terms
 
 F = Fraction
@@ -44,7 +44,7 @@ class Setting:
         )
         self.alpha, self.ratio = rng.choice(ALPHAS), rng.choice(RATIOS)
         self.accept = rng.choice([F(1), F(2), F(4), F(9), F(40)]) if accept else None
-        self.cells = Cells(
+        self.cells = DomainCells(
             tuple(
                 Kind(1, weight, keep) for weight, keep in zip(self.weights, self.keeps, strict=True)
             )
@@ -72,7 +72,9 @@ class Setting:
 
     def spent(self, guarantee: str) -> tuple[Fraction, Fraction]:
         terms = Terms(Epsilon(argument=self.ratio), F(1, 100), guarantee, accept=self.accept)  # type: ignore[arg-type]
-        found = Promise(terms, self.people, self.drawn, self.cells).spent(self.alpha, self.ratio)
+        found = NoisePromise(terms, self.people, self.drawn, self.cells).spent(
+            self.alpha, self.ratio
+        )
         return F(found.low), F(found.high)
 
 
@@ -142,7 +144,7 @@ def test_a_delta_of_nothing_is_theorem_4_1() -> None:
         one = Setting(rng)
         one.drawn = one.people
         terms = Terms(Epsilon(argument=one.ratio), F(0))
-        alpha = least_alpha(Promise(terms, one.people, one.people, one.cells))
+        alpha = least_alpha(NoisePromise(terms, one.people, one.people, one.cells))
         exact = one.people / ((one.ratio - 1) * min(one.weights))
         assert exact <= alpha <= exact * F(10001, 10000) + F(1, 10**6)
         one.alpha = alpha
@@ -152,11 +154,14 @@ def test_a_delta_of_nothing_is_theorem_4_1() -> None:
 @pytest.mark.parametrize("delta", ["1e-400", "1e-320", "1e-300", "0.999999"])
 def test_a_delta_next_to_nothing_or_everything_is_kept(delta: str) -> None:
     terms = Terms(Epsilon.read(1), F(delta))
-    alpha = Chooser(terms).noise(3, Cells.alike(4)).alpha or F(0)
+    alpha = Chooser(terms).noise(3, DomainCells.alike(4)).alpha or F(0)
     assert Fraction(
-        Promise(terms, 3, 3, Cells.alike(4)).spent(alpha, terms.epsilon.ratio[0]).high
+        NoisePromise(terms, 3, 3, DomainCells.alike(4)).spent(alpha, terms.epsilon.ratio[0]).high
     ) <= F(delta)
-    assert again(1.0, F(delta), 12)[0] <= 12 and together([(1.0, float(F(delta)))] * 3, 2.0) <= 1
+    assert (
+        repeated_budget(1.0, F(delta), 12)[0] <= 12
+        and joint_delta([(1.0, float(F(delta)))] * 3, 2.0) <= 1
+    )
 
 
 def test_the_least_noise_is_least() -> None:
@@ -187,7 +192,7 @@ def test_the_least_noise_is_least_where_delta_has_a_kink(
     people: int, cells: int, epsilon: str, delta: str
 ) -> None:
     terms = Terms(Epsilon.read(epsilon), F(delta))
-    promise = Promise(terms, people, people, Cells.alike(cells))
+    promise = NoisePromise(terms, people, people, DomainCells.alike(cells))
     alpha = least_alpha(promise)
     for near in (None, alpha * F(101, 100), alpha * F(9, 10)):
         alpha = least_alpha(promise, near)
@@ -205,7 +210,7 @@ TABLE_4_1 = [("ln(5)", "5.5309"), ("ln(10)", "2.1662"), ("ln(20)", "0.9350"), ("
 def test_table_4_1_by_the_exact_curve(epsilon: str, rounded_up: str) -> None:
     # ALGORITHMS prints 2.1661 for a ratio of 10;
     # its delta is 1.00016e-6, so rounded up it is 2.1662.
-    people, cells = 10**6, Cells.alike(10**4)
+    people, cells = 10**6, DomainCells.alike(10**4)
     chooser = Chooser(Terms(Epsilon.read(epsilon), F("1e-6")))
     alpha = chooser.noise(people, cells).alpha or F(0)
     assert F(rounded_up) - F(1, 10**4) < alpha <= F(rounded_up)
@@ -226,6 +231,6 @@ def test_where_theorem_4_2_fails_our_bound_does_not(
     n: int, m: int, k: int, ratio: int, alpha: str
 ) -> None:
     terms = Terms(Epsilon(argument=F(ratio)), F(1, 100), "pdp")
-    found = Promise(terms, n, m, Cells.alike(k)).spent(F(alpha), F(ratio))
+    found = NoisePromise(terms, n, m, DomainCells.alike(k)).spent(F(alpha), F(ratio))
     laws = oracle.laws_of(lambda table: oracle.dirichlet(table, (F(alpha),) * k, m), n, k)
     assert found.high >= oracle.delta_pdp(laws, F(ratio), keyed=False) > 0.9

@@ -26,10 +26,10 @@ from tacit.errors import DataError
 from tacit.families.synthetic.cells import KEEP_UNITS
 from tacit.families.synthetic.definitions.differential_privacy import DifferentialPrivacy
 from tacit.families.synthetic.drawing.randomness import Randomness
-from tacit.families.synthetic.held import Held
+from tacit.families.synthetic.occupied_cells import OccupiedCells
 from tacit.families.synthetic.reading import people as people_module
 from tacit.families.synthetic.reading.questions import SyntheticQuestions
-from tacit.families.synthetic.reading.scene import Scene
+from tacit.families.synthetic.reading.synthetic_scene import SyntheticScene
 from tacit.model.release import MilesKept, PublicDomain, Synthetic
 from tacit.model.schema import Table
 from tacit.plan.plan import Check, Plan
@@ -58,7 +58,9 @@ def release(**options: Any) -> Synthetic:
     )
 
 
-def scene(folder: Path, table: Table, one: Synthetic, engine: Engine | None = None) -> Scene:
+def scene(
+    folder: Path, table: Table, one: Synthetic, engine: Engine | None = None
+) -> SyntheticScene:
     return SyntheticQuestions(plan_of(folder, table, one), engine or DuckDB(folder=folder)).scene(
         "s"
     )
@@ -70,7 +72,7 @@ def jobs(rows: list[tuple[Any, ...]], *more: str, **declared: Any) -> Table:
     )
 
 
-def held(found: Scene, group: Any) -> dict[Any, int]:
+def held(found: SyntheticScene, group: Any) -> dict[Any, int]:
     """Who is truly where, by label."""
     ((_, one),) = list(found.held([group]))
     places = found.domain(group).places
@@ -209,7 +211,7 @@ def test_regions_have_people_and_values_get_them(tmp_path: Path) -> None:
     drawn = Counter[str]()
     for seed in range(40):
         labels, counts = found.placed(
-            "mill", Held(np.array([0, 1]), np.array([70, 3])), Randomness.seeded(seed)
+            "mill", OccupiedCells(np.array([0, 1]), np.array([70, 3])), Randomness.seeded(seed)
         )
         drawn.update(dict(zip(labels, counts.tolist(), strict=True)))
     assert drawn["d"] == 120 and drawn["b"] == 0 and drawn["a"] + drawn["c"] == 2800
@@ -221,7 +223,7 @@ def test_without_density_people_are_spread_evenly(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("home,region\n" + "".join(f"h{n},{n % 2}\n" for n in range(20)))
     found = scene(tmp_path, jobs([("mill", "h3")]), release(coarsen="r.csv"))
     labels, counts = found.placed(
-        "mill", Held(np.array([0, 1]), np.array([50_000, 0])), Randomness.seeded(1)
+        "mill", OccupiedCells(np.array([0, 1]), np.array([50_000, 0])), Randomness.seeded(1)
     )
     assert labels == [f"h{n}" for n in range(0, 20, 2)] and counts.sum() == 50_000
     assert float(((counts - 5000) ** 2 / 5000).sum()) < 40
@@ -262,7 +264,7 @@ def test_nobody_lives_near_what_is_nearby(tmp_path: Path) -> None:
         release(domain=PublicDomain("d.csv", within=Fraction(10)), coarsen="r.csv"),
     )
     labels, counts = found.placed(
-        "mill", Held(np.array([1]), np.array([100])), Randomness.seeded(2)
+        "mill", OccupiedCells(np.array([1]), np.array([100])), Randomness.seeded(2)
     )
     assert labels == ["a", "b"] and counts.sum() == 100
 
@@ -413,7 +415,7 @@ class Random:
         return sum(lost.values()), len(+lost)
 
 
-def assert_same(one: Random, found: Scene) -> None:
+def assert_same(one: Random, found: SyntheticScene) -> None:
     sizes = {place: sum(one.held(place).values()) for place in sorted({row[0] for row in one.rows})}
     assert dict(found.sizes) == {place: many for place, many in sizes.items() if many} and list(
         found.sizes

@@ -18,7 +18,7 @@ from tacit.engines.duckdb.engine import DuckDB
 from tacit.errors import EngineError, InputError
 from tacit.families.synthetic.promise.noise import Chooser
 from tacit.families.synthetic.reading.questions import SyntheticQuestions
-from tacit.families.synthetic.runs.on_spark import Partition, whole_groups
+from tacit.families.synthetic.runs.on_spark import SparkPartition, whole_groups
 from tacit.families.synthetic.runs.synthesize import synthesize
 from tacit.model.jobs import Job
 from tacit.plan.read.load import load_plan
@@ -50,7 +50,7 @@ def test_a_partition_draws_its_groups(tmp_path: Path, release: str) -> None:
     with DuckDB(folder=tmp_path) as engine:
         scene = SyntheticQuestions(plan, engine, Job()).scene(release)
         pairs = scene.true.pairs(0, len(scene.true.groups) - 1)
-        partition = Partition.of(scene, Chooser(scene.terms, groups=len(scene.sizes)), 3)
+        partition = SparkPartition.of(scene, Chooser(scene.terms, groups=len(scene.sizes)), 3)
     table = pa.table({"k0": pairs.group, "k1": pairs.value, "n": pairs.count})
     drawn: Counter[Any] = Counter()
     orders: list[int] = []
@@ -124,12 +124,12 @@ def test_a_table_of_spark_can_be_the_output(spark_session: Any, on_spark: Path) 
 def test_what_goes_wrong_in_a_partition_is_told(
     spark_session: Any, on_spark: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(self: Partition, batches: Any) -> Any:
+    def broken(self: SparkPartition, batches: Any) -> Any:
         from tacit.errors import ParameterError
 
         raise ParameterError("no draw is good.", parameter="accept")
 
-    monkeypatch.setattr(Partition, "drawn", lambda self, batches: broken(self, batches))
+    monkeypatch.setattr(SparkPartition, "drawn", lambda self, batches: broken(self, batches))
     with pytest.raises(EngineError, match="Spark's Python could not draw"):
         synthesize(load_plan(on_spark), "map", str(on_spark.parent / "out.csv"))
     assert not (on_spark.parent / "out.csv").exists()

@@ -24,10 +24,10 @@ from disks import little_disk
 from families.synthetic.runs.city import HOMES, city, counts, sizes
 from tacit.checking.recording.record import record
 from tacit.errors import DataError, EngineError, InputError, ParameterError
-from tacit.families.synthetic.runs import reading
+from tacit.families.synthetic.runs import people_batches
+from tacit.families.synthetic.runs.batch_parts import BatchPart, Folder
 from tacit.families.synthetic.runs.batches import batches
-from tacit.families.synthetic.runs.parts import Folder, Part
-from tacit.families.synthetic.runs.results import SEEDED, Synthesized
+from tacit.families.synthetic.runs.synthesis_results import SEEDED, Synthesized
 from tacit.families.synthetic.runs.synthesize import synthesize
 from tacit.model.jobs import Cancelled, Job
 from tacit.plan.read.load import load_plan
@@ -38,7 +38,7 @@ FEW = 60  # people of a batch, so that a small city has many
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "batches", partial(batches, people=FEW))
+    monkeypatch.setattr(people_batches, "batches", partial(batches, people=FEW))
 
 
 def run(plan: Path, release: str = "map", output: str = "out.csv", **options: Any) -> Synthesized:
@@ -341,23 +341,23 @@ import os, signal, sys
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from tacit.families.synthetic.runs import reading, parts, workers
+from tacit.families.synthetic.runs import people_batches, batch_parts, batch_workers
 from tacit.families.synthetic.runs.batches import batches
-reading.batches = partial(batches, people={few})
-keep, kept = parts.Folder.keep, []
+people_batches.batches = partial(batches, people={few})
+keep, kept = batch_parts.Folder.keep, []
 def stopping(self, batch, part):
     keep(self, batch, part)
     kept.append(batch)
     if len(kept) == {after}:
         os.kill(os.getpid(), signal.{signal})
-parts.Folder.keep = stopping
-start = workers.Worker.__init__
+batch_parts.Folder.keep = stopping
+start = batch_workers.Worker.__init__
 def noted(self, setting):
     start(self, setting)
     with open({pids!r}, "a") as file:
         file.write(f"{{self.process.pid}}\\n")
-workers.Worker.__init__ = noted
-sys.argv = ["tacit", "synthesize", "map", "-o", {output!r}, "--plan", {plan!r}, "--workers", "{workers}", "--json"]
+batch_workers.Worker.__init__ = noted
+sys.argv = ["tacit", "synthesize", "map", "-o", {output!r}, "--plan", {plan!r}, "--batch_workers", "{batch_workers}", "--json"]
 from tacit.cli import main
 main()
 """  # noqa: E501
@@ -378,7 +378,7 @@ def stopped(
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
 
 
-def left_behind(output: Path) -> dict[str, Part]:
+def left_behind(output: Path) -> dict[str, BatchPart]:
     """The parts that a run left."""
     folder = Folder(output)
     folder.run = folder._manifest()["run"]
@@ -521,13 +521,13 @@ def test_a_full_disk_leaves_the_old_file_and_what_is_drawn(
 def test_a_worker_that_dies_is_an_error_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tacit.families.synthetic.runs import workers
+    from tacit.families.synthetic.runs import batch_workers
 
     with (
         monkeypatch.context() as patch,
         pytest.raises(EngineError, match="ended before it was done"),
     ):
-        patch.setattr(workers, "CODE", "import sys; sys.stdin.buffer.read(1)")
+        patch.setattr(batch_workers, "CODE", "import sys; sys.stdin.buffer.read(1)")
         run(city(tmp_path), workers=2)
     assert not run(tmp_path / "tacit.yaml").exit_status
 
@@ -537,7 +537,7 @@ def test_many_portions_are_read_one_after_the_other(
 ) -> None:
     from tacit.families.synthetic.runs.batches import portions
 
-    monkeypatch.setattr(reading, "portions", partial(portions, people=100))
+    monkeypatch.setattr(people_batches, "portions", partial(portions, people=100))
     found = run(city(tmp_path))
     assert sizes(counts(tmp_path / "out.csv")) == sizes(counts(tmp_path / "jobs.csv"))
     assert found.utility is not None and found.utility.people == found.people

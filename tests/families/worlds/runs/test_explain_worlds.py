@@ -218,7 +218,7 @@ def test_a_plan_without_such_checks_says_so(run: Run) -> None:
 def test_too_many_possible_rows_are_an_error_that_says_what_to_do(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tacit.families.worlds.possible.MOST_TUPLES", 3)
+    monkeypatch.setattr("tacit.families.worlds.possible_tuples.MOST_TUPLES", 3)
     Path("tacit.yaml").write_text(
         PLAN.replace("Cy", "Dee"), "utf-8"
     )  # another question: groundings are kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tacit.families.definition import Definition, Place
+from tacit.families.definition import Definition, DefinitionFacts
 from tacit.families.identifiers.finding import IdentifierFinding, findings
 from tacit.families.identifiers.question import IdentifierQuestion
 from tacit.families.parameters import whole
@@ -43,7 +43,7 @@ class HipaaIdentifiers(Definition):
     monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = False
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="who a row is about",
         against="who reads the release",
         measured="columns that hold direct identifiers",

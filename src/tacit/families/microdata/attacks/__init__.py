@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tacit.families.microdata.attacks.background import background
+from tacit.families.microdata.attacks.attack_scene import AttackScene
+from tacit.families.microdata.attacks.background_knowledge import background
 from tacit.families.microdata.attacks.homogeneity import homogeneity
 from tacit.families.microdata.attacks.linking import linking
 from tacit.families.microdata.attacks.minimality import minimality
 from tacit.families.microdata.attacks.proximity import proximity
-from tacit.families.microdata.attacks.scene import Scene
 from tacit.families.microdata.attacks.stories import Story
 
-Attacker = Callable[[Scene], Story | None]
+Attacker = Callable[[AttackScene], Story | None]
 ATTACKS: tuple[Attacker, ...] = (homogeneity, background, linking, proximity, minimality)

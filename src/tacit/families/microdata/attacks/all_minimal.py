@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from tacit.families.microdata.attacks.attack_scene import NINETY_FIVE, AttackScene
 from tacit.families.microdata.attacks.homogeneity import homogeneity
-from tacit.families.microdata.attacks.scene import NINETY_FIVE, Scene
 from tacit.families.microdata.lattice import Lattice, Node
 from tacit.families.microdata.microdata import MicrodataQuestion
-from tacit.families.microdata.repair.judging import Judge, Outcome
-from tacit.families.microdata.repair.required import Required
+from tacit.families.microdata.repair.node_judge import NodeJudge, NodeOutcome
+from tacit.families.microdata.repair.requirements import Required
 from tacit.families.microdata.repair.search import search
 from tacit.families.words import listed, people, plural, spoken
 from tacit.model.jobs import Job
@@ -146,7 +146,7 @@ class ByHeight:
     def bounds(self, lattice: Lattice) -> None:
         """None is cheaper than another beforehand."""
 
-    def of(self, outcome: Outcome) -> float:
+    def of(self, outcome: NodeOutcome) -> float:
         """How high a node is."""
         return float(sum(outcome.node))
 
@@ -170,7 +170,7 @@ def all_minimal(
     minimal nodes and one count for each of them.
     """
     job = job or Job()
-    judge = Judge(raw, required, lattice, suppress=suppress)
+    judge = NodeJudge(raw, required, lattice, suppress=suppress)
     found = search(judge, ByHeight(), every=True, seconds=seconds, job=job)
     tables = []
     for number, node in enumerate(found.minimal):
@@ -188,10 +188,10 @@ def all_minimal(
     )
 
 
-def attacked(judge: Judge, node: Node, sensitive: str, threshold: Fraction) -> MinimalTable:
+def attacked(judge: NodeJudge, node: Node, sensitive: str, threshold: Fraction) -> MinimalTable:
     """The homogeneity attack on the table at one node."""
     question = judge.recoded(node).question()
-    scene = Scene(question.stricter or question, sensitive, threshold)
+    scene = AttackScene(question.stricter or question, sensitive, threshold)
     story = homogeneity(scene)
     facts = story.facts if story is not None else {}
     return MinimalTable(

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.microdata.attacks.scene import Scene
-from tacit.families.microdata.attacks.stories import Step, Story
-from tacit.families.words import again, people, plural, saying, spoken
+from tacit.families.microdata.attacks.attack_scene import AttackScene
+from tacit.families.microdata.attacks.stories import Story, StoryStep
+from tacit.families.words import mention, people, plural, saying, spoken
 from tacit.model.numbers import percent, percent_exactly
 
 NAME = "homogeneity"
 
 
-def homogeneity(scene: Scene) -> Story | None:
+def homogeneity(scene: AttackScene) -> Story | None:
     """Who is in a group with (nearly) one value, and what becomes of the worst-off.
     Linear in the cells.
     """
@@ -54,7 +54,7 @@ def homogeneity(scene: Scene) -> Story | None:
     found = scene.learned(number, value, person)
     before, after = Fraction(*found.before), Fraction(*found.after)
     unknown = scene.place is not None and scene.place.value is None
-    steps = (Step("before the release", before), Step("with the release", after))
+    steps = (StoryStep("before the release", before), StoryStep("with the release", after))
     return Story(
         NAME,
         headline(scene, facts) if scene.place is None else about_one(scene, number),
@@ -70,7 +70,7 @@ def homogeneity(scene: Scene) -> Story | None:
     )
 
 
-def worst(scene: Scene) -> tuple[int, Any]:
+def worst(scene: AttackScene) -> tuple[int, Any]:
     """The group and value with the greatest share;
     among equals the rarest value before, then the first.
     """
@@ -86,7 +86,7 @@ def worst(scene: Scene) -> tuple[int, Any]:
     return int(cells.owner[cell]), scene.groups.dictionary[int(cells.values[cell])]
 
 
-def headline(scene: Scene, facts: dict[str, Any]) -> str:
+def headline(scene: AttackScene, facts: dict[str, Any]) -> str:
     """What was found, without naming anybody."""
     word, everybody = spoken(scene.column), people(scene.question.people)
     sure, close, limit = (
@@ -109,10 +109,10 @@ def headline(scene: Scene, facts: dict[str, Any]) -> str:
     return told
 
 
-def without_value(scene: Scene, value: Any, after: Fraction) -> str:
+def without_value(scene: AttackScene, value: Any, after: Fraction) -> str:
     """What is believed, rightly or wrongly, of a target whose value the table does not have."""
     assert scene.place is not None
-    name, column = again(scene.place.person), spoken(scene.column)
+    name, column = mention(scene.place.person), spoken(scene.column)
     return (
         f"The table has no {column} of {name}. Among the others in the group whose {column} is "
         f"known, {percent(after)} have the most frequent one: whoever counts may believe that "
@@ -120,7 +120,7 @@ def without_value(scene: Scene, value: Any, after: Fraction) -> str:
     )
 
 
-def about_one(scene: Scene, number: int) -> str:
+def about_one(scene: AttackScene, number: int) -> str:
     """The target's group, without a value of it."""
     shares = scene.shares(number)
     top = Fraction(max(shares.values()), max(1, int(scene.cells.known[number])))

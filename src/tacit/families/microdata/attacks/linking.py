@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import DataError
-from tacit.families.microdata.attacks.scene import Outside, Scene
-from tacit.families.microdata.attacks.stories import Step, Story
+from tacit.families.microdata.attacks.attack_scene import AttackScene, OutsideTable
+from tacit.families.microdata.attacks.stories import Story, StoryStep
 from tacit.families.microdata.groups import Groups, group
 from tacit.families.microdata.microdata import MicrodataQuestion, Person
-from tacit.families.words import again, known_facts, listed, name_of, people, saying, spoken
+from tacit.families.words import known_facts, listed, mention, name_of, people, saying, spoken
 from tacit.model.deadline import look
 from tacit.model.numbers import percent, percents
 
@@ -24,16 +24,16 @@ NO_PLACE = (
 )  # a value for which the hierarchy has no label: nobody in the release can have it
 
 
-def linking(scene: Scene) -> Story | None:
+def linking(scene: AttackScene) -> Story | None:
     """Who stands alone: in the release, with exact quasi-identifiers, or
     among the people of an outside table.
     """
     if scene.outside is not None and scene.place is None:
         return linked(scene, scene.outside)
-    return alone(scene)
+    return unique_people(scene)
 
 
-def alone(scene: Scene) -> Story:
+def unique_people(scene: AttackScene) -> Story:
     """Without another table: who is the only one with their quasi-identifiers.
     One pass over the groups.
     """
@@ -52,9 +52,9 @@ def alone(scene: Scene) -> Story:
     if scene.place is not None:
         headline = f"one of {people(size)} who look the same in the release"
     found = (
-        f"knows which row is {again(person)}'s"
+        f"knows which row is {mention(person)}'s"
         if size == 1
-        else f"can narrow {again(person)} down to {people(size)}"
+        else f"can narrow {mention(person)} down to {people(size)}"
     )
     return Story(
         NAME,
@@ -65,7 +65,7 @@ def alone(scene: Scene) -> Story:
         before=before,
         after=after,
         people=unique if scene.place is None else size,
-        steps=(Step("before the release", before), Step("with the release", after)),
+        steps=(StoryStep("before the release", before), StoryStep("with the release", after)),
         facts={
             "unique": unique,
             **({"unique_raw": raw} if raw is not None else {}),
@@ -93,7 +93,7 @@ def chances(before: Fraction, after: Fraction) -> str:
     )
 
 
-def linked(scene: Scene, outside: Outside) -> Story:
+def linked(scene: AttackScene, outside: OutsideTable) -> Story:
     """With another table: its people, generalized like the release, and the groups they fall into.
 
     Each person outside matches the people of the release who look the same; somebody with a missing
@@ -126,12 +126,12 @@ def linked(scene: Scene, outside: Outside) -> Story:
         facts["certain"] = sum(
             beliefs[number][1] == 1 for number, _ in matched if number in beliefs
         )
-    return told(scene, outside, groups, matched, beliefs, facts)
+    return describe_linked(scene, outside, groups, matched, beliefs, facts)
 
 
-def told(
-    scene: Scene,
-    outside: Outside,
+def describe_linked(
+    scene: AttackScene,
+    outside: OutsideTable,
     groups: Groups,
     matched: list[Any],
     beliefs: Mapping[int, Any],
@@ -177,7 +177,7 @@ def told(
         value, after, before = beliefs[number]
         claim = (
             "that "
-            f"{again(person := Person(identity, dict(zip(outside.columns, known, strict=True))))}"
+            f"{mention(person := Person(identity, dict(zip(outside.columns, known, strict=True))))}"
             " "
         )
         claim += saying(scene.column, value)
@@ -189,14 +189,14 @@ def told(
             Fraction(1, int(groups.sizes[number])),
             Fraction(1, scene.question.people),
         )
-        claim = f"which row is {again(person)}'s"
+        claim = f"which row is {mention(person)}'s"
     sure = "knows" if after == 1 else f"believes with {percent(after)}"
     return Story(
         NAME,
         headline,
         scene.column or None,
         f"{outside.file} says that {name_of(person)} {known_facts(person.known)}. Whoever links "
-        f"it, and knows that {again(person)} is in the table, {sure} {claim}. Belief "
+        f"it, and knows that {mention(person)} is in the table, {sure} {claim}. Belief "
         f"{chances(before, after)}.",
         person,
         value,
@@ -204,8 +204,8 @@ def told(
         after,
         people=concerned,
         steps=(
-            Step("before the release", before),
-            Step(f"linking {outside.file} with the release", after),
+            StoryStep("before the release", before),
+            StoryStep(f"linking {outside.file} with the release", after),
         ),
         facts=facts,
     )
@@ -224,7 +224,7 @@ def groups_by_label(groups: Groups) -> dict[tuple[Any, ...], int]:
     return {key: number for number, key in enumerate(zip(*columns, strict=True))}
 
 
-def labels_outside(question: MicrodataQuestion, outside: Outside) -> list[dict[Any, Any]]:
+def labels_outside(question: MicrodataQuestion, outside: OutsideTable) -> list[dict[Any, Any]]:
     """For each column of the outside table what the release would show of each of its values."""
     found = []
     for place, column in enumerate(outside.columns):
@@ -247,12 +247,14 @@ def one_label(question: MicrodataQuestion, column: str, value: Any) -> Any:
         return NO_PLACE
 
 
-def beliefs_by_group(scene: Scene, groups: Groups) -> dict[int, tuple[Any, Fraction, Fraction]]:
+def beliefs_by_group(
+    scene: AttackScene, groups: Groups
+) -> dict[int, tuple[Any, Fraction, Fraction]]:
     """Each group's most frequent value, its share there and its share in the table.
 
     Groups where nobody's value is known are left out.
     """
-    there = Scene(scene.question, scene.column)
+    there = AttackScene(scene.question, scene.column)
     there.__dict__["groups"] = groups  # the groups by the columns that the outside table has
     found = {}
     for number in range(len(groups)):

@@ -23,15 +23,15 @@ from math import comb
 import numpy as np
 
 from tacit.families.definition import Definition
-from tacit.families.microdata.attacks.scene import Scene
-from tacit.families.microdata.attacks.stories import Step, Story
+from tacit.families.microdata.attacks.attack_scene import AttackScene
+from tacit.families.microdata.attacks.stories import Story, StoryStep
 from tacit.families.microdata.counts import Counts
 from tacit.families.microdata.definitions.k_anonymity import KAnonymity
 from tacit.families.microdata.definitions.l_diversity import LDiversity
 from tacit.families.microdata.groups import group
-from tacit.families.microdata.hierarchy import Level, hierarchy
+from tacit.families.microdata.hierarchy import HierarchyLevel, hierarchy
 from tacit.families.microdata.microdata import MicrodataQuestion, Person
-from tacit.families.words import again, known_facts, name_of, people, saying, spoken
+from tacit.families.words import known_facts, mention, name_of, people, saying, spoken
 from tacit.model.deadline import look
 from tacit.model.numbers import percents
 
@@ -48,20 +48,20 @@ World = tuple[Row, ...]
 Shares = dict[int, int]  # by set of nodes that fail (bits), how many worlds
 
 
-class TooMany(Exception):
+class TooManyWorlds(Exception):
     """There are more worlds than we are ready to count."""
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class LowerNode:
     """A lower node: one column one level lower, and the labels that its values get there."""
 
     column: str
-    level: Level
+    level: HierarchyLevel
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
+class GroupBlocks:
     """One group: the blocks of people whom no lower node tells apart, and what they really have.
 
     `parts[n]` has for lower node n the subgroup that each block falls into.
@@ -83,7 +83,7 @@ class Crowd:
 
 
 @dataclass(slots=True)
-class Tally:
+class WorldTally:
     """A group's worlds by the nodes that fail in them;
     `having` counts people with a value, by block.
     """
@@ -92,7 +92,7 @@ class Tally:
     having: dict[int, dict[tuple[int, int], int]] = field(default_factory=dict)
 
 
-def minimality(scene: Scene) -> Story | None:
+def minimality(scene: AttackScene) -> Story | None:
     """Whose value becomes more likely for an attacker who knows that the levels are minimal."""
     reason = obstacle(scene)
     if reason is None and not len(scene.cells.owner):
@@ -100,7 +100,7 @@ def minimality(scene: Scene) -> Story | None:
     if reason is None:
         nodes = lower_nodes(scene.question)
         rules = [one.definition for one in scene.checks]
-        judge = Judge(scene, rules)
+        judge = BlockJudge(scene, rules)
         if not judge.holds_everywhere(scene.question.levels):
             reason = (
                 "the release does not meet its checks, so its levels are not the least that pass"
@@ -118,16 +118,16 @@ def minimality(scene: Scene) -> Story | None:
     try:
         crowds = crowds_of(scene, open_nodes)
         beliefs = posterior(crowds, len(open_nodes), judge) if open_nodes else None
-    except TooMany:
+    except TooManyWorlds:
         return not_computed(
             scene,
             f"there are too many worlds to count: more than {MOST:,}, or too many different "
             "groups in them",
         )
-    return told(scene, crowds, beliefs, len(nodes))
+    return describe_gainer(scene, crowds, beliefs, len(nodes))
 
 
-def obstacle(scene: Scene) -> str | None:
+def obstacle(scene: AttackScene) -> str | None:
     """Why this attack cannot be computed here, or None."""
     question = scene.question
     if not scene.levels_known:
@@ -157,35 +157,37 @@ def obstacle(scene: Scene) -> str | None:
     return None
 
 
-def not_computed(scene: Scene, reason: str) -> Story:
+def not_computed(scene: AttackScene, reason: str) -> Story:
     """A story that could not be told, with the reason."""
     return Story(NAME, f"not computed: {reason}", scene.column, reason=reason)
 
 
-def lower_nodes(question: MicrodataQuestion) -> list[Node]:
+def lower_nodes(question: MicrodataQuestion) -> list[LowerNode]:
     """The nodes directly below the release in the lattice: one column one level lower."""
     nodes = []
     for name in question.quasi:
         levels = question.hierarchies[name].levels if name in question.hierarchies else ()
         height = next((i for i, level in enumerate(levels) if level is question.levels[name]), 0)
         if height:
-            nodes.append(Node(name, levels[height - 1]))
+            nodes.append(LowerNode(name, levels[height - 1]))
     return nodes
 
 
-def fails_by_size(question: MicrodataQuestion, node: Node, rules: Sequence[Definition]) -> bool:
+def fails_by_size(
+    question: MicrodataQuestion, node: LowerNode, rules: Sequence[Definition]
+) -> bool:
     """Does a lower node fail whatever the values are, because a group is too small?"""
     k = max((rule.k for rule in rules if isinstance(rule, KAnonymity)), default=0)
     levels = {**question.levels, node.column: node.level}
     return int(group(question.base, question.quasi, levels).sizes.min()) < k
 
 
-class Judge:
+class BlockJudge:
     """Asks the plan's own definitions whether a group with some values passes;
     each question once.
     """
 
-    def __init__(self, scene: Scene, rules: Sequence[Definition]) -> None:
+    def __init__(self, scene: AttackScene, rules: Sequence[Definition]) -> None:
         self.scene = scene
         self.rules = rules
         self.known: dict[Row, bool] = {}
@@ -209,7 +211,7 @@ class Judge:
         """
         self.asked += 1
         if self.asked > MOST_ASKED:
-            raise TooMany
+            raise TooManyWorlds
         return rule.check(self.alone(counts), sensitive=self.scene.column).status == "holds"
 
     def alone(self, counts: Row) -> MicrodataQuestion:
@@ -239,7 +241,7 @@ class Judge:
             hierarchies=question.hierarchies,
         )
 
-    def holds_everywhere(self, levels: Mapping[str, Level]) -> bool:
+    def holds_everywhere(self, levels: Mapping[str, HierarchyLevel]) -> bool:
         """Do all checks hold at some levels for the table as it is?"""
         asked = replace(
             self.scene.question, levels=levels, find=lambda values, limit: [], _cache={}
@@ -274,7 +276,7 @@ def simply(rule: Definition, counts: Row) -> bool | None:
     return None
 
 
-def crowds_of(scene: Scene, nodes: Sequence[Node]) -> list[Crowd]:
+def crowds_of(scene: AttackScene, nodes: Sequence[LowerNode]) -> list[GroupBlocks]:
     """The groups of the release with their blocks."""
     base, groups = scene.question.base, scene.groups
     labels = [node.level.codes[base.codes(node.column)].tolist() for node in nodes]
@@ -289,7 +291,7 @@ def crowds_of(scene: Scene, nodes: Sequence[Node]) -> list[Crowd]:
         rows.append(row)
         counts[codes[row]] += people_there[row]
     return [
-        Crowd(
+        GroupBlocks(
             tuple(tuple(rows) for rows, _ in found.values()),
             tuple(tuple(counts) for _, counts in found.values()),
             tuple(tuple(key[i] for key in found) for i in range(len(nodes))),
@@ -299,7 +301,7 @@ def crowds_of(scene: Scene, nodes: Sequence[Node]) -> list[Crowd]:
 
 
 def posterior(
-    crowds: Sequence[Crowd], nodes: int, judge: Judge
+    crowds: Sequence[GroupBlocks], nodes: int, judge: BlockJudge
 ) -> list[dict[tuple[int, int], Fraction]]:
     """For each group, block and value the share of the worlds kept in which a person has it.
 
@@ -343,16 +345,16 @@ def either(one: Shares, other: Shares) -> Shares:
     return found
 
 
-def tally(crowd: Crowd, nodes: int, judge: Judge, budget: list[int]) -> Tally:
+def tally(crowd: GroupBlocks, nodes: int, judge: BlockJudge, budget: list[int]) -> WorldTally:
     """Count a group's worlds by which lower nodes fail in them."""
     if len(crowd.sizes) > MOST_BLOCKS:
-        raise TooMany
-    found = Tally()
+        raise TooManyWorlds
+    found = WorldTally()
     for world, ways in worlds(crowd.sizes, crowd.values):
         look()
         budget[0] -= max(1, nodes)
         if budget[0] < 0:
-            raise TooMany
+            raise TooManyWorlds
         failed = sum(1 << n for n in range(nodes) if fails(world, crowd.parts[n], judge))
         found.worlds[failed] = found.worlds.get(failed, 0) + ways
         having = found.having.setdefault(failed, {})
@@ -363,7 +365,7 @@ def tally(crowd: Crowd, nodes: int, judge: Judge, budget: list[int]) -> Tally:
     return found
 
 
-def fails(world: World, part: tuple[int, ...], judge: Judge) -> bool:
+def fails(world: World, part: tuple[int, ...], judge: BlockJudge) -> bool:
     """Does a subgroup of a lower node fail in a world?"""
     subgroups: dict[int, Row] = {}
     for block, name in enumerate(part):
@@ -403,9 +405,9 @@ def handfuls(size: int, values: Row) -> Iterator[tuple[Row, int]]:
             yield (taken, *row), ways * comb(size, taken)
 
 
-def told(
-    scene: Scene,
-    crowds: Sequence[Crowd],
+def describe_gainer(
+    scene: AttackScene,
+    crowds: Sequence[GroupBlocks],
     beliefs: list[dict[tuple[int, int], Fraction]] | None,
     nodes: int,
 ) -> Story:
@@ -436,7 +438,7 @@ def told(
         headline,
         scene.column,
         f"Anyone who knows that {name_of(person)} {known_facts(person.known)} believes with "
-        f"{first} that {again(person)} {saying(scene.column, name)}; whoever also knows that no "
+        f"{first} that {mention(person)} {saying(scene.column, name)}; whoever also knows that no "
         f"lower level passes {sure}. Belief {first} -> {second}.",
         person,
         name,
@@ -444,9 +446,9 @@ def told(
         after,
         people=concerned if scene.place is None else int(after > share),
         steps=(
-            Step("before the release", before),
-            Step("with the release", share),
-            Step("knowing that the levels are the least that pass", after),
+            StoryStep("before the release", before),
+            StoryStep("with the release", share),
+            StoryStep("knowing that the levels are the least that pass", after),
         ),
         facts={
             "lower_nodes": nodes,
@@ -458,7 +460,7 @@ def told(
 
 
 def any_change(
-    crowds: Sequence[Crowd], beliefs: Sequence[Mapping[tuple[int, int], Fraction]] | None
+    crowds: Sequence[GroupBlocks], beliefs: Sequence[Mapping[tuple[int, int], Fraction]] | None
 ) -> bool:
     """Does the belief in any value, true or not, of any person change?"""
     return beliefs is not None and any(
@@ -470,7 +472,7 @@ def any_change(
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BeliefChange:
     """What becomes of the belief in the true value of some people of a block."""
 
     number: int
@@ -487,8 +489,8 @@ class Change:
 
 
 def changed(
-    crowds: Sequence[Crowd], beliefs: Sequence[Mapping[tuple[int, int], Fraction]] | None
-) -> Iterator[Change]:
+    crowds: Sequence[GroupBlocks], beliefs: Sequence[Mapping[tuple[int, int], Fraction]] | None
+) -> Iterator[BeliefChange]:
     """The belief in everybody's true value: its share in the group, and among the worlds kept."""
     for number, crowd in enumerate(crowds):
         total = sum(crowd.sizes)
@@ -497,10 +499,12 @@ def changed(
                 if count:
                     share = Fraction(crowd.values[value], total)
                     after = share if beliefs is None else beliefs[number][block, value]
-                    yield Change(number, block, value, count, share, after)
+                    yield BeliefChange(number, block, value, count, share, after)
 
 
-def best(scene: Scene, crowds: Sequence[Crowd], changes: Sequence[Change]) -> Change:
+def best(
+    scene: AttackScene, crowds: Sequence[GroupBlocks], changes: Sequence[BeliefChange]
+) -> BeliefChange:
     """The greatest gain (then the greatest belief, then the first), or the target's own."""
     if scene.place is None:
         return max(changes, key=lambda one: (one.gain, one.after))
@@ -512,7 +516,7 @@ def best(scene: Scene, crowds: Sequence[Crowd], changes: Sequence[Change]) -> Ch
     )
 
 
-def member(scene: Scene, crowd: Crowd, block: int, value: int) -> Person:
+def member(scene: AttackScene, crowd: GroupBlocks, block: int, value: int) -> Person:
     """The first person of a block who has a value."""
     base = scene.question.base
     row = next(row for row in crowd.rows[block] if int(base.codes(scene.column)[row]) == value)

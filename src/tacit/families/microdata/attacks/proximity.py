@@ -9,11 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.microdata.attacks.scene import Scene
-from tacit.families.microdata.attacks.stories import Step, Story
+from tacit.families.microdata.attacks.attack_scene import AttackScene
+from tacit.families.microdata.attacks.stories import Story, StoryStep
 from tacit.families.microdata.distances import Discrete, Distance, Numeric
 from tacit.families.microdata.neighbours import Balls, largest_balls
-from tacit.families.words import again, change, known_facts, name_of, people, plural, saying, spoken
+from tacit.families.words import (
+    change,
+    known_facts,
+    mention,
+    name_of,
+    people,
+    plural,
+    saying,
+    spoken,
+)
 from tacit.model.numbers import percent, percent_exactly, plain
 
 NAME = "proximity"
@@ -21,7 +30,7 @@ WIDTH = Fraction(2, 100)  # of the range, where no check says how near is near
 CHECKS = ("dissimilarity", "eps-m")
 
 
-def proximity(scene: Scene) -> Story | None:
+def proximity(scene: AttackScene) -> Story | None:
     """The most people of a group around one value; None for columns without a distance.
     n log n per group.
     """
@@ -62,14 +71,14 @@ def proximity(scene: Scene) -> Story | None:
         headline,
         scene.column,
         f"Anyone who knows that {name_of(person)} {known_facts(person.known)} believes with "
-        f"{percent(after)} that {again(person)} {claim}. Belief {change(before, after)} "
+        f"{percent(after)} that {mention(person)} {claim}. Belief {change(before, after)} "
         f"({inside}/{known}).",
         person,
         value,
         before,
         after,
         people=concerned,
-        steps=(Step("before the release", before), Step("with the release", after)),
+        steps=(StoryStep("before the release", before), StoryStep("with the release", after)),
         facts={
             "groups_near": int(close.sum()),
             "threshold": scene.threshold,
@@ -78,7 +87,7 @@ def proximity(scene: Scene) -> Story | None:
     )
 
 
-def declared_radius(scene: Scene) -> Fraction | None:
+def declared_radius(scene: AttackScene) -> Fraction | None:
     """How near is near, as a check of this release and column says; the widest of them."""
     asked = [
         Fraction(one.definition.epsilon)  # type: ignore[attr-defined]
@@ -107,7 +116,7 @@ def worst(balls: Balls) -> int:
     return int(np.lexsort((np.arange(len(share)), -cells.known, alone, -share))[0])
 
 
-def centre(scene: Scene, balls: Balls, number: int) -> int:
+def centre(scene: AttackScene, balls: Balls, number: int) -> int:
     """The code of the value in the middle: the target's own, else that with the largest ball."""
     value = scene.place.value if scene.place else None
     return scene.groups.dictionary.index(value) if value is not None else balls.centre(number)
@@ -120,7 +129,7 @@ def position(balls: Balls, number: int, value: Any, dictionary: tuple[Any, ...])
     )
 
 
-def before_near(scene: Scene, balls: Balls, value: Any) -> Fraction:
+def before_near(scene: AttackScene, balls: Balls, value: Any) -> Fraction:
     """The share of people in the whole table who have a value near this one."""
     base, codes = scene.question.base, np.arange(len(scene.groups.dictionary))
     near = codes[balls.nearness.near(scene.groups.dictionary.index(value), codes)]

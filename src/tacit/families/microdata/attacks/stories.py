@@ -14,7 +14,7 @@ from tacit.model.verdict import Audience, as_json, with_decimals
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StoryStep:
     """How sure somebody is who knows this much: everything above it, and what `knowing` says."""
 
     knowing: str
@@ -57,7 +57,7 @@ class Story:
     before: Fraction | None = None
     after: Fraction | None = None
     people: int = 0
-    steps: tuple[Step, ...] = ()
+    steps: tuple[StoryStep, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     reason: str | None = None
 
@@ -117,7 +117,7 @@ class Attack:
             "seconds": round(self.seconds, 3),
         }
 
-    def path(self, sensitive: str | None) -> tuple[Step, ...]:
+    def path(self, sensitive: str | None) -> tuple[StoryStep, ...]:
         """How the belief in one column moves with each piece of knowledge, as the stories tell it.
 
         Each step knows all that stands above it;
@@ -128,7 +128,7 @@ class Attack:
         }
         main = chains.get("background knowledge") or chains.get("homogeneity", ())
         levels = (
-            Step(f"with the release, {one.knowing}", one.belief)
+            StoryStep(f"with the release, {one.knowing}", one.belief)
             for one in chains.get("minimality", ())[2:]
         )
         return (*main, *levels) if main else ()

@@ -9,14 +9,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from tacit.families.definition import Place
+from tacit.families.definition import DefinitionFacts
 from tacit.families.microdata.definitions.neighbourhood import (
     NeighbourhoodDefinition,
     largest_share,
 )
-from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen, least, most
+from tacit.families.microdata.definitions.together.person_view import (
+    Needs,
+    PersonView,
+    Score,
+    least,
+    most,
+)
 from tacit.families.microdata.definitions.worst_group import (
-    Finding,
+    GroupFinding,
     Requirement,
     at_most,
     number_of,
@@ -54,7 +60,7 @@ class AlphaK(NeighbourhoodDefinition):
     monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="which row is whose, and each person's value",
         against="who knows everybody's quasi-identifiers",
         measured="how many people, and how frequent a value is among them",
@@ -89,7 +95,7 @@ class AlphaK(NeighbourhoodDefinition):
         """How likely each value is, and which rows can be a person's."""
         return frozenset({"beliefs", "rows"})
 
-    def scores(self, seen: Seen) -> Iterator[Score]:
+    def scores(self, seen: PersonView) -> Iterator[Score]:
         """The greatest belief in a value, and how many rows can be the person's."""
         text = f"a belief of {short(seen.greatest, up=True)}"
         yield most("alpha", seen.greatest, self.alpha, text, plain(self.alpha))
@@ -120,11 +126,11 @@ class AlphaK(NeighbourhoodDefinition):
         """How much learning is too much, in words."""
         return f"the share of a group that has one {column}"
 
-    def notes(self, finding: Finding) -> list[str]:
+    def notes(self, finding: GroupFinding) -> list[str]:
         """What a reader of the verdict should be warned of."""
         return ["every release meets alpha=1 with k=1"] if (self.alpha, self.k) == (1, 1) else []
 
-    def because(self, finding: Finding, broken: Requirement | None) -> str:
+    def because(self, finding: GroupFinding, broken: Requirement | None) -> str:
         """What was found, without naming anybody."""
         share, size = finding.requirements
         top = short(Fraction(share.measured()), up=True)

@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, ClassVar
 
-from tacit.families.definition import Place
-from tacit.families.microdata.definitions.beliefs.background import (
-    BackgroundDefinition,
-    Found,
-    Knowledge,
-)
+from tacit.families.definition import DefinitionFacts
 from tacit.families.microdata.definitions.beliefs.implications import (
-    Worst,
+    WorstImplications,
     least,
     worst_implications,
 )
-from tacit.families.microdata.definitions.microdata import MicrodataDefinition
-from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen
+from tacit.families.microdata.definitions.beliefs.worst_knowledge import (
+    BackgroundDefinition,
+    GreatestBelief,
+    GroupKnowledge,
+)
+from tacit.families.microdata.definitions.microdata_definition import MicrodataDefinition
+from tacit.families.microdata.definitions.together.person_view import Needs, PersonView, Score
 from tacit.families.microdata.groups import Groups
 from tacit.families.microdata.microdata import Missing
 from tacit.families.parameters import number, whole
@@ -58,7 +58,7 @@ class CKSafety(BackgroundDefinition):
     monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value",
         against="who knows everybody's quasi-identifiers and k implications",
         measured="how sure somebody can become",
@@ -87,7 +87,7 @@ class CKSafety(BackgroundDefinition):
         """Why it judges one release alone."""
         return "what implications add is counted for one release; ask it with k: 0"
 
-    def scores(self, seen: Seen) -> Iterator[Score]:
+    def scores(self, seen: PersonView) -> Iterator[Score]:
         """The greatest belief in a value."""
         return self.greatest_belief(seen)
 
@@ -101,13 +101,13 @@ class CKSafety(BackgroundDefinition):
         """The parameters that count."""
         return {"c": self.c, "k": self.k}
 
-    def worst(self, groups: Groups) -> Found:
+    def worst(self, groups: Groups) -> GreatestBelief:
         """The greatest belief that k implications can give."""
         found = worst_implications(groups, self.k, self.c)
-        return Found(found.belief, knowledge_of(groups, found), found.below)
+        return GreatestBelief(found.belief, knowledge_of(groups, found), found.below)
 
 
-def knowledge_of(groups: Groups, found: Worst) -> Knowledge:
+def knowledge_of(groups: Groups, found: WorstImplications) -> GroupKnowledge:
     """The implications themselves: each atom that is to be avoided implies the one that is asked.
 
     The person with the most atoms is the one who is asked about. For this person the atom of the
@@ -118,7 +118,7 @@ def knowledge_of(groups: Groups, found: Worst) -> Knowledge:
     own, *others = avoided.pop(found.group)
     implied = [(found.group, values) for values in others]
     implied += [(group, values) for group, people in avoided.items() for values in people]
-    return Knowledge(found.group, own[0], negated=own[1:], implied=tuple(implied))
+    return GroupKnowledge(found.group, own[0], negated=own[1:], implied=tuple(implied))
 
 
 def ways_to_avoid(groups: Groups, group: int, atoms: int) -> list[tuple[Any, ...]]:

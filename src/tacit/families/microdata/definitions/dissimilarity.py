@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.families.definition import Place
+from tacit.families.definition import DefinitionFacts
 from tacit.families.microdata.definitions.neighbourhood import NeighbourhoodDefinition
 from tacit.families.microdata.definitions.worst_group import (
-    Finding,
+    GroupFinding,
     Requirement,
     at_most,
     number_of,
@@ -54,7 +54,7 @@ class Dissimilarity(NeighbourhoodDefinition):
     monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value, up to similarity",
         against="who knows everybody's quasi-identifiers",
         measured="how many of a group are close to a value, and of how many",
@@ -114,11 +114,11 @@ class Dissimilarity(NeighbourhoodDefinition):
         """How much learning is too much, in words."""
         return f"the share of the others in a group that are similar to one {column}"
 
-    def notes(self, finding: Finding) -> list[str]:
+    def notes(self, finding: GroupFinding) -> list[str]:
         """What a reader of the verdict should be warned of."""
         return ["every release meets delta=0 with k=1"] if (self.delta, self.k) == (0, 1) else []
 
-    def because(self, finding: Finding, broken: Requirement | None) -> str:
+    def because(self, finding: GroupFinding, broken: Requirement | None) -> str:
         """What was found, without naming anybody."""
         risk, size = finding.requirements
         greatest = short(Fraction(risk.measured()), up=True)

@@ -26,7 +26,7 @@ CLOSE = 1e-9  # entropies of up to 2**32 people are computed in floats to better
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DiversityFinding:
     """The least diverse group (`number`), its `l`, and which groups are below what is required."""
 
     groups: Groups
@@ -40,16 +40,16 @@ def at_most_int64(required: Fraction) -> int:
     return min(int(required), UNBOUNDED)
 
 
-def distinct(groups: Groups, required: Fraction) -> Finding:
+def distinct(groups: Groups, required: Fraction) -> DiversityFinding:
     """Count the values of each group."""
     values = np.diff(groups.starts)
     number = int(np.argmin(values))
-    return Finding(groups, number, int(values[number]), values < at_most_int64(required))
+    return DiversityFinding(groups, number, int(values[number]), values < at_most_int64(required))
 
 
 def recursive(
     groups: Groups, required: Fraction, c: Fraction, dont_care: Collection[Any] = ()
-) -> Finding:
+) -> DiversityFinding:
     """For each group the largest l for which it is (pd-)recursive (c,l)-diverse, at least 1.
 
     Definition 3.9. Let the y-th most frequent value be the first that must not be disclosed. Then
@@ -81,7 +81,7 @@ def recursive(
         passes = (place > 0) & (protected * c.denominator < tail * c.numerator)
         largest[guarded.groups] = 1 + np.add.reduceat(passes.astype(np.int64), begins)
     number = int(np.argmin(largest))
-    return Finding(groups, number, int(largest[number]), largest < at_most_int64(required))
+    return DiversityFinding(groups, number, int(largest[number]), largest < at_most_int64(required))
 
 
 def largest_recursive(
@@ -221,14 +221,17 @@ def rarest_share(groups: Groups, owner: Integers, value: Any, required: Fraction
     )
 
 
-def entropic(groups: Groups, required: Fraction) -> Finding:
+def entropic(groups: Groups, required: Fraction) -> DiversityFinding:
     """The entropy of each group: in floats where that is enough, exactly where it is close."""
     entropies = float_entropies(groups)
     least = np.flatnonzero(entropies <= entropies.min() + CLOSE)
     _, number, counts = min(
-        (entropy(counts), int(members[0]), counts) for counts, members in alike(groups, least)
+        (entropy(counts), int(members[0]), counts)
+        for counts, members in distinct_groups(groups, least)
     )
-    return Finding(groups, number, diversity(counts), below_entropy(groups, required, entropies))
+    return DiversityFinding(
+        groups, number, diversity(counts), below_entropy(groups, required, entropies)
+    )
 
 
 def below_entropy(groups: Groups, required: Fraction, entropies: Floats | None = None) -> Mask:
@@ -238,7 +241,9 @@ def below_entropy(groups: Groups, required: Fraction, entropies: Floats | None =
     entropies = float_entropies(groups) if entropies is None else entropies
     target = log(required.numerator) - log(required.denominator)
     below: Mask = entropies < target - CLOSE
-    for close, members in alike(groups, np.flatnonzero(np.abs(entropies - target) <= CLOSE)):
+    for close, members in distinct_groups(
+        groups, np.flatnonzero(np.abs(entropies - target) <= CLOSE)
+    ):
         below[members] = not is_diverse(close, required)
     return below
 
@@ -259,7 +264,7 @@ def float_entropies(groups: Groups) -> Floats:
     return entropies
 
 
-def alike(groups: Groups, numbers: Integers) -> Iterator[tuple[list[int], Integers]]:
+def distinct_groups(groups: Groups, numbers: Integers) -> Iterator[tuple[list[int], Integers]]:
     """Some groups by their counts: equal counts are looked at once,
     however many groups have them.
     """

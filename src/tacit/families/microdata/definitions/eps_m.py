@@ -9,13 +9,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from tacit.families.definition import Place
+from tacit.families.definition import DefinitionFacts
 from tacit.families.microdata.definitions.neighbourhood import (
     NeighbourhoodDefinition,
     largest_share,
 )
-from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen
-from tacit.families.microdata.definitions.worst_group import Finding, Requirement, at_least, short
+from tacit.families.microdata.definitions.together.person_view import Needs, PersonView, Score
+from tacit.families.microdata.definitions.worst_group import (
+    GroupFinding,
+    Requirement,
+    at_least,
+    short,
+)
 from tacit.families.microdata.distances import Numeric, numeric
 from tacit.families.microdata.groups import Groups
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
@@ -47,7 +52,7 @@ class EpsM(NeighbourhoodDefinition):
     monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's number, up to epsilon",
         against="who knows everybody's quasi-identifiers",
         measured="how many of a group are close to a number",
@@ -71,7 +76,7 @@ class EpsM(NeighbourhoodDefinition):
         """How likely each value is."""
         return frozenset({"beliefs"})
 
-    def scores(self, seen: Seen) -> Iterator[Score]:
+    def scores(self, seen: PersonView) -> Iterator[Score]:
         """How likely it is that the person's number lies near one that they can have."""
         near = [
             sum(
@@ -108,11 +113,11 @@ class EpsM(NeighbourhoodDefinition):
         """How much learning is too much, in words."""
         return f"the share of a group whose {column} is within {plain(self.epsilon)} of one value"
 
-    def notes(self, finding: Finding) -> list[str]:
+    def notes(self, finding: GroupFinding) -> list[str]:
         """What a reader of the verdict should be warned of."""
         return ["every release meets m=1"] if self.m == 1 else []
 
-    def because(self, finding: Finding, broken: Requirement | None) -> str:
+    def because(self, finding: GroupFinding, broken: Requirement | None) -> str:
         """What was found, without naming anybody."""
         share = short(1 / Fraction(finding.requirements[0].measured()), up=True)
         near = f"within {plain(self.epsilon)} of one {finding.column}"

@@ -8,13 +8,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.families.definition import Place
-from tacit.families.microdata.definitions.microdata import MicrodataDefinition, exposed, group_facts
-from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen, least
+from tacit.families.definition import DefinitionFacts
+from tacit.families.microdata.definitions.microdata_definition import (
+    MicrodataDefinition,
+    exposed,
+    group_facts,
+)
+from tacit.families.microdata.definitions.together.person_view import (
+    Needs,
+    PersonView,
+    Score,
+    least,
+)
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
 from tacit.families.parameters import whole
-from tacit.families.words import again, known_facts, name_of, people, plural
+from tacit.families.words import known_facts, mention, name_of, people, plural
 from tacit.model.verdict import Certificate, Verdict, Witness
 
 
@@ -37,7 +46,7 @@ class KAnonymity(MicrodataDefinition):
     monotone_with_suppression: ClassVar[bool] = True
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = False
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="which row is whose",
         against="who knows everybody's quasi-identifiers",
         measured="how many people somebody can be narrowed down to",
@@ -69,7 +78,7 @@ class KAnonymity(MicrodataDefinition):
         """Which rows can be a person's."""
         return frozenset({"rows"})
 
-    def scores(self, seen: Seen) -> Iterator[Score]:
+    def scores(self, seen: PersonView) -> Iterator[Score]:
         """How many rows of a release can be the person's."""
         text = f"{plural('row', seen.rows)} left"
         yield least("k", seen.rows, self.k, text, str(self.k))
@@ -109,7 +118,7 @@ class KAnonymity(MicrodataDefinition):
     def _breach(self, question: MicrodataQuestion, groups: Groups, smallest: int) -> dict[str, Any]:
         facts = group_facts(question, groups, smallest, groups.sizes < self.k)
         person = question.person(groups, smallest)
-        name, k = again(person), facts["size"]
+        name, k = mention(person), facts["size"]
         several = question.people < question.rows
         alone = f"knows which {'rows are' if several else 'row is'} {name}'s"
         found = alone if k == 1 else f"can narrow {name} down to {people(k)}"

@@ -9,12 +9,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from tacit.families.definition import Place
-from tacit.families.microdata.definitions.numbers import Line, between, line_of
-from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen, least
+from tacit.families.definition import DefinitionFacts
+from tacit.families.microdata.definitions.number_line import NumberLine, between, line_of
+from tacit.families.microdata.definitions.together.person_view import (
+    Needs,
+    PersonView,
+    Score,
+    least,
+)
 from tacit.families.microdata.definitions.worst_group import (
     Claimed,
-    Finding,
+    GroupFinding,
     Requirement,
     WorstGroup,
     at_least,
@@ -53,7 +58,7 @@ class KE(WorstGroup):
     monotone_with_suppression: ClassVar[bool] = True
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's number",
         against="who knows everybody's quasi-identifiers",
         measured="how many numbers, and how far apart",
@@ -86,7 +91,7 @@ class KE(WorstGroup):
         """Which values a person can have."""
         return frozenset({"values"})
 
-    def scores(self, seen: Seen) -> Iterator[Score]:
+    def scores(self, seen: PersonView) -> Iterator[Score]:
         """How many numbers a person can have, and how far apart they are."""
         numbers = {seen.about.number(code) for code in seen.values}
         wide = max(numbers) - min(numbers) if numbers else Fraction(0)
@@ -94,7 +99,7 @@ class KE(WorstGroup):
         yield least("k", len(numbers), self.k, text, str(self.k))
         yield least("e", wide, self.e, f"a width of {short(wide, up=False)} left", plain(self.e))
 
-    def look(self, question: MicrodataQuestion, groups: Groups) -> Finding:
+    def look(self, question: MicrodataQuestion, groups: Groups) -> GroupFinding:
         """Count the values of every group, and look at its least and greatest."""
         cells = cells_of(groups)
         line = line_of(question, groups)
@@ -102,7 +107,7 @@ class KE(WorstGroup):
             number_of("k", line.different(cells), self.k),
             at_least("e", line.widths(cells), self.e),
         )
-        return Finding(question, groups, cells, requirements, line)
+        return GroupFinding(question, groups, cells, requirements, line)
 
     def required(self) -> dict[str, Any]:
         """The parameters that count."""
@@ -112,11 +117,11 @@ class KE(WorstGroup):
         """How much learning is too much, in words."""
         return f"how many values of {column} a group has, and how far apart they are"
 
-    def notes(self, finding: Finding) -> list[str]:
+    def notes(self, finding: GroupFinding) -> list[str]:
         """What a reader of the verdict should be warned of."""
         return ["every release meets k=1 with e=0"] if (self.k, self.e) == (1, 0) else []
 
-    def because(self, finding: Finding, broken: Requirement | None) -> str:
+    def because(self, finding: GroupFinding, broken: Requirement | None) -> str:
         """What was found, without naming anybody."""
         values, width = finding.requirements
         number, wide = (
@@ -129,9 +134,11 @@ class KE(WorstGroup):
             return f"a group with {number}, {self.k} required"
         return f"a group whose {finding.column} is known to within {wide}, {plain(self.e)} required"
 
-    def learned(self, finding: Finding, number: int, requirement: Requirement) -> Claimed | None:
+    def learned(
+        self, finding: GroupFinding, number: int, requirement: Requirement
+    ) -> Claimed | None:
         """Somebody's value is one of a few, or lies between the least and the greatest."""
-        line: Line = finding.kept
+        line: NumberLine = finding.kept
         counts = finding.people_with(number)
         low, high = line.least(counts), line.greatest(counts)
         if requirement.name == "k":

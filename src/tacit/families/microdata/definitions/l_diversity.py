@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from tacit.errors import ParameterError
-from tacit.families.definition import Place
+from tacit.families.definition import DefinitionFacts
 from tacit.families.microdata.definitions.diversity import (
     UNBOUNDED,
-    Finding,
+    DiversityFinding,
     Rarest,
     below_entropy,
     distinct,
@@ -24,19 +24,24 @@ from tacit.families.microdata.definitions.diversity import (
     recursive,
 )
 from tacit.families.microdata.definitions.entropy import DIGITS, diversity, is_diverse
-from tacit.families.microdata.definitions.microdata import (
+from tacit.families.microdata.definitions.microdata_definition import (
     MicrodataDefinition,
     exposed,
     group_facts,
     learned,
     most_learned,
 )
-from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen, least
+from tacit.families.microdata.definitions.together.person_view import (
+    Needs,
+    PersonView,
+    Score,
+    least,
+)
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.hierarchy import value_text
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
 from tacit.families.parameters import number
-from tacit.families.words import again, change, known_facts, name_of, plural, saying
+from tacit.families.words import change, known_facts, mention, name_of, plural, saying
 from tacit.model.numbers import percent, percent_exactly, plain
 from tacit.model.verdict import Certificate, Verdict, Witness
 
@@ -75,7 +80,7 @@ class LDiversity(MicrodataDefinition):
     monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value",
         against="the same, and who can rule out a few values for a person",
         measured="how well the values of a group are represented",
@@ -173,7 +178,7 @@ class LDiversity(MicrodataDefinition):
         """Which values a person can have; how likely each is, where frequencies count."""
         return frozenset({"values"} if self.kind == "distinct" else {"beliefs"})
 
-    def scores(self, seen: Seen) -> Iterator[Score]:
+    def scores(self, seen: PersonView) -> Iterator[Score]:
         """How diverse the values are that a person can have."""
         if self.kind == "distinct":
             text = f"{plural(seen.about.column, len(seen.values))} left"
@@ -192,7 +197,7 @@ class LDiversity(MicrodataDefinition):
         else:
             yield from self._recursive_scores(seen)
 
-    def _recursive_scores(self, seen: Seen) -> Iterator[Score]:
+    def _recursive_scores(self, seen: PersonView) -> Iterator[Score]:
         named = {seen.about.values[code]: weight for code, weight in seen.weights.items()}
         found = largest_recursive(named, self.c, self.dont_care)
         kind = "pd-recursive" if self.dont_care else "recursive"
@@ -282,7 +287,7 @@ class LDiversity(MicrodataDefinition):
     def _rarest(self, groups: Groups) -> Rarest:
         return rarest(groups, self.negative, self.c2)
 
-    def _finding(self, groups: Groups) -> Finding:
+    def _finding(self, groups: Groups) -> DiversityFinding:
         if self.kind == "distinct":
             return distinct(groups, self.l)
         if self.kind == "recursive":
@@ -304,7 +309,11 @@ class LDiversity(MicrodataDefinition):
         )
 
     def _holds(
-        self, question: MicrodataQuestion, worst: Finding, asked: list[Groups], said: dict[str, Any]
+        self,
+        question: MicrodataQuestion,
+        worst: DiversityFinding,
+        asked: list[Groups],
+        said: dict[str, Any],
     ) -> Verdict:
         most = most_learned(question, asked, besides=self.dont_care)
         facts = {
@@ -323,7 +332,7 @@ class LDiversity(MicrodataDefinition):
         )
 
     def _breached(
-        self, question: MicrodataQuestion, worst: Finding, said: dict[str, Any]
+        self, question: MicrodataQuestion, worst: DiversityFinding, said: dict[str, Any]
     ) -> Verdict:
         groups = worst.groups
         facts = group_facts(question, groups, worst.number, worst.below)
@@ -372,14 +381,14 @@ class LDiversity(MicrodataDefinition):
             evidence=Witness("group", facts, personal),
             story=(
                 f"Anyone who knows that {name} {known_facts(person.known)} can nearly rule "
-                f"out that {again(person)} {saying(column, found.value)}. Belief "
+                f"out that {mention(person)} {saying(column, found.value)}. Belief "
                 f"{change(personal['before'], personal['after'])}. "
                 f"{exposed(facts, self.label)}"
             ),
             **said,
         )
 
-    def _because(self, worst: Finding, *, breached: bool) -> str:
+    def _because(self, worst: DiversityFinding, *, breached: bool) -> str:
         if self.kind == "distinct":
             found = plural(str(worst.groups.sensitive), int(worst.l))
             return (

@@ -9,11 +9,16 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from tacit.errors import ParameterError
-from tacit.families.definition import Place
-from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen, least
+from tacit.families.definition import DefinitionFacts
+from tacit.families.microdata.definitions.together.person_view import (
+    Needs,
+    PersonView,
+    Score,
+    least,
+)
 from tacit.families.microdata.definitions.worst_group import (
     Claimed,
-    Finding,
+    GroupFinding,
     Requirement,
     WorstGroup,
     claimed,
@@ -54,7 +59,7 @@ class MInvariance(WorstGroup):
     monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value",
         against="who knows everybody's quasi-identifiers and has several releases",
         measured="how many values a person keeps in all of them",
@@ -102,7 +107,7 @@ class MInvariance(WorstGroup):
         """What the groups of a person show; or which values worlds leave them, and left before."""
         return frozenset({"signature"} if self.kind == "unique" else {"values", "lost"})
 
-    def scores(self, seen: Seen) -> Iterator[Score]:
+    def scores(self, seen: PersonView) -> Iterator[Score]:
         """How many values all groups of a person show; or how many are left, and were taken."""
         if self.kind == "unique":
             number = seen.signature
@@ -127,12 +132,12 @@ class MInvariance(WorstGroup):
             )
             yield Score("lost", seen.lost, seen.lost > 0, seen.lost, text, "")
 
-    def look(self, question: MicrodataQuestion, groups: Groups) -> Finding:
+    def look(self, question: MicrodataQuestion, groups: Groups) -> GroupFinding:
         """Count the values of every group; none where one stands twice or is missing."""
         found = np.diff(groups.starts)
         if self.kind == "unique":
             found = np.where(found == groups.sizes, found, 0)
-        return Finding(question, groups, cells_of(groups), (number_of("m", found, self.m),))
+        return GroupFinding(question, groups, cells_of(groups), (number_of("m", found, self.m),))
 
     def required(self) -> dict[str, Any]:
         """The parameters that count."""
@@ -142,11 +147,11 @@ class MInvariance(WorstGroup):
         """How much learning is too much, in words."""
         return f"how many values of {column} a person keeps in all releases"
 
-    def notes(self, finding: Finding) -> list[str]:
+    def notes(self, finding: GroupFinding) -> list[str]:
         """What a reader of the verdict should be warned of."""
         return ["one value is known for certain: m=1 protects nobody"] if self.m == 1 else []
 
-    def because(self, finding: Finding, broken: Requirement | None) -> str:
+    def because(self, finding: GroupFinding, broken: Requirement | None) -> str:
         """What was found, without naming anybody."""
         number = int(finding.requirements[0].measured())
         if broken is not None and not number:
@@ -156,7 +161,9 @@ class MInvariance(WorstGroup):
             return f"a group with {told}, {self.m} required"
         return f"at least {told} in every group{', each once' if self.kind == 'unique' else ''}"
 
-    def learned(self, finding: Finding, number: int, requirement: Requirement) -> Claimed | None:
+    def learned(
+        self, finding: GroupFinding, number: int, requirement: Requirement
+    ) -> Claimed | None:
         """Somebody has one of the values of their group."""
         counts = finding.people_with(number)
         some = [value_text(value) for value in counts][:SHOWN]

@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit.families.microdata.definitions.worst_group import (
     Claimed,
-    Finding,
+    GroupFinding,
     Requirement,
     WorstGroup,
     claimed,
@@ -48,19 +48,21 @@ class NeighbourhoodDefinition(WorstGroup):
     def requirements(self, groups: Groups, balls: Balls) -> tuple[Requirement, ...]:
         """What is asked of the largest balls."""
 
-    def look(self, question: MicrodataQuestion, groups: Groups) -> Finding:
+    def look(self, question: MicrodataQuestion, groups: Groups) -> GroupFinding:
         """Find the largest ball of every group."""
         distance = self.distance(question, str(groups.sensitive))
         balls = largest_balls(groups, distance, self.radius)
-        return Finding(
+        return GroupFinding(
             question, groups, balls.cells, self.requirements(groups, balls), (balls, distance)
         )
 
-    def facts(self, finding: Finding) -> dict[str, Any]:
+    def facts(self, finding: GroupFinding) -> dict[str, Any]:
         """Which distance was meant."""
         return {"distance": finding.kept[1].name}
 
-    def learned(self, finding: Finding, number: int, requirement: Requirement) -> Claimed | None:
+    def learned(
+        self, finding: GroupFinding, number: int, requirement: Requirement
+    ) -> Claimed | None:
         """Somebody's value is near the one at the centre of the largest ball."""
         balls, distance = finding.kept
         dictionary = finding.groups.dictionary

@@ -8,14 +8,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from tacit.families.definition import Place
-from tacit.families.microdata.definitions.beliefs.adversaries import Adversary, with_prior
-from tacit.families.microdata.definitions.beliefs.measures import Upward
-from tacit.families.microdata.definitions.beliefs.prior import Prior, Rows
+from tacit.families.definition import DefinitionFacts
+from tacit.families.microdata.definitions.beliefs.background_adversary import (
+    BackgroundAdversary,
+    with_prior,
+)
+from tacit.families.microdata.definitions.beliefs.disclosure_measures import Upward
+from tacit.families.microdata.definitions.beliefs.prior import FilePrior, Rows
 from tacit.families.microdata.definitions.beliefs.semantic_keys import read_file, read_upward
-from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.definitions.microdata_definition import MicrodataDefinition
 from tacit.families.microdata.definitions.semantic import Semantic
-from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen
+from tacit.families.microdata.definitions.together.person_view import Needs, PersonView, Score
 from tacit.families.microdata.groups import Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
 from tacit.model.verdict import Verdict
@@ -39,7 +42,7 @@ class Rho1Rho2(MicrodataDefinition):
 
     rho1: Any
     rho2: Any
-    prior: Prior | str | None = None
+    prior: FilePrior | str | None = None
     missing: Missing = "own-group"
 
     check_name: ClassVar[str] = "rho1-rho2"
@@ -47,7 +50,7 @@ class Rho1Rho2(MicrodataDefinition):
     monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value, and its opposite",
         against="who knows that a person is in the table, how they look, and a prior",
         measured="how far a belief moves",
@@ -70,7 +73,7 @@ class Rho1Rho2(MicrodataDefinition):
 
     def with_files(self, read: Callable[[str], Rows]) -> Rho1Rho2:
         """The same definition with the prior read."""
-        return replace(self, prior=with_prior(Adversary(prior=self.prior), read).prior)
+        return replace(self, prior=with_prior(BackgroundAdversary(prior=self.prior), read).prior)
 
     def is_monotone_for(self, question: MicrodataQuestion) -> bool:
         """Yes, unless the prior tells people apart (Theorem 3.2)."""
@@ -91,7 +94,7 @@ class Rho1Rho2(MicrodataDefinition):
         """Why it judges one release alone."""
         return self._semantic().alone_because
 
-    def scores(self, seen: Seen) -> Iterator[Score]:
+    def scores(self, seen: PersonView) -> Iterator[Score]:
         """The greatest belief that was below rho1 before."""
         return self._semantic().scores(seen)
 
@@ -111,5 +114,5 @@ class Rho1Rho2(MicrodataDefinition):
         return replace(verdict, check=self.check_name, required=required)
 
     def _semantic(self) -> Semantic:
-        adversary = Adversary(prior=self.prior)
+        adversary = BackgroundAdversary(prior=self.prior)
         return Semantic(Upward(self.rho1, self.rho2), against=adversary, missing=self.missing)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from tacit.errors import ParameterError
-from tacit.families.definition import Place
-from tacit.families.microdata.definitions.microdata import MicrodataDefinition
-from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen, most
+from tacit.families.definition import DefinitionFacts
+from tacit.families.microdata.definitions.microdata_definition import MicrodataDefinition
+from tacit.families.microdata.definitions.together.person_view import Needs, PersonView, Score, most
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
 from tacit.families.parameters import number
@@ -59,7 +59,7 @@ class Risk(MicrodataDefinition):
     monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = False
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="which row is whose",
         against="a prosecutor, a journalist or a marketer",
         measured="the chance to find the right row",
@@ -121,7 +121,7 @@ class Risk(MicrodataDefinition):
         """Yes, for who guesses for everybody."""
         return self.attacker == "marketer"
 
-    def scores(self, seen: Seen) -> Iterator[Score]:
+    def scores(self, seen: PersonView) -> Iterator[Score]:
         """The greatest chance that a row is the person's."""
         text, limit = f"risk {in_words(seen.chance)}", plain(self.at_most)
         yield most("risk", seen.chance, self.at_most, text, limit)

@@ -9,35 +9,38 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.families.definition import Place
-from tacit.families.microdata.definitions.beliefs.adversaries import Adversary, with_prior
-from tacit.families.microdata.definitions.beliefs.beliefs import Target, number_of_choices
+from tacit.families.definition import DefinitionFacts
+from tacit.families.microdata.definitions.beliefs.background_adversary import (
+    BackgroundAdversary,
+    with_prior,
+)
+from tacit.families.microdata.definitions.beliefs.belief_evidence import BeliefCase, find
+from tacit.families.microdata.definitions.beliefs.beliefs import BeliefTarget, number_of_choices
 from tacit.families.microdata.definitions.beliefs.crowd import crowd
-from tacit.families.microdata.definitions.beliefs.disclosure import Secrets, Worst, worst
-from tacit.families.microdata.definitions.beliefs.finding import Case, find
-from tacit.families.microdata.definitions.beliefs.measures import Positive
+from tacit.families.microdata.definitions.beliefs.disclosure import Secrets, WorstBelief, worst
+from tacit.families.microdata.definitions.beliefs.disclosure_measures import Positive
 from tacit.families.microdata.definitions.beliefs.predicates import Protect
-from tacit.families.microdata.definitions.beliefs.prior import Prior, Rows, own_distribution
+from tacit.families.microdata.definitions.beliefs.prior import FilePrior, Rows, own_distribution
 from tacit.families.microdata.definitions.beliefs.semantic_keys import (
     read_adversaries,
     read_measures,
     read_protect,
 )
 from tacit.families.microdata.definitions.c_k_safety import CKSafety
-from tacit.families.microdata.definitions.microdata import (
+from tacit.families.microdata.definitions.microdata_definition import (
     MicrodataDefinition,
     exposed,
     group_facts,
     one_column,
 )
-from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen
+from tacit.families.microdata.definitions.together.person_view import Needs, PersonView, Score
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
 from tacit.families.words import listed
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
 
 EVERY_VALUE = Protect()
-NOTHING_ELSE = Adversary()
+NOTHING_ELSE = BackgroundAdversary()
 MOST_BELIEFS = 5_000_000  # some minutes of exact arithmetic
 WORST_FIRST = ("breached", "undecided", "holds")
 
@@ -67,7 +70,7 @@ class Semantic(MicrodataDefinition):
     monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="statements about each person's value: values, sets, ranges, neighbourhoods",
         against="negations, known people, implications, priors",
         measured="how sure somebody can become, or how far a belief moves",
@@ -95,7 +98,7 @@ class Semantic(MicrodataDefinition):
         the belief in a merged group lies between.
         """
         apart = any(
-            one.prior.tells_apart if isinstance(one.prior, Prior) else one.prior is not None
+            one.prior.tells_apart if isinstance(one.prior, FilePrior) else one.prior is not None
             for one in self.against
         )
         return not apart and question.base.persons is None and self.missing != "match-any"
@@ -117,13 +120,13 @@ class Semantic(MicrodataDefinition):
         """Why it judges one release alone."""
         return "what a prior or further knowledge adds is counted for one release"
 
-    def scores(self, seen: Seen) -> Iterator[Score]:
+    def scores(self, seen: PersonView) -> Iterator[Score]:
         """The worst belief by each measure."""
         if not seen.weights:
             return
         prior = own_distribution(seen.about.question, seen.about.column)
         predicates = self.protect.predicates(seen.about.column, prior.domain)
-        target = Target(seen.weights, prior.joint[()])
+        target = BeliefTarget(seen.weights, prior.joint[()])
         for measure in self.measure:
             found = Secrets(predicates, NOTHING_ELSE, measure).worst_about(target)
             if found is not None:
@@ -161,13 +164,13 @@ class Semantic(MicrodataDefinition):
         return replace(verdict, required=self._required()) if len(self.against) > 1 else verdict
 
     def _with_implications(
-        self, question: MicrodataQuestion, column: str, adversary: Adversary
+        self, question: MicrodataQuestion, column: str, adversary: BackgroundAdversary
     ) -> Verdict:
         """Implications are the business of (c,k)-safety, as far as that goes."""
         limit = self.measure[0]
         one = replace(self, against=(adversary,))
         if (
-            adversary != Adversary(implications=adversary.implications)
+            adversary != BackgroundAdversary(implications=adversary.implications)
             or self.protect != EVERY_VALUE
             or len(self.measure) > 1
             or not isinstance(limit, Positive)
@@ -214,13 +217,15 @@ class Semantic(MicrodataDefinition):
                 return self._breached(case, one, said)
         return self._holds(question, groups, found, said)
 
-    def _case(self, question: MicrodataQuestion, groups: Groups, adversary: Adversary) -> Case:
+    def _case(
+        self, question: MicrodataQuestion, groups: Groups, adversary: BackgroundAdversary
+    ) -> BeliefCase:
         column = str(groups.sensitive)
         prior = adversary.fitted(question, column)
         predicates = self.protect.predicates(column, prior.domain)
-        return Case(question, groups, adversary, prior, predicates, crowd(groups, prior))
+        return BeliefCase(question, groups, adversary, prior, predicates, crowd(groups, prior))
 
-    def _undecidable(self, case: Case) -> Reason | None:
+    def _undecidable(self, case: BeliefCase) -> Reason | None:
         """Why a question cannot be decided by counting the worlds of each group, if so."""
         if case.groups.several and not self._is_majorized(case):
             return Reason(
@@ -244,7 +249,7 @@ class Semantic(MicrodataDefinition):
             )
         return None
 
-    def _is_majorized(self, case: Case) -> bool:
+    def _is_majorized(self, case: BeliefCase) -> bool:
         """With the most concentrated counts every single value is at
         least as likely as with any others.
         """
@@ -254,7 +259,7 @@ class Semantic(MicrodataDefinition):
             and not case.prior.columns
         )
 
-    def _beliefs(self, case: Case) -> int:
+    def _beliefs(self, case: BeliefCase) -> int:
         """How many beliefs have to be compared one by one."""
         choices = number_of_choices(len(case.prior.domain), case.adversary.negations)
         asked = len(case.crowd) * len(case.predicates)
@@ -266,7 +271,7 @@ class Semantic(MicrodataDefinition):
         return sum(asked * (choices if measure.compares else 1) for measure in slow)
 
     def _said(
-        self, question: MicrodataQuestion, groups: Groups, cases: list[Case] | tuple[()]
+        self, question: MicrodataQuestion, groups: Groups, cases: list[BeliefCase] | tuple[()]
     ) -> dict[str, Any]:
         column = str(groups.sensitive)
         compares = any(measure.compares for measure in self.measure)
@@ -301,7 +306,7 @@ class Semantic(MicrodataDefinition):
         required |= {"against": against[0] if len(against) == 1 else against}
         return required | ({"missing": self.missing} if self.missing != "own-group" else {})
 
-    def _measured(self, found: list[Worst]) -> dict[str, Any]:
+    def _measured(self, found: list[WorstBelief]) -> dict[str, Any]:
         """The worst score by every measure."""
         scores: dict[str, Any] = {}
         for measure in self.measure:
@@ -313,7 +318,7 @@ class Semantic(MicrodataDefinition):
         self,
         question: MicrodataQuestion,
         groups: Groups,
-        found: list[tuple[Case, Worst]],
+        found: list[tuple[BeliefCase, WorstBelief]],
         said: dict[str, Any],
     ) -> Verdict:
         column = str(groups.sensitive)
@@ -332,7 +337,7 @@ class Semantic(MicrodataDefinition):
             **said,
         )
 
-    def _breached(self, case: Case, found: Worst, said: dict[str, Any]) -> Verdict:
+    def _breached(self, case: BeliefCase, found: WorstBelief, said: dict[str, Any]) -> Verdict:
         group = int(case.crowd.group[found.kind])
         facts = group_facts(case.question, case.groups, group, found.below)
         facts["sensitive"] = case.column

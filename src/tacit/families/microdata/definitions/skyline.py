@@ -9,15 +9,19 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar
 
-from tacit.families.definition import Place
-from tacit.families.microdata.definitions.beliefs.background import (
-    BackgroundDefinition,
-    Found,
-    Knowledge,
+from tacit.families.definition import DefinitionFacts
+from tacit.families.microdata.definitions.beliefs.family_knowledge import (
+    FamilyAmount,
+    WorstFamily,
+    worst_family,
 )
-from tacit.families.microdata.definitions.beliefs.families import Amount, Worst, worst_family
-from tacit.families.microdata.definitions.microdata import MicrodataDefinition
-from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen
+from tacit.families.microdata.definitions.beliefs.worst_knowledge import (
+    BackgroundDefinition,
+    GreatestBelief,
+    GroupKnowledge,
+)
+from tacit.families.microdata.definitions.microdata_definition import MicrodataDefinition
+from tacit.families.microdata.definitions.together.person_view import Needs, PersonView, Score
 from tacit.families.microdata.groups import Groups
 from tacit.families.microdata.microdata import Missing
 from tacit.families.parameters import number, whole
@@ -54,7 +58,7 @@ class Skyline(BackgroundDefinition):
     monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value",
         against="who also rules out l values, knows k people, and a family of m",
         measured="how sure somebody can become",
@@ -84,7 +88,7 @@ class Skyline(BackgroundDefinition):
         """Why it judges one release alone."""
         return "what further knowledge adds is counted for one release; ask it with 0, 0, 0"
 
-    def scores(self, seen: Seen) -> Iterator[Score]:
+    def scores(self, seen: PersonView) -> Iterator[Score]:
         """The greatest belief in a value."""
         return self.greatest_belief(seen)
 
@@ -106,20 +110,20 @@ class Skyline(BackgroundDefinition):
         """The parameters that count."""
         return {"l": self.l, "k": self.k, "m": self.m, "c": self.c}
 
-    def worst(self, groups: Groups) -> Found:
+    def worst(self, groups: Groups) -> GreatestBelief:
         """The greatest belief that such knowledge can give."""
-        found = worst_family(groups, Amount(self.l, self.k, self.m), self.c)
-        return Found(found.belief, knowledge_of(groups, found), found.below)
+        found = worst_family(groups, FamilyAmount(self.l, self.k, self.m), self.c)
+        return GreatestBelief(found.belief, knowledge_of(groups, found), found.below)
 
 
-def knowledge_of(groups: Groups, found: Worst) -> Knowledge:
+def knowledge_of(groups: Groups, found: WorstFamily) -> GroupKnowledge:
     """The knowledge itself: who is ruled out, known, and in the family."""
     value, amount = groups.dictionary[found.value], found.amount
     others = (one for one in groups.cells(found.group) if one != value)
     negated = tuple(islice(others, amount.l))
     spared = {value, *negated} if found.known == found.group else {value}
     known = tuple(islice(everybody_but(groups, found.known, spared), amount.k))
-    return Knowledge(
+    return GroupKnowledge(
         found.group,
         value,
         negated=negated,

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from tacit.errors import DataError, ParameterError
-from tacit.families.definition import Place
+from tacit.families.definition import DefinitionFacts
 from tacit.families.microdata import transport
-from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen, most
+from tacit.families.microdata.definitions.together.person_view import Needs, PersonView, Score, most
 from tacit.families.microdata.definitions.worst_group import (
     Claimed,
-    Finding,
+    GroupFinding,
     Requirement,
     WorstGroup,
     at_most,
@@ -64,7 +64,7 @@ class TCloseness(WorstGroup):
     monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value",
         against="who knows everybody's quasi-identifiers and the whole table's values",
         measured="how far a group is from the whole table",
@@ -105,12 +105,12 @@ class TCloseness(WorstGroup):
         """How likely each value is."""
         return frozenset({"beliefs"})
 
-    def scores(self, seen: Seen) -> Iterator[Score]:
+    def scores(self, seen: PersonView) -> Iterator[Score]:
         """How far the beliefs about the person are from the whole release."""
         far = self._far(seen) if seen.weights else Fraction(1)
         yield most("t", far, self.t, f"a distance of {short(far, up=True)}", plain(self.t))
 
-    def _far(self, seen: Seen) -> Fraction:
+    def _far(self, seen: PersonView) -> Fraction:
         """The earth mover's distance, from its closed forms; see `transport`."""
         question, column, whole = seen.about.question, seen.about.column, seen.about.whole
         everybody = sum(whole)
@@ -132,7 +132,7 @@ class TCloseness(WorstGroup):
             work += sum((one for one in excess.values() if one > 0), Fraction(0))
         return work / max(1, len(levels) - 1)
 
-    def look(self, question: MicrodataQuestion, groups: Groups) -> Finding:
+    def look(self, question: MicrodataQuestion, groups: Groups) -> GroupFinding:
         """Compare every group with the table."""
         cells, column = cells_of(groups), str(groups.sensitive)
         whole = question.base.people_by_code(column)
@@ -144,7 +144,7 @@ class TCloseness(WorstGroup):
         else:
             levels = levels_of(question.hierarchies[column]) if has_levels(question, column) else []
             numbers, claims = transport.hierarchical(cells, whole, levels), same_label
-        return Finding(question, groups, cells, (at_most("t", numbers, self.t),), claims)
+        return GroupFinding(question, groups, cells, (at_most("t", numbers, self.t),), claims)
 
     def required(self) -> dict[str, Any]:
         """The parameters that count."""
@@ -154,7 +154,7 @@ class TCloseness(WorstGroup):
         """How much learning is too much, in words."""
         return f"how far {column} in a group is distributed otherwise than in the whole table"
 
-    def notes(self, finding: Finding) -> list[str]:
+    def notes(self, finding: GroupFinding) -> list[str]:
         """What a reader of the verdict should be warned of."""
         values, listed = finding.groups.dictionary, finding.question.table.domains
         letters = (
@@ -177,14 +177,16 @@ class TCloseness(WorstGroup):
             ),
         ]
 
-    def because(self, finding: Finding, broken: Requirement | None) -> str:
+    def because(self, finding: GroupFinding, broken: Requirement | None) -> str:
         """What was found, without naming anybody."""
         far = short(Fraction(finding.requirements[0].measured()), up=True)
         if broken is None:
             return f"every group is within {far} of the whole table"
         return f"a group is {far} away from the whole table, {plain(self.t)} allowed"
 
-    def learned(self, finding: Finding, number: int, requirement: Requirement) -> Claimed | None:
+    def learned(
+        self, finding: GroupFinding, number: int, requirement: Requirement
+    ) -> Claimed | None:
         """The claim about a person that the group makes likeliest compared with the table."""
         here, there = finding.people_with(number), finding.question.before(finding.column)
         known, everybody = sum(here.values()), sum(there.values())
@@ -198,13 +200,13 @@ class TCloseness(WorstGroup):
         return claimed(finding, number, inside, words, table=values)
 
 
-def same_value(finding: Finding, here: Mapping[Any, int]) -> Iterator[tuple[str, list[Any]]]:
+def same_value(finding: GroupFinding, here: Mapping[Any, int]) -> Iterator[tuple[str, list[Any]]]:
     """Claims of the form: the person has this value."""
     for value in here:
         yield saying(finding.column, value), [value]
 
 
-def on_one_side(finding: Finding, here: Mapping[Any, int]) -> Iterator[tuple[str, list[Any]]]:
+def on_one_side(finding: GroupFinding, here: Mapping[Any, int]) -> Iterator[tuple[str, list[Any]]]:
     """Claims of the form: the person has at most this value, or more than this one."""
     ranks = ranks_of(finding.question, finding.column).tolist()
     values = finding.groups.dictionary
@@ -214,7 +216,7 @@ def on_one_side(finding: Finding, here: Mapping[Any, int]) -> Iterator[tuple[str
         yield saying(finding.column, f"{value_text(line[place])} or more"), line[place:]
 
 
-def same_label(finding: Finding, here: Mapping[Any, int]) -> Iterator[tuple[str, list[Any]]]:
+def same_label(finding: GroupFinding, here: Mapping[Any, int]) -> Iterator[tuple[str, list[Any]]]:
     """Claims of the form: the person's value is below this label of the hierarchy."""
     tree = finding.question.hierarchies[finding.column]
     for level in tree.levels:

@@ -9,12 +9,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from tacit.families.definition import Place
-from tacit.families.microdata.definitions.numbers import Line, between, line_of
-from tacit.families.microdata.definitions.together.seen import Needs, Score, Seen, least
+from tacit.families.definition import DefinitionFacts
+from tacit.families.microdata.definitions.number_line import NumberLine, between, line_of
+from tacit.families.microdata.definitions.together.person_view import (
+    Needs,
+    PersonView,
+    Score,
+    least,
+)
 from tacit.families.microdata.definitions.worst_group import (
     Claimed,
-    Finding,
+    GroupFinding,
     Requirement,
     WorstGroup,
     at_least,
@@ -50,7 +55,7 @@ class Variance(WorstGroup):
     monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's number",
         against="who knows everybody's quasi-identifiers",
         measured="how far the numbers of a group are spread",
@@ -72,7 +77,7 @@ class Variance(WorstGroup):
         """How likely each value is."""
         return frozenset({"beliefs"})
 
-    def scores(self, seen: Seen) -> Iterator[Score]:
+    def scores(self, seen: PersonView) -> Iterator[Score]:
         """The variance of the person's number over all worlds."""
         numbers = {code: seen.about.number(code) for code in seen.weights}
         mean, square = (
@@ -83,10 +88,10 @@ class Variance(WorstGroup):
         text = f"a variance of {short(found, up=False)}"
         yield least("v", found, self.v, text, plain(self.v))
 
-    def look(self, question: MicrodataQuestion, groups: Groups) -> Finding:
+    def look(self, question: MicrodataQuestion, groups: Groups) -> GroupFinding:
         """Compute the variance of every group."""
         cells, line = cells_of(groups), line_of(question, groups)
-        return Finding(
+        return GroupFinding(
             question, groups, cells, (at_least("v", line.variances(cells), self.v),), line
         )
 
@@ -98,11 +103,11 @@ class Variance(WorstGroup):
         """How much learning is too much, in words."""
         return f"how much {column} varies within a group"
 
-    def notes(self, finding: Finding) -> list[str]:
+    def notes(self, finding: GroupFinding) -> list[str]:
         """What a reader of the verdict should be warned of."""
         return ["every release meets v=0"] if self.v == 0 else []
 
-    def because(self, finding: Finding, broken: Requirement | None) -> str:
+    def because(self, finding: GroupFinding, broken: Requirement | None) -> str:
         """What was found, without naming anybody."""
         found = f"a variance of {short(Fraction(finding.requirements[0].measured()), up=False)}"
         return (
@@ -111,13 +116,15 @@ class Variance(WorstGroup):
             else f"{found} or more in every group"
         )
 
-    def learned(self, finding: Finding, number: int, requirement: Requirement) -> Claimed | None:
+    def learned(
+        self, finding: GroupFinding, number: int, requirement: Requirement
+    ) -> Claimed | None:
         """Somebody's value is near the group's mean:
         at most one standard deviation, as required, away.
 
         By Chebyshev's inequality there are such values wherever the variance is below v.
         """
-        line: Line = finding.kept
+        line: NumberLine = finding.kept
         counts = finding.people_with(number)
         mean = line.mean(counts)
         spread = max(self.v, requirement.numbers[number])

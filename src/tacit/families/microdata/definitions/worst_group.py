@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from tacit.families.microdata.definitions.microdata import (
+from tacit.families.microdata.definitions.microdata_definition import (
     Learned,
     MicrodataDefinition,
     exposed,
@@ -24,9 +24,9 @@ from tacit.families.microdata.definitions.microdata import (
 )
 from tacit.families.microdata.groups import Groups
 from tacit.families.microdata.microdata import MicrodataQuestion
-from tacit.families.microdata.neighbours import Cells
+from tacit.families.microdata.neighbours import NeighbourCells
 from tacit.families.microdata.ratios import Ratios
-from tacit.families.words import again, change, known_facts, name_of, people
+from tacit.families.words import change, known_facts, mention, name_of, people
 from tacit.model.numbers import plain
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
 
@@ -89,7 +89,7 @@ def number_of(name: str, numbers: Any, limit: int, *, narrows: bool = False) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class GroupFinding:
     """What was measured: the groups with their cells, and the
     requirements in the order of their weight.
 
@@ -98,7 +98,7 @@ class Finding:
 
     question: MicrodataQuestion
     groups: Groups
-    cells: Cells
+    cells: NeighbourCells
     requirements: tuple[Requirement, ...]
     kept: Any = None
 
@@ -147,11 +147,11 @@ class WorstGroup(MicrodataDefinition):
     takes_several: ClassVar[bool] = False
 
     @abstractmethod
-    def look(self, question: MicrodataQuestion, groups: Groups) -> Finding:
+    def look(self, question: MicrodataQuestion, groups: Groups) -> GroupFinding:
         """Measure every group."""
 
     @abstractmethod
-    def because(self, finding: Finding, broken: Requirement | None) -> str:
+    def because(self, finding: GroupFinding, broken: Requirement | None) -> str:
         """What was found, without naming anybody."""
 
     @abstractmethod
@@ -163,14 +163,16 @@ class WorstGroup(MicrodataDefinition):
         """The parameters that count."""
 
     @abstractmethod
-    def learned(self, finding: Finding, number: int, requirement: Requirement) -> Claimed | None:
+    def learned(
+        self, finding: GroupFinding, number: int, requirement: Requirement
+    ) -> Claimed | None:
         """What somebody learns in a group that has known values."""
 
-    def notes(self, finding: Finding) -> list[str]:
+    def notes(self, finding: GroupFinding) -> list[str]:
         """What a reader of the verdict should be warned of."""
         return []
 
-    def facts(self, finding: Finding) -> dict[str, Any]:
+    def facts(self, finding: GroupFinding) -> dict[str, Any]:
         """What else the evidence has to say to anyone."""
         return {}
 
@@ -202,7 +204,7 @@ class WorstGroup(MicrodataDefinition):
         """Whether people have several values in a way that cannot be judged."""
         return groups.several and (groups.overlapping or not self.takes_several)
 
-    def _said(self, finding: Finding) -> dict[str, Any]:
+    def _said(self, finding: GroupFinding) -> dict[str, Any]:
         said = self.said_of_values(
             finding.question,
             [finding.groups],
@@ -216,7 +218,7 @@ class WorstGroup(MicrodataDefinition):
         )
         return said
 
-    def _holds(self, finding: Finding) -> Verdict:
+    def _holds(self, finding: GroupFinding) -> Verdict:
         first = finding.requirements[0]
         found = self._told(finding, first.worst(), first)
         facts = {
@@ -233,7 +235,7 @@ class WorstGroup(MicrodataDefinition):
             **self._said(finding),
         )
 
-    def _breached(self, finding: Finding, broken: Requirement, below: Any) -> Verdict:
+    def _breached(self, finding: GroupFinding, broken: Requirement, below: Any) -> Verdict:
         question, groups, number = finding.question, finding.groups, broken.worst()
         facts = {
             **group_facts(question, groups, number, below),
@@ -258,14 +260,14 @@ class WorstGroup(MicrodataDefinition):
             **self._said(finding),
         )
 
-    def _told(self, finding: Finding, number: int, requirement: Requirement) -> Claimed | None:
+    def _told(self, finding: GroupFinding, number: int, requirement: Requirement) -> Claimed | None:
         return (
             self.learned(finding, number, requirement) if int(finding.cells.known[number]) else None
         )
 
-    def _narrowed(self, finding: Finding, number: int) -> tuple[str, dict[str, Any]]:
+    def _narrowed(self, finding: GroupFinding, number: int) -> tuple[str, dict[str, Any]]:
         person = finding.question.person(finding.groups, number)
-        size, name = int(finding.groups.sizes[number]), again(person)
+        size, name = int(finding.groups.sizes[number]), mention(person)
         found = (
             f"knows which row is {name}'s"
             if size == 1
@@ -296,7 +298,7 @@ class WorstGroup(MicrodataDefinition):
 
 
 def claimed(
-    finding: Finding,
+    finding: GroupFinding,
     number: int,
     values: Mapping[Any, int],
     words: str,
@@ -328,7 +330,7 @@ def claimed(
     )
 
 
-def own_value(finding: Finding, number: int, ranked: Sequence[Any]) -> Any:
+def own_value(finding: GroupFinding, number: int, ranked: Sequence[Any]) -> Any:
     """The first of some values that somebody of the group has;
     where groups overlap all may be others'.
     """
@@ -363,6 +365,6 @@ def short(value: Fraction, *, up: bool) -> str:
     return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):f}"
 
 
-def smallest_group(finding: Finding) -> str:
+def smallest_group(finding: GroupFinding) -> str:
     """How big the smallest group is."""
     return f"the smallest group has {people(int(finding.groups.sizes.min()))}"

@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DataError, did_you_mean
 from tacit.families.microdata.hierarchy import value_text
-from tacit.families.overlaps.reading.answers import Given, cell_key, times
+from tacit.families.overlaps.reading.answer_rows import FileRows, cell_key, times
 
 if TYPE_CHECKING:
     from tacit.families.microdata.counts import Counts
-    from tacit.families.microdata.reading.source import Source
+    from tacit.families.microdata.reading.source import MicrodataSource
     from tacit.model.release import Microdata
 
 Kinds = dict[str, str]
 
 
 def found_levels(
-    given: Given, release: Microdata, source: Source, columns: Sequence[str], base: Counts
+    given: FileRows,
+    release: Microdata,
+    source: MicrodataSource,
+    columns: Sequence[str],
+    base: Counts,
 ) -> dict[str, int]:
     """The level of each column of a copy, 0 for those that are released as they are.
 
@@ -58,7 +62,7 @@ def found_levels(
 
 
 def _texts(
-    name: str, height: int, release: Microdata, source: Source, base: Counts, kinds: Kinds
+    name: str, height: int, release: Microdata, source: MicrodataSource, base: Counts, kinds: Kinds
 ) -> list[Any]:
     """What a level shows of each code of a column."""
     kind = "text" if height else kinds.get(name, "text")
@@ -74,7 +78,7 @@ def _fitting(
     has: Counter[Any],
     file: str,
     release: Microdata,
-    source: Source,
+    source: MicrodataSource,
     base: Counts,
     kinds: Kinds,
 ) -> int:
@@ -105,10 +109,10 @@ def _fitting(
 
 
 def _compare(
-    given: Given,
+    given: FileRows,
     levels: dict[str, int],
     release: Microdata,
-    source: Source,
+    source: MicrodataSource,
     base: Counts,
     kinds: Kinds,
 ) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.families.microdata.counts import Integers
     from tacit.families.microdata.microdata import MicrodataQuestion
-    from tacit.families.microdata.reading.source import Source
+    from tacit.families.microdata.reading.source import MicrodataSource
     from tacit.model.schema import Table
 
 Row = Mapping[str, Any]
@@ -76,7 +76,7 @@ def snapshot(
 
 
 def shown_by(
-    source: Source, question: MicrodataQuestion, shown: Collection[str], key: Sequence[str]
+    source: MicrodataSource, question: MicrodataQuestion, shown: Collection[str], key: Sequence[str]
 ) -> Snapshot:
     """A release of a table as a snapshot: `question` has its levels, `shown` are its columns."""
     table = question.table
@@ -108,7 +108,7 @@ def shown_by(
     return Snapshot(plain.name, plain.columns, rows)
 
 
-def refuse_fused(source: Source, table: Table) -> None:
+def refuse_fused(source: MicrodataSource, table: Table) -> None:
     """Distributions over several columns are not matched person by person."""
     if fused := list(parts_of(table, source.reader.columns(table.name))):
         raise DataError(
@@ -118,7 +118,7 @@ def refuse_fused(source: Source, table: Table) -> None:
 
 
 def joint_of_snapshots(
-    source: Source,
+    source: MicrodataSource,
     question: MicrodataQuestion,
     key: Sequence[str],
     copies: Sequence[Snapshot],

@@ -15,9 +15,9 @@ from tacit.errors import DataError, PlanError, did_you_mean, raise_all
 from tacit.families.microdata.cleaning import cleaned, spelling_variants, unknown_words
 from tacit.families.microdata.counts import Counts, count
 from tacit.families.microdata.distances import Distance, usual
-from tacit.families.microdata.fusing import apart, fuse_all, unfused, value_in
+from tacit.families.microdata.fused_columns import apart, fuse_all, unfused, value_in
 from tacit.families.microdata.groups import Groups, group, people_alike
-from tacit.families.microdata.hierarchy import Hierarchy, Labels, Level, hierarchy
+from tacit.families.microdata.hierarchy import Hierarchy, HierarchyLevel, Labels, hierarchy
 from tacit.families.microdata.labels import more_labels
 from tacit.families.microdata.microdata import Find, MicrodataQuestion, Population, no_population
 from tacit.families.microdata.reading.declared_distances import measure_of, parts_of
@@ -36,7 +36,7 @@ from tacit.model.verdict import Assumption
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.families.microdata.counts import Integers
-    from tacit.plan.opened import OpenPlan
+    from tacit.plan.open_plan import OpenPlan
     from tacit.plan.plan import Plan
 
 
@@ -48,7 +48,7 @@ def nobody(values: Mapping[str, Any], limit: int) -> list[Mapping[str, Any]]:
     return []
 
 
-class Source:
+class MicrodataSource:
     """The plan's data: each table is attached, looked at and counted once."""
 
     def __init__(self, plan: Plan, engine: Engine) -> None:
@@ -57,7 +57,7 @@ class Source:
         self.reader = (
             engine.apart()
         )  # in which blank values are missing; SQL views see them as the engine does
-        self.counted: dict[str, Counted] = {}
+        self.counted: dict[str, CountedTable] = {}
         self.questions: dict[str, MicrodataQuestion] = {}
         self.engines: dict[str, Engine] = {}
         # by release and column, what is kept for as long as the source is open
@@ -151,12 +151,12 @@ class Source:
             )
         return found
 
-    def _height(self, table: str, column: str, level: Level) -> int:
+    def _height(self, table: str, column: str, level: HierarchyLevel) -> int:
         """Which level of a column this is."""
         levels = self.counted[table].hierarchies[column].levels
         return next(height for height, one in enumerate(levels) if one is level)
 
-    def _levels(self, release: Microdata) -> dict[str, Level]:
+    def _levels(self, release: Microdata) -> dict[str, HierarchyLevel]:
         levels = {}
         for column in self.plan.tables[release.table].quasi_identifiers:
             tree = self.counted[release.table].hierarchies[column]
@@ -178,13 +178,13 @@ class Source:
         return counted.question(release.name, levels)
 
 
-def source_of(opened: OpenPlan) -> Source:
+def source_of(opened: OpenPlan) -> MicrodataSource:
     """The data of an open plan."""
-    return opened.once(Source, lambda: Source(opened.plan, opened.engine))
+    return opened.once(MicrodataSource, lambda: MicrodataSource(opened.plan, opened.engine))
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedTable:
     """A table, counted: what every release of it has in common."""
 
     table: Table
@@ -196,13 +196,16 @@ class Counted:
     warnings: tuple[str, ...]
     find: Find
     reading: ValueReading = AS_WRITTEN
-    readings: tuple[Counted, ...] = ()
+    readings: tuple[CountedTable, ...] = ()
     untried: Untried = ""
     build: Callable[[str, Labels], Hierarchy] = hierarchy
     measure: Callable[[str, Labels], Distance] = usual
 
     def question(
-        self, release: str, levels: Mapping[str, Level], population: Population = no_population
+        self,
+        release: str,
+        levels: Mapping[str, HierarchyLevel],
+        population: Population = no_population,
     ) -> MicrodataQuestion:
         """The question about one release of this table, under all its readings."""
         own = {name: self.hierarchies[name].level(0) for name in self.table.sensitive}
@@ -227,7 +230,9 @@ class Counted:
             measure=self.measure,
         )
 
-    def label_more(self, levels: Mapping[str, Level], column: str, values: Labels) -> Labels:
+    def label_more(
+        self, levels: Mapping[str, HierarchyLevel], column: str, values: Labels
+    ) -> Labels:
         """What a release would show of values that the table does not have."""
         tree = self.hierarchies[column]
         height = next(number for number, level in enumerate(tree.levels) if level is levels[column])
@@ -236,7 +241,7 @@ class Counted:
         )
 
 
-def count_table(engine: Engine, table: Table, plan: Plan) -> Counted:
+def count_table(engine: Engine, table: Table, plan: Plan) -> CountedTable:
     """Look at a table's columns and people, and count its combinations."""
     check_columns(engine, table, plan)
     columns = [*table.quasi_identifiers, *table.sensitive]
@@ -262,12 +267,12 @@ def count_table(engine: Engine, table: Table, plan: Plan) -> Counted:
     )
     base = fuse_all(base, parts)
     check_domains(table, base, plan)
-    base = as_told(base, table)
+    base = with_missing_merged(base, table)
     zoned = zoned_columns(engine, table, plan)
     hierarchies = {
         name: read_hierarchy(table, name, base.dictionaries[name], plan) for name in columns
     }
-    counted = Counted(
+    counted = CountedTable(
         table,
         base,
         hierarchies,
@@ -433,7 +438,7 @@ def person_assumptions(table: Table, people: int, rows: int) -> tuple[Assumption
     ), others
 
 
-def as_told(base: Counts, table: Table) -> Counts:
+def with_missing_merged(base: Counts, table: Table) -> Counts:
     """Sensitive values that the owner says are unknown, or the same, are so from here on."""
     for name in table.sensitive:
         unknown = (*table.unknown.get("*", ()), *table.unknown.get(name, ()))
@@ -443,7 +448,7 @@ def as_told(base: Counts, table: Table) -> Counts:
     return base
 
 
-def with_readings(counted: Counted, plan: Plan) -> Counted:
+def with_readings(counted: CountedTable, plan: Plan) -> CountedTable:
     """The same table with everything that its suspicious values may mean, where the owner has
     not said what they are; the strictest last.
     """

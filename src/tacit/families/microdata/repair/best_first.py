@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from tacit.families.microdata.lattice import Node, undominated
-from tacit.families.microdata.repair.judging import Judge
-from tacit.families.microdata.repair.search import Cost, Found
+from tacit.families.microdata.repair.node_judge import NodeJudge
+from tacit.families.microdata.repair.search import NodeCost, SearchResult
 from tacit.model.deadline import OutOfTime, left, until
 from tacit.model.jobs import Job
 
 SECONDS = 60.0  # where nobody says how long
 
 
-def best_first(judge: Judge, cost: Cost, seconds: float, job: Job) -> Found:
+def best_first(judge: NodeJudge, cost: NodeCost, seconds: float, job: Job) -> SearchResult:
     """Go down from the cheapest node that passes, again and again.
 
     Whatever is found passes; that nothing is cheaper is proved only where the whole lattice below
@@ -55,7 +55,7 @@ def best_first(judge: Judge, cost: Cost, seconds: float, job: Job) -> Found:
                     visit(lower)
         is_whole = True
     best = min(passing, key=lambda node: (passing[node], sum(node), node), default=None)
-    return Found(
+    return SearchResult(
         best,
         passing.get(best) if best is not None else None,
         is_whole,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Axis(ABC):
+class BoxAxis(ABC):
     """A column as a line of places.
     `place` has the place of each code; missing ones stand at `last`.
 
@@ -76,7 +76,7 @@ class Axis(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Line(Axis):
+class OrderedAxis(BoxAxis):
     """Numbers or dates in their order; any stretch of them is a label.
     `texts` has each value as a label writes it.
     """
@@ -112,7 +112,7 @@ class Line(Axis):
 
 
 @dataclass(frozen=True, slots=True)
-class Tree(Axis):
+class HierarchyAxis(BoxAxis):
     """Values in the order of their hierarchy;
     the label of a stretch is the lowest that all have in common.
 
@@ -155,7 +155,7 @@ class Tree(Axis):
         return below
 
 
-def axis(question: MicrodataQuestion, column: str, *, hide_missing: bool = False) -> Axis:
+def axis(question: MicrodataQuestion, column: str, *, hide_missing: bool = False) -> BoxAxis:
     """The axis of a quasi-identifier.
 
     Numbers and dates are a line, unless they have a hierarchy that joins some which are not
@@ -174,7 +174,7 @@ def axis(question: MicrodataQuestion, column: str, *, hide_missing: bool = False
     return tree_axis(column, values, tree, hide_missing=hide_missing)
 
 
-def line_axis(column: str, values: Labels, order: Integers, *, hide_missing: bool) -> Line:
+def line_axis(column: str, values: Labels, order: Integers, *, hide_missing: bool) -> OrderedAxis:
     """The axis of ordered values.
 
     >>> axis = line_axis("dose", (1, 2, 5, 9), np.arange(4), hide_missing=False)
@@ -182,13 +182,13 @@ def line_axis(column: str, values: Labels, order: Integers, *, hide_missing: boo
     ('1-2', '*', '5')
     """
     if not all(is_number(value) for value in values):
-        return Line(
+        return OrderedAxis(
             column, values, placed(order), hide_missing, "dates", tuple(map(value_text, values))
         )
     if all(value == int(value) for value in values):
         texts = tuple(str(int(value)) for value in values)
-        return Line(column, values, placed(order), hide_missing, "whole numbers", texts)
-    return Line(
+        return OrderedAxis(column, values, placed(order), hide_missing, "whole numbers", texts)
+    return OrderedAxis(
         column, values, placed(order), hide_missing, "numbers", tuple(map(value_text, values))
     )
 
@@ -231,7 +231,9 @@ def placed(order: Integers) -> Integers:
     return place
 
 
-def tree_axis(column: str, values: Labels, tree: Hierarchy | None, *, hide_missing: bool) -> Tree:
+def tree_axis(
+    column: str, values: Labels, tree: Hierarchy | None, *, hide_missing: bool
+) -> HierarchyAxis:
     """The axis of values that have no order: siblings side by side.
     Above the last level stands `*`.
 
@@ -253,15 +255,15 @@ def tree_axis(column: str, values: Labels, tree: Hierarchy | None, *, hide_missi
     )
     sizes = np.maximum(sizes, 1)
     found = tuple(values[i] for i in order.tolist())
-    return Tree(column, found, placed(order), hide_missing, codes, tuple(names), sizes)
+    return HierarchyAxis(column, found, placed(order), hide_missing, codes, tuple(names), sizes)
 
 
-def axes_of(question: MicrodataQuestion, *, hide_missing: bool = False) -> tuple[Axis, ...]:
+def axes_of(question: MicrodataQuestion, *, hide_missing: bool = False) -> tuple[BoxAxis, ...]:
     """The axes of all quasi-identifiers."""
     return tuple(axis(question, column, hide_missing=hide_missing) for column in question.quasi)
 
 
-def places_of(question: MicrodataQuestion, axes: Sequence[Axis]) -> Integers:
+def places_of(question: MicrodataQuestion, axes: Sequence[BoxAxis]) -> Integers:
     """Where each combination of the table stands: a row for each axis."""
     found = [one.place[question.base.codes(one.column)] for one in axes]
     return np.stack(found) if found else np.zeros((0, len(question.base)), dtype=np.int64)

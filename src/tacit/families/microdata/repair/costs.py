@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.families.microdata.lattice import Lattice
-from tacit.families.microdata.repair.judging import Judge, Outcome
+from tacit.families.microdata.repair.node_judge import NodeJudge, NodeOutcome
 from tacit.families.microdata.utility.levels import NodeCosts, lattice_costs
 from tacit.families.microdata.utility.measures import AverageGroup, Discernibility, measure
 from tacit.families.microdata.utility.weights import refuse_weights
@@ -25,13 +25,13 @@ class ByLevels:
     """Loss and height: known for every node before any is counted, unless rows go."""
 
     costs: NodeCosts
-    with_suppression: Callable[[Outcome], float]
+    with_suppression: Callable[[NodeOutcome], float]
 
     def bounds(self, lattice: Lattice) -> Any:
         """The cost of every node when all rows are released; dropping some never costs less."""
         return self.costs.grid()
 
-    def of(self, outcome: Outcome) -> float:
+    def of(self, outcome: NodeOutcome) -> float:
         """The cost of a node that was looked at."""
         return (
             self.with_suppression(outcome)
@@ -44,23 +44,23 @@ class ByLevels:
 class ByGroups:
     """Measures that need the groups of a node."""
 
-    cost: Callable[[Outcome], float]
+    cost: Callable[[NodeOutcome], float]
 
     def bounds(self, lattice: Lattice) -> None:
         """Not known before the groups are counted."""
 
-    def of(self, outcome: Outcome) -> float:
+    def of(self, outcome: NodeOutcome) -> float:
         """The cost of a node that was looked at."""
         return self.cost(outcome)
 
 
 def cost_by(
-    judge: Judge, utility: str, weights: Mapping[str, Fraction] | None = None
+    judge: NodeJudge, utility: str, weights: Mapping[str, Fraction] | None = None
 ) -> ByLevels | ByGroups:
     """What a node costs by a measure of utility."""
     chosen = measure(utility)
 
-    def counted(outcome: Outcome) -> float:
+    def counted(outcome: NodeOutcome) -> float:
         return float(chosen.cost(judge.recoded(outcome.node), weights or None))
 
     if utility in BY_LEVELS:

@@ -15,20 +15,20 @@ import numpy as np
 
 from tacit.families.microdata.counts import run_starts
 from tacit.families.microdata.microdata import MicrodataQuestion
-from tacit.families.microdata.repair.boxes import Axis, Tree
-from tacit.families.microdata.repair.judging import Beside
+from tacit.families.microdata.repair.boxes import BoxAxis, HierarchyAxis
+from tacit.families.microdata.repair.node_judge import PublishedJudge
 from tacit.families.microdata.repair.partition import (
-    Ground,
     Grouping,
-    Partition,
+    RecodingGround,
+    RowPartition,
     checked,
     ground,
     partition,
     refusal,
     settled,
 )
-from tacit.families.microdata.repair.proximity import crowded, rules
-from tacit.families.microdata.repair.required import NotOneByOne, Required
+from tacit.families.microdata.repair.proximity_rule import crowded, rules
+from tacit.families.microdata.repair.requirements import NotOneByOne, Required
 from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
@@ -50,7 +50,7 @@ def mondrian(
     at_most: Mapping[str, int] | None = None,
     suppress: int = 0,
     job: Job | None = None,
-    beside: Beside | None = None,
+    beside: PublishedJudge | None = None,
 ) -> Grouping:
     """The groups that Mondrian finds, or why there are none.
 
@@ -97,7 +97,7 @@ def one_by_one(splitter: Splitter) -> Grouping:
     failing = laid.judge.failing(whole)
     if failing.any() and laid.judge.monotone() and not laid.spare:
         return Grouping(
-            None, f"{laid.judge.failed(whole)} fails with {together(laid)}", proved=True
+            None, f"{laid.judge.failed(whole)} fails with {coarsest_groups(laid)}", proved=True
         )
     return settled(laid, split_all(splitter, whole, OneByOne(laid), failing))
 
@@ -117,15 +117,15 @@ def all_together(splitter: Splitter, found: NotOneByOne) -> Grouping:
     if not laid.judge.holds(whole):
         proved = laid.judge.monotone() and not laid.spare
         return Grouping(
-            None, f"{laid.judge.failed(whole)} fails with {together(laid)}", proved=proved
+            None, f"{laid.judge.failed(whole)} fails with {coarsest_groups(laid)}", proved=proved
         )
-    groups = split_all(splitter, whole, Together(laid))
+    groups = split_all(splitter, whole, PartitionJudge(laid))
     if laid.fails_beside(groups) is not None:
         return Grouping(None, f"no groups were found for which {laid.failed(groups)} holds")
     return checked(laid, groups)
 
 
-def together(laid: Ground) -> str:
+def coarsest_groups(laid: RecodingGround) -> str:
     """The coarsest groups in words."""
     if bool((laid.zone == laid.zone[0]).all()):
         return "everybody in one group"
@@ -136,38 +136,38 @@ def together(laid: Ground) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class SplitProposal:
     """Groups with a way to split each:
     `part` numbers all parts, `parent` has the group of each part.
     """
 
-    groups: Partition
+    groups: RowPartition
     part: Integers
     parent: Integers
 
-    def parts(self) -> Partition:
+    def parts(self) -> RowPartition:
         """All parts as groups."""
-        return Partition(self.groups.rows, self.groups.counts, self.part)
+        return RowPartition(self.groups.rows, self.groups.counts, self.part)
 
 
 class OneByOne:
     """Judges the parts of all groups by one question."""
 
-    def __init__(self, laid: Ground) -> None:
+    def __init__(self, laid: RecodingGround) -> None:
         self.laid = laid
 
-    def failing(self, proposal: Proposal, closed: Sequence[Partition]) -> Mask:
+    def failing(self, proposal: SplitProposal, closed: Sequence[RowPartition]) -> Mask:
         """Which parts fail."""
         return self.laid.judge.failing(proposal.parts(), closed)
 
 
-class Together:
+class PartitionJudge:
     """Judges whole partitions, for checks under which one group depends on the others."""
 
-    def __init__(self, laid: Ground) -> None:
+    def __init__(self, laid: RecodingGround) -> None:
         self.laid = laid
 
-    def failing(self, proposal: Proposal, closed: Sequence[Partition]) -> Mask:
+    def failing(self, proposal: SplitProposal, closed: Sequence[RowPartition]) -> Mask:
         """The smallest part of each group whose split does not pass
         together with those before it.
         """
@@ -186,13 +186,15 @@ class Together:
                 failing[parts[np.argmin(sizes[parts])]] = True
         return failing
 
-    def _holds(self, proposal: Proposal, closed: Sequence[Partition], accepted: Mask) -> bool:
+    def _holds(
+        self, proposal: SplitProposal, closed: Sequence[RowPartition], accepted: Mask
+    ) -> bool:
         groups = proposal.groups
         room = len(proposal.parent)
         owner = np.where(accepted[groups.owner], proposal.part, room + groups.owner)
         parts = [partition(groups.rows, groups.counts, owner), *closed]
         begins = np.cumsum([0, *(len(part) for part in parts)])
-        whole = Partition(
+        whole = RowPartition(
             np.concatenate([part.rows for part in parts]),
             np.concatenate([part.counts for part in parts]),
             np.concatenate(
@@ -214,7 +216,7 @@ class Open:
     in it. `fails` marks groups that do not pass themselves.
     """
 
-    groups: Partition
+    groups: RowPartition
     first: Integers
     last: Integers
     tried: Mask
@@ -235,7 +237,7 @@ class Open:
         )
 
 
-def opened(laid: Ground, groups: Partition, fails: Mask) -> Open:
+def opened(laid: RecodingGround, groups: RowPartition, fails: Mask) -> Open:
     """Groups of which nothing was tried yet."""
     first, last = groups.bounds(laid.places)
     return Open(
@@ -252,7 +254,7 @@ def opened(laid: Ground, groups: Partition, fails: Mask) -> Open:
 def both(one: Open, other: Open) -> Open:
     """The groups of both."""
     groups, more = one.groups, other.groups
-    whole = Partition(
+    whole = RowPartition(
         np.concatenate((groups.rows, more.rows)),
         np.concatenate((groups.counts, more.counts)),
         np.concatenate((groups.owner, more.owner + len(groups))),
@@ -272,7 +274,7 @@ def both(one: Open, other: Open) -> Open:
 class Splitter:
     """Proposes splits."""
 
-    laid: Ground
+    laid: RecodingGround
     strict: bool
     weights: tuple[float, ...]
 
@@ -287,7 +289,7 @@ class Splitter:
         scores[state.tried] = 0
         return np.argmax(scores, axis=0), ~(scores > 0).any(axis=0)
 
-    def propose(self, state: Open, column: Integers) -> tuple[Open, Proposal]:
+    def propose(self, state: Open, column: Integers) -> tuple[Open, SplitProposal]:
         """Split every group at its column. Where rows of one combination go both ways the state
         has them apart.
         """
@@ -296,7 +298,7 @@ class Splitter:
             state, part = self._halved(state, column)
         for number, axis in enumerate(self.laid.axes):
             chosen = (column == number)[state.groups.owner]
-            if not self.strict and not isinstance(axis, Tree):
+            if not self.strict and not isinstance(axis, HierarchyAxis):
                 chosen &= ~self._cut_in_half(state, number)[state.groups.owner]
             if chosen.any():
                 part[chosen] = self._parts(axis, number, state, np.flatnonzero(chosen))
@@ -304,9 +306,9 @@ class Splitter:
         found, numbers = np.unique(state.groups.owner * room + part, return_inverse=True)
         order = np.argsort(numbers.reshape(-1), kind="stable")
         groups = state.groups
-        groups = Partition(groups.rows[order], groups.counts[order], groups.owner[order])
+        groups = RowPartition(groups.rows[order], groups.counts[order], groups.owner[order])
         state = replace(state, groups=groups, lumped=state.lumped[order])
-        return state, Proposal(groups, numbers.reshape(-1)[order], found // room)
+        return state, SplitProposal(groups, numbers.reshape(-1)[order], found // room)
 
     def _cut_in_half(self, state: Open, number: int) -> Mask:
         """Relaxed splits are for groups without missing values in the column:
@@ -315,9 +317,9 @@ class Splitter:
         complete: Mask = state.last[number] < self.laid.axes[number].last
         return complete
 
-    def _parts(self, axis: Axis, number: int, state: Open, cells: Integers) -> Integers:
+    def _parts(self, axis: BoxAxis, number: int, state: Open, cells: Integers) -> Integers:
         owner, place = state.groups.owner[cells], self.laid.places[number, state.groups.rows[cells]]
-        if isinstance(axis, Tree):
+        if isinstance(axis, HierarchyAxis):
             height = axis.heights(state.first[number], state.last[number])[owner]
             children = axis.children(height, place)
             return np.where(state.lumped[cells], 0, children + 1)
@@ -338,7 +340,7 @@ class Splitter:
         for number, axis in enumerate(self.laid.axes):
             wanted = (column == number) & self._cut_in_half(state, number)
             cells = np.flatnonzero(wanted[groups.owner])
-            if isinstance(axis, Tree) or not len(cells):
+            if isinstance(axis, HierarchyAxis) or not len(cells):
                 continue
             place = self.laid.places[number, groups.rows[cells]]
             order, below = below_half(groups.owner[cells], place, groups.counts[cells])
@@ -399,8 +401,8 @@ def running(owner: Integers, counts: Integers) -> tuple[Integers, Integers]:
 
 
 def torn_apart(
-    groups: Partition, lumped: Mask, part: Integers, torn: Integers, kept: Integers
-) -> tuple[Partition, Mask, Integers]:
+    groups: RowPartition, lumped: Mask, part: Integers, torn: Integers, kept: Integers
+) -> tuple[RowPartition, Mask, Integers]:
     """Put some of a combination's rows into a cell of their own, in the upper part."""
     counts = groups.counts.copy()
     counts[torn] = kept
@@ -413,19 +415,19 @@ def torn_apart(
         np.concatenate((groups.owner, groups.owner[torn])),
     ]
     return (
-        Partition(*(one[order] for one in whole)),
+        RowPartition(*(one[order] for one in whole)),
         np.concatenate((lumped, lumped[torn]))[order],
         np.concatenate((part, np.ones(len(torn), dtype=np.int64)))[order],
     )
 
 
 def split_all(
-    splitter: Splitter, whole: Partition, judge: Any, fails: Mask | None = None
-) -> Partition:
+    splitter: Splitter, whole: RowPartition, judge: Any, fails: Mask | None = None
+) -> RowPartition:
     """Split until no group has an allowed split."""
     laid = splitter.laid
     state = opened(laid, whole, np.zeros(len(whole), dtype=bool) if fails is None else fails)
-    closed: list[Partition] = []
+    closed: list[RowPartition] = []
     done, rows = 0, max(1, laid.raw.base.rows)
     while len(state.groups):
         laid.job.step("splitting groups", 0.9 * done / rows)
@@ -437,16 +439,16 @@ def split_all(
             if not len(state.groups):
                 break
         state, proposal = splitter.propose(state, column)
-        state = after(laid, state, proposal, column, judge.failing(proposal, closed))
+        state = open_groups(laid, state, proposal, column, judge.failing(proposal, closed))
     begins = np.cumsum([0, *(len(part) for part in closed)])
-    return Partition(
+    return RowPartition(
         np.concatenate([part.rows for part in closed]),
         np.concatenate([part.counts for part in closed]),
         np.concatenate([part.owner + begin for part, begin in zip(closed, begins, strict=False)]),
     )
 
 
-def order_by_splits(laid: Ground) -> Integers:
+def order_by_splits(laid: RecodingGround) -> Integers:
     """All combinations in the order of a tree of splits down to equal ones:
     neighbours in it are much alike.
 
@@ -482,7 +484,9 @@ def order_by_splits(laid: Ground) -> Integers:
     return np.argsort(place, kind="stable")
 
 
-def after(laid: Ground, state: Open, proposal: Proposal, column: Integers, failing: Mask) -> Open:
+def open_groups(
+    laid: RecodingGround, state: Open, proposal: SplitProposal, column: Integers, failing: Mask
+) -> Open:
     """The open groups after a round:
     parts of accepted splits, and groups that try something else.
     """
@@ -500,11 +504,11 @@ def after(laid: Ground, state: Open, proposal: Proposal, column: Integers, faili
 
 
 def retrying(
-    laid: Ground, state: Open, proposal: Proposal, column: Integers, failing: Mask
+    laid: RecodingGround, state: Open, proposal: SplitProposal, column: Integers, failing: Mask
 ) -> Open:
     """What groups try next: the same column in another way, or (`tried`) the next column."""
     lumped, attempt, tried = state.lumped.copy(), state.attempt + 1, state.tried.copy()
-    trees = np.array([isinstance(axis, Tree) for axis in laid.axes])[column]
+    trees = np.array([isinstance(axis, HierarchyAxis) for axis in laid.axes])[column]
     part_lumped = np.zeros(len(failing), dtype=bool)
     part_lumped[proposal.part[state.lumped]] = True
     part_lumped = lump(proposal, part_lumped, failing, state.attempt)
@@ -519,7 +523,7 @@ def retrying(
     return replace(state, lumped=lumped, attempt=attempt, tried=tried)
 
 
-def lump(proposal: Proposal, lumped: Mask, failing: Mask, attempt: Integers) -> Mask:
+def lump(proposal: SplitProposal, lumped: Mask, failing: Mask, attempt: Integers) -> Mask:
     """Which parts of each group stay together next time:
     those that fail alone, and some small ones.
 

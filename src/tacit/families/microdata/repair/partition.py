@@ -18,10 +18,10 @@ from tacit.families.microdata.counts import pack_codes, run_starts
 from tacit.families.microdata.hierarchy import SUPPRESSED
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.recoded import Recoded
-from tacit.families.microdata.repair.boxes import Axis, axes_of, places_of
+from tacit.families.microdata.repair.boxes import BoxAxis, axes_of, places_of
 from tacit.families.microdata.repair.hilbert import hilbert_order
-from tacit.families.microdata.repair.judging import Beside, FailsBeside
-from tacit.families.microdata.repair.required import Required, all_hold, failing_groups
+from tacit.families.microdata.repair.node_judge import FailsBeside, PublishedJudge
+from tacit.families.microdata.repair.requirements import Required, all_hold, failing_groups
 from tacit.families.words import listed
 from tacit.model.deadline import look
 from tacit.model.jobs import Job
@@ -57,7 +57,7 @@ class Grouping:
 
 
 @dataclass(frozen=True, slots=True)
-class Partition:
+class RowPartition:
     """Rows of a table in groups 0, 1, ...:
     `counts[i]` rows of combination `rows[i]` are in group `owner[i]`.
 
@@ -91,34 +91,34 @@ class Partition:
             there, starts, axis=1
         )
 
-    def only(self, chosen: Mask) -> Partition:
+    def only(self, chosen: Mask) -> RowPartition:
         """Some of the groups."""
         return partition(
             *(part[chosen[self.owner]] for part in (self.rows, self.counts, self.owner))
         )
 
-    def joined(self, into: Integers) -> Partition:
+    def joined(self, into: Integers) -> RowPartition:
         """Groups put together: `into` has the new group of each."""
         return partition(self.rows, self.counts, into[self.owner])
 
 
-def partition(rows: Integers, counts: Integers, owner: Integers) -> Partition:
+def partition(rows: Integers, counts: Integers, owner: Integers) -> RowPartition:
     """The partition in which each row has an owner, whatever the owners' numbers are."""
     order = np.argsort(owner, kind="stable")
     owner = owner[order]
     starts = run_starts(owner)
     lengths = np.diff(np.append(starts, len(owner)))
-    return Partition(rows[order], counts[order], np.repeat(np.arange(len(starts)), lengths))
+    return RowPartition(rows[order], counts[order], np.repeat(np.arange(len(starts)), lengths))
 
 
-def compact(groups: Partition, combinations: int) -> Partition:
+def compact(groups: RowPartition, combinations: int) -> RowPartition:
     """The same groups with every combination once in each."""
     key = groups.owner * combinations + groups.rows
     if len(np.unique(key)) == len(key):
         return groups
     found, place = np.unique(key, return_inverse=True)
     counts = np.bincount(place.reshape(-1), weights=groups.counts).astype(np.int64)
-    return Partition(found % combinations, counts, found // combinations)
+    return RowPartition(found % combinations, counts, found // combinations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,22 +134,22 @@ class GroupJudge:
     secret: Integers = field(repr=False)
     example: Integers = field(repr=False)
 
-    def failing(self, asked: Partition, rest: Sequence[Partition] = ()) -> Mask:
+    def failing(self, asked: RowPartition, rest: Sequence[RowPartition] = ()) -> Mask:
         """Which groups fail some check, where the `rest` of the table is in other groups."""
         rows, counts = self._lump(rest)
         number = len(asked)
-        whole = Partition(
+        whole = RowPartition(
             np.concatenate((asked.rows, rows)),
             np.concatenate((asked.counts, counts)),
             np.concatenate((asked.owner, np.full(len(rows), number))),
         )
         return failing_groups(self._question(whole), self.required)[:number]
 
-    def holds(self, whole: Partition) -> bool:
+    def holds(self, whole: RowPartition) -> bool:
         """Do all checks hold for a partition of the whole table?"""
         return all_hold(self._question(whole), self.required)
 
-    def failed(self, whole: Partition) -> str:
+    def failed(self, whole: RowPartition) -> str:
         """The first check that fails."""
         question = self._question(whole)
         return next((one.label for one in self.required if not one.holds(question)), "some check")
@@ -158,7 +158,7 @@ class GroupJudge:
         """Do groups that are put together pass whenever both did?"""
         return all(one.definition.is_monotone_for(self.raw) for one in self.required)
 
-    def _lump(self, rest: Sequence[Partition]) -> tuple[Integers, Integers]:
+    def _lump(self, rest: Sequence[RowPartition]) -> tuple[Integers, Integers]:
         """The rows of other groups: one for each combination of
         sensitive values where rows are people.
         """
@@ -172,7 +172,7 @@ class GroupJudge:
         found = np.flatnonzero(sums)
         return self.example[found], sums[found]
 
-    def _question(self, whole: Partition) -> MicrodataQuestion:
+    def _question(self, whole: RowPartition) -> MicrodataQuestion:
         """The question in which groups are told apart by their number."""
         first, *others = self.raw.quasi
         nothing = np.zeros(len(whole.rows), dtype=np.int64)
@@ -192,7 +192,7 @@ def judge(raw: MicrodataQuestion, required: Sequence[Required]) -> GroupJudge:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class RecodingGround:
     """A table laid out for local recoding:
     its axes, where its rows stand, and who judges the groups.
 
@@ -202,20 +202,20 @@ class Ground:
 
     raw: MicrodataQuestion
     judge: GroupJudge
-    axes: tuple[Axis, ...]
+    axes: tuple[BoxAxis, ...]
     places: Integers
     zone: Integers
     spare: int
     job: Job
-    beside: Beside | None = None
+    beside: PublishedJudge | None = None
 
-    def fails_beside(self, groups: Partition) -> FailsBeside | None:
+    def fails_beside(self, groups: RowPartition) -> FailsBeside | None:
         """What does not hold together with what is out already; its cells are those of the compact
         groups.
         """
         return None if self.beside is None else self.beside.failing(self.recoded(groups))
 
-    def failed(self, groups: Partition) -> str:
+    def failed(self, groups: RowPartition) -> str:
         """The first check that fails, also with what is out."""
         if self.beside is not None and not self.judge.failing(groups).any():
             failing = self.fails_beside(groups)
@@ -223,11 +223,11 @@ class Ground:
                 return f"{failing.required.label} together with {listed(self.beside.names)}"
         return self.judge.failed(groups)
 
-    def everybody(self) -> Partition:
+    def everybody(self) -> RowPartition:
         """The coarsest groups that are allowed."""
         return partition(np.arange(len(self.raw.base)), self.raw.base.occurrences, self.zone)
 
-    def recoded(self, groups: Partition) -> Recoded:
+    def recoded(self, groups: RowPartition) -> Recoded:
         """The release in which every group shows its own labels."""
         groups = compact(groups, len(self.raw.base))
         first, last = groups.bounds(self.places)
@@ -245,8 +245,8 @@ def ground(
     at_most: Mapping[str, int] | None = None,
     suppress: int = 0,
     job: Job | None = None,
-    beside: Beside | None = None,
-) -> Ground:
+    beside: PublishedJudge | None = None,
+) -> RecodingGround:
     """Lay out a table. Columns that `at_most` gives 0 levels are left as they are."""
     hide = any(one.definition.missing != "own-group" for one in required)
     axes = axes_of(raw, hide_missing=hide)
@@ -258,10 +258,10 @@ def ground(
         len(raw.base),
     )
     judging = judge(raw, required)
-    return Ground(raw, judging, axes, places, zone, suppress, job or Job(), beside)
+    return RecodingGround(raw, judging, axes, places, zone, suppress, job or Job(), beside)
 
 
-def refusal(laid: Ground) -> Grouping | None:
+def refusal(laid: RecodingGround) -> Grouping | None:
     """Why local recoding cannot begin, or what needs none."""
     looking = [one.label for one in laid.judge.required if one.definition.looks_up]
     if looking:
@@ -285,7 +285,7 @@ def refusal(laid: Ground) -> Grouping | None:
     return checked(laid, laid.everybody()) if nothing_to_choose else None
 
 
-def checked(laid: Ground, groups: Partition) -> Grouping:
+def checked(laid: RecodingGround, groups: RowPartition) -> Grouping:
     """Hand a partition back if its release, as a reader sees it, meets all checks."""
     recoded = laid.recoded(groups)
     question = recoded.question()
@@ -301,7 +301,7 @@ def checked(laid: Ground, groups: Partition) -> Grouping:
 # -- settling -------------------------------------------------------------------------------------
 
 
-def settled(laid: Ground, groups: Partition) -> Grouping:
+def settled(laid: RecodingGround, groups: RowPartition) -> Grouping:
     """Make a release of groups of which some may fail, or look the same as others.
 
     To a reader groups with the same labels are one group. A group that fails joins the first
@@ -315,7 +315,7 @@ def settled(laid: Ground, groups: Partition) -> Grouping:
     reach = wide = 1
     while len(groups):
         laid.job.step("settling groups", 0.9)
-        groups = groups.joined(alike(laid, groups))
+        groups = groups.joined(label_numbers(laid, groups))
         failing = laid.judge.failing(groups)
         if failing.any():
             groups, failing = neighbours_joined(laid, groups, failing)
@@ -347,7 +347,7 @@ def settled(laid: Ground, groups: Partition) -> Grouping:
     return Grouping(None, f"no groups were found for which {laid.failed(groups)} holds")
 
 
-def alike(laid: Ground, groups: Partition) -> Integers:
+def label_numbers(laid: RecodingGround, groups: RowPartition) -> Integers:
     """For each group the number of its labels: groups that look the same have the same."""
     first, last = groups.bounds(laid.places)
     shown = [one.labels(first[number], last[number]) for number, one in enumerate(laid.axes)]
@@ -357,7 +357,7 @@ def alike(laid: Ground, groups: Partition) -> Integers:
     return np.unique(key, return_inverse=True)[1].reshape(-1)
 
 
-def along_curve(laid: Ground, groups: Partition) -> tuple[Integers, Integers]:
+def along_curve(laid: RecodingGround, groups: RowPartition) -> tuple[Integers, Integers]:
     """The groups in the order of the curve through the middles of their boxes, and their zones
     in that order.
     """
@@ -367,7 +367,9 @@ def along_curve(laid: Ground, groups: Partition) -> tuple[Integers, Integers]:
     return order, zone[order]
 
 
-def neighbours_joined(laid: Ground, groups: Partition, failing: Mask) -> tuple[Partition, Mask]:
+def neighbours_joined(
+    laid: RecodingGround, groups: RowPartition, failing: Mask
+) -> tuple[RowPartition, Mask]:
     """Let each failing group join the first near one with which it passes."""
     order, zone = along_curve(laid, groups)
     into = np.arange(len(groups))
@@ -412,7 +414,9 @@ def matched(order: Integers, zone: Integers, failing: Mask, taken: Mask, step: i
     return np.array(pairs, dtype=np.int64).reshape(len(pairs), 2)
 
 
-def scattered(laid: Ground, groups: Partition, failing: Mask) -> tuple[Partition, Mask]:
+def scattered(
+    laid: RecodingGround, groups: RowPartition, failing: Mask
+) -> tuple[RowPartition, Mask]:
     """Spread the rows of failing groups over passing ones near them
     that still pass with one row more.
     """
@@ -446,7 +450,7 @@ def scattered(laid: Ground, groups: Partition, failing: Mask) -> tuple[Partition
 
 
 def near_hosts(
-    laid: Ground, groups: Partition, failing: Mask, home: Integers
+    laid: RecodingGround, groups: RowPartition, failing: Mask, home: Integers
 ) -> Iterator[Integers]:
     """For each row of the failing groups `home` a passing group of its zone to ask, the nearest
     first; -1 for none.
@@ -470,8 +474,8 @@ def near_hosts(
 
 
 def beside_joined(
-    laid: Ground, groups: Partition, failing: Mask, near: Integers, reach: int
-) -> Partition:
+    laid: RecodingGround, groups: RowPartition, failing: Mask, near: Integers, reach: int
+) -> RowPartition:
     """Join each failing group with those up to `reach` places before and behind it along the curve,
     among those that share a group that is out with it.
     """
@@ -499,7 +503,7 @@ def beside_joined(
             return groups.joined(into)
 
 
-def forced(laid: Ground, groups: Partition, failing: Mask, reach: int) -> Partition:
+def forced(laid: RecodingGround, groups: RowPartition, failing: Mask, reach: int) -> RowPartition:
     """Join each failing group with those up to `reach` places behind it, or before it at the end
     of a zone.
     """

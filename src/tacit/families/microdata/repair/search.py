@@ -24,14 +24,14 @@ from tacit.families.microdata.lattice import (
     minimal,
     undominated,
 )
-from tacit.families.microdata.repair.judging import Judge, Outcome
+from tacit.families.microdata.repair.node_judge import NodeJudge, NodeOutcome
 from tacit.model.deadline import OutOfTime, look, until
 from tacit.model.jobs import Job
 
 LARGEST = 2_000_000  # lattices with more nodes are not searched as a whole
 
 
-class Cost(Protocol):
+class NodeCost(Protocol):
     """What a node costs. Nodes above another never cost less, as long as no rows are suppressed."""
 
     def bounds(self, lattice: Lattice) -> Any | None:
@@ -39,12 +39,12 @@ class Cost(Protocol):
         None where that is not cheap.
         """
 
-    def of(self, outcome: Outcome) -> float:
+    def of(self, outcome: NodeOutcome) -> float:
         """What a node costs that was looked at, with the rows that must go."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """What a search found.
 
     `best` is the node of least cost (None: none was found); `proved`: that is certain. `minimal`
@@ -61,14 +61,14 @@ class Found:
 
 
 def search(
-    judge: Judge,
-    cost: Cost,
+    judge: NodeJudge,
+    cost: NodeCost,
     *,
     every: bool = True,
     seconds: float | None = None,
     patience: float | None = None,
     job: Job | None = None,
-) -> Found:
+) -> SearchResult:
     """Find the node of least cost where the checks hold and, where `every`, all minimal nodes.
 
     Without `seconds` the search for the least cost takes as long as it needs, unless the lattice is
@@ -97,17 +97,17 @@ def search(
 class Hunt:
     """One search: what is known of the nodes, and the best so far."""
 
-    def __init__(self, judge: Judge, cost: Cost, job: Job) -> None:
+    def __init__(self, judge: NodeJudge, cost: NodeCost, job: Job) -> None:
         self.judge, self.cost, self.job = judge, cost, job
         self.lattice = judge.lattice
         self.tags = Tags(self.lattice)
         self.passing: list[Node] = []
         self.best: tuple[float, int, Node] | None = None
 
-    def found(self, *, proved: bool, all_minimal: bool) -> Found:
+    def found(self, *, proved: bool, all_minimal: bool) -> SearchResult:
         """What was found so far."""
         best, cost = (self.best[2], self.best[0]) if self.best else (None, None)
-        return Found(
+        return SearchResult(
             best, cost, proved, tuple(undominated(self.passing)), all_minimal, self.judge.asked
         )
 

@@ -17,20 +17,20 @@ from tacit.families.microdata.counts import run_starts
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.neighbours import Nearness, Windows
 from tacit.families.microdata.repair.hilbert import hilbert_order
-from tacit.families.microdata.repair.judging import Beside
-from tacit.families.microdata.repair.mondrian import order_by_splits, together
+from tacit.families.microdata.repair.mondrian import coarsest_groups, order_by_splits
+from tacit.families.microdata.repair.node_judge import PublishedJudge
 from tacit.families.microdata.repair.partition import (
-    Ground,
     Grouping,
-    Partition,
-    alike,
+    RecodingGround,
+    RowPartition,
     ground,
+    label_numbers,
     partition,
     refusal,
     settled,
 )
-from tacit.families.microdata.repair.proximity import Rule, crowded, least_size, rules
-from tacit.families.microdata.repair.required import NotOneByOne, Required
+from tacit.families.microdata.repair.proximity_rule import ProximityRule, crowded, least_size, rules
+from tacit.families.microdata.repair.requirements import NotOneByOne, Required
 from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
@@ -51,7 +51,7 @@ def window(
     at_most: Mapping[str, int] | None = None,
     suppress: int = 0,
     job: Job | None = None,
-    beside: Beside | None = None,
+    beside: PublishedJudge | None = None,
 ) -> Grouping:
     """The groups that the window finds, or why there are none (`proved` if nobody can find any).
 
@@ -78,12 +78,12 @@ def window(
         )
 
 
-def along(laid: Ground, found: Sequence[Rule], size: int) -> Grouping:
+def along(laid: RecodingGround, found: Sequence[ProximityRule], size: int) -> Grouping:
     """Groups of some size along a curve, settled."""
     whole = laid.everybody()
     if laid.judge.monotone() and not laid.spare and laid.judge.failing(whole).any():
         return Grouping(
-            None, f"{laid.judge.failed(whole)} fails with {together(laid)}", proved=True
+            None, f"{laid.judge.failed(whole)} fails with {coarsest_groups(laid)}", proved=True
         )
     units = in_line(laid, size)
     # Nearness that is no window on a line is asked for every two values.
@@ -93,7 +93,7 @@ def along(laid: Ground, found: Sequence[Rule], size: int) -> Grouping:
     return settled(laid, filled(laid, found, units, size))
 
 
-def in_line(laid: Ground, size: int) -> Integers:
+def in_line(laid: RecodingGround, size: int) -> Integers:
     """The rows along a curve on which neighbours are much alike.
 
     The Hilbert curve is one; where columns are skewed or have few values, as hierarchies have, the
@@ -112,7 +112,7 @@ def in_line(laid: Ground, size: int) -> Integers:
     return min(found)[2]
 
 
-def runs(laid: Ground, units: Integers, size: int) -> Partition:
+def runs(laid: RecodingGround, units: Integers, size: int) -> RowPartition:
     """Runs of some rows along the curve; a run ends with its zone."""
     zone = laid.zone[units]
     begins = np.flatnonzero(np.append(True, zone[1:] != zone[:-1]))
@@ -124,7 +124,7 @@ def runs(laid: Ground, units: Integers, size: int) -> Partition:
     return partition(units, np.ones(len(units), dtype=np.int64), np.cumsum(starts))
 
 
-def passing_runs(laid: Ground, units: Integers, size: int) -> Partition:
+def passing_runs(laid: RecodingGround, units: Integers, size: int) -> RowPartition:
     """Runs of some rows along the curve; where one fails it is joined with the other half of a
     run twice as long.
     """
@@ -177,7 +177,7 @@ def neighbours_of(nearness: Nearness, number: int) -> tuple[Near, list[int]]:
 
 
 @dataclass(slots=True)
-class Filling:
+class OpenGroup:
     """A group that is being filled: its rows, and for each rule its values with how many near
     others they have.
     """
@@ -215,14 +215,16 @@ class Filling:
             conflicts.append(number)
 
 
-class Window:
+class CurveWindow:
     """The scan along the curve. A value that a group has refused once it
     refuses for good, until it is closed.
 
     So each value remembers the oldest group that may still take it, and no group is asked twice.
     """
 
-    def __init__(self, laid: Ground, found: Sequence[Rule], units: Integers, size: int) -> None:
+    def __init__(
+        self, laid: RecodingGround, found: Sequence[ProximityRule], units: Integers, size: int
+    ) -> None:
         self.units = units
         self.zone = laid.zone[units]
         self.size = size
@@ -260,11 +262,11 @@ class Window:
         """Whose row it is, where people have several."""
         return None if self.persons is None else int(self.persons[self.units[unit]])
 
-    def scan(self, begin: int, end: int, job: Job, share: float) -> list[Filling]:
+    def scan(self, begin: int, end: int, job: Job, share: float) -> list[OpenGroup]:
         """Put the rows of a zone whose values are known into groups;
         some groups may stay too small.
         """
-        groups: list[Filling] = []
+        groups: list[OpenGroup] = []
         later: list[int] = []  # the next group at or after each that is open
         oldest: dict[int, int] = {}
         unknown = self.unknown[self.units[begin:end]].tolist()
@@ -279,7 +281,7 @@ class Window:
             person = self.person(unit)
             place = self._oldest(groups, later, oldest, kind, near, person)
             if place == len(groups):
-                groups.append(Filling([], tuple([] for _ in near), tuple([] for _ in near)))
+                groups.append(OpenGroup([], tuple([] for _ in near), tuple([] for _ in near)))
                 later.append(place)
             groups[place].add(unit, values, near, person)
             if len(groups[place].units) == self.size:
@@ -288,7 +290,7 @@ class Window:
 
     def _oldest(
         self,
-        groups: list[Filling],
+        groups: list[OpenGroup],
         later: list[int],
         oldest: dict[int, int],
         kind: int,
@@ -325,9 +327,11 @@ def first_open(later: list[int], place: int) -> int:
     return end
 
 
-def filled(laid: Ground, found: Sequence[Rule], units: Integers, size: int) -> Partition:
+def filled(
+    laid: RecodingGround, found: Sequence[ProximityRule], units: Integers, size: int
+) -> RowPartition:
     """Groups in which nobody has too many near others, and who was left over alone."""
-    scan = Window(laid, found, units, size)
+    scan = CurveWindow(laid, found, units, size)
     zone = laid.zone[units]
     begins = np.flatnonzero(np.append(True, zone[1:] != zone[:-1])).tolist()
     zones = []
@@ -350,7 +354,7 @@ def filled(laid: Ground, found: Sequence[Rule], units: Integers, size: int) -> P
     return gathered(scan, zones)
 
 
-def gathered(scan: Window, zones: Sequence[Full]) -> Partition:
+def gathered(scan: CurveWindow, zones: Sequence[Full]) -> RowPartition:
     """The groups of all zones. Whose value is not known is nobody's
     neighbour, and joins the nearest group.
     """
@@ -376,11 +380,11 @@ def gathered(scan: Window, zones: Sequence[Full]) -> Partition:
     return partition(scan.units, np.ones(len(owner), dtype=np.int64), owner)
 
 
-def doubles(laid: Ground, groups: Partition) -> Integers:
+def doubles(laid: RecodingGround, groups: RowPartition) -> Integers:
     """Groups that look like another before them, where both together fail:
     a reader takes them for one.
     """
-    into = alike(laid, groups)
+    into = label_numbers(laid, groups)
     several = np.bincount(into)[into] > 1
     if not several.any():
         return np.zeros(0, dtype=np.int64)
@@ -396,7 +400,7 @@ def doubles(laid: Ground, groups: Partition) -> Integers:
 class Full:
     """The full groups of a zone along the curve, who may take others as long as they stay valid."""
 
-    def __init__(self, groups: list[Filling], budget: int) -> None:
+    def __init__(self, groups: list[OpenGroup], budget: int) -> None:
         self.groups = sorted(groups, key=middle)
         self.middles = [middle(group) for group in self.groups]
         self.budget = budget
@@ -406,14 +410,14 @@ class Full:
         """The rows of each group, then those who are alone."""
         return [*(group.units for group in self.groups), *([unit] for unit in self.alone)]
 
-    def take(self, scan: Window, over: list[int]) -> None:
+    def take(self, scan: CurveWindow, over: list[int]) -> None:
         """Who is left over joins the nearest group that stays valid, or is alone."""
         for unit in sorted(over):
             look()
             if not self._take(scan, unit):
                 self.alone.append(unit)
 
-    def _take(self, scan: Window, unit: int) -> bool:
+    def _take(self, scan: CurveWindow, unit: int) -> bool:
         values, near = scan.around(scan.kinds[unit])
         person = scan.person(unit)
         for place in outward(bisect_left(self.middles, unit), len(self.groups)):
@@ -429,7 +433,7 @@ class Full:
                 return True
         return False
 
-    def dissolve(self, scan: Window, numbers: Integers) -> None:
+    def dissolve(self, scan: CurveWindow, numbers: Integers) -> None:
         """Spread the rows of some groups over the others."""
         wanted = {number for number in numbers.tolist() if 0 <= number < len(self.groups)}
         if not wanted:
@@ -440,7 +444,7 @@ class Full:
         self.take(scan, over)
 
 
-def middle(group: Filling) -> int:
+def middle(group: OpenGroup) -> int:
     """Where a group stands along the curve."""
     return sorted(group.units)[len(group.units) // 2]
 

@@ -10,11 +10,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 from tacit.families.microdata.repair.costs import cost_by
-from tacit.families.microdata.repair.judging import Judge
+from tacit.families.microdata.repair.node_judge import NodeJudge
 from tacit.families.microdata.repair.search import search
 from tacit.families.microdata.runs.choice import choice_at
-from tacit.families.microdata.runs.results import Choice, Dropping
-from tacit.families.microdata.runs.task import Task
+from tacit.families.microdata.runs.repair_results import Choice, Dropping
+from tacit.families.microdata.runs.task import RepairTask
 from tacit.model.jobs import Job
 
 SHARE = Fraction(1, 100)  # of the rows, that a search drops to see whether it is worth it
@@ -22,7 +22,7 @@ SECONDS = 2.0  # that this search may take
 WORTH = 0.9  # of the cost: what saves less is not mentioned
 
 
-def draft_of(task: Task, judge: Judge) -> Choice | None:
+def draft_of(task: RepairTask, judge: NodeJudge) -> Choice | None:
     """What the release as the plan has it costs and risks; None where its checks hold, or where
     it has higher levels than may be searched.
     """
@@ -41,7 +41,7 @@ def draft_of(task: Task, judge: Judge) -> Choice | None:
     return choice_at(judge, cost, node, chosen=False)
 
 
-def worth_dropping(task: Task, cost: float, job: Job) -> Dropping | None:
+def worth_dropping(task: RepairTask, cost: float, job: Job) -> Dropping | None:
     """What a release costs from which a few rows may be dropped; None where that saves little, or
     where rows may be dropped already.
     """

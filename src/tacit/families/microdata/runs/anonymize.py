@@ -10,25 +10,25 @@ from typing import Any
 from tacit.engines.open import open_engine
 from tacit.errors import EngineError, InputError
 from tacit.families.microdata.lattice import Node
-from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.reading.source import MicrodataSource
 from tacit.families.microdata.repair.costs import cost_by
-from tacit.families.microdata.repair.judging import Judge
-from tacit.families.microdata.repair.search import Found, search
-from tacit.families.microdata.repair.writing import columns_of, write
-from tacit.families.microdata.repair.written import compare
+from tacit.families.microdata.repair.node_judge import NodeJudge
+from tacit.families.microdata.repair.output_check import compare
+from tacit.families.microdata.repair.release_statement import columns_of, write
+from tacit.families.microdata.repair.search import SearchResult, search
 from tacit.families.microdata.runs.alternatives import draft_of, worth_dropping
-from tacit.families.microdata.runs.aware import is_silent, minimality_stories, not_aware
-from tacit.families.microdata.runs.beside import beside_what_is_out
+from tacit.families.microdata.runs.aware_attacker import is_silent, minimality_stories, not_aware
 from tacit.families.microdata.runs.choice import choice_at
-from tacit.families.microdata.runs.chosen import PICKED, not_at, picked_node
-from tacit.families.microdata.runs.impossible import advice, not_possible
-from tacit.families.microdata.runs.published import published
-from tacit.families.microdata.runs.results import Choice, NotRepaired, Repaired
-from tacit.families.microdata.runs.task import Task, task_of
+from tacit.families.microdata.runs.chosen_levels import PICKED, not_at, picked_node
+from tacit.families.microdata.runs.impossibility import advice, not_possible
+from tacit.families.microdata.runs.published_checks import beside_what_is_out
+from tacit.families.microdata.runs.recipients_holdings import published
+from tacit.families.microdata.runs.repair_results import Choice, NotRepaired, Repaired
+from tacit.families.microdata.runs.task import RepairTask, task_of
 from tacit.families.microdata.utility.describe import describe
 from tacit.families.words import plural
 from tacit.model.jobs import Job
-from tacit.plan.owned import owners_files
+from tacit.plan.owned_files import owners_files
 from tacit.plan.plan import Plan
 
 CHART = 200  # solutions that are drawn
@@ -62,7 +62,7 @@ def anonymize(
     """
     begun, job = time.perf_counter(), job or Job()
     with open_engine(plan.source, plan.folder) as engine:
-        source, keep = Source(plan, engine), owners_files(plan)
+        source, keep = MicrodataSource(plan, engine), owners_files(plan)
         if output is not None:
             engine.check_target(output, replace=replace_output, keep=keep)
         job.step("counting the table", 0.0)
@@ -100,14 +100,16 @@ def may_go_out(found: Repaired, unjudged: bool) -> bool:
 
 
 def solve_beside(
-    plan: Plan, task: Task, job: Job, levels: Mapping[str, int] | None = None
+    plan: Plan, task: RepairTask, job: Job, levels: Mapping[str, int] | None = None
 ) -> Repaired | NotRepaired:
     """The same as `solve`, with the copies of the table that are out already."""
     with published(plan, task, job) as beside:
         return solve(replace(task, beside=beside), job, levels)
 
 
-def solve(task: Task, job: Job, levels: Mapping[str, int] | None = None) -> Repaired | NotRepaired:
+def solve(
+    task: RepairTask, job: Job, levels: Mapping[str, int] | None = None
+) -> Repaired | NotRepaired:
     """Find the release, by the method that was asked for, or at some levels.
     The checks' own verdicts have the last word.
     """
@@ -128,7 +130,7 @@ def solve(task: Task, job: Job, levels: Mapping[str, int] | None = None) -> Repa
     return found
 
 
-def by_lattice(task: Task, job: Job) -> Repaired | NotRepaired:
+def by_lattice(task: RepairTask, job: Job) -> Repaired | NotRepaired:
     """The levels of least cost."""
     judge = task.judge()
     lattice = judge.lattice
@@ -171,7 +173,7 @@ def by_lattice(task: Task, job: Job) -> Repaired | NotRepaired:
     )
 
 
-def because_of(task: Task, job: Job) -> Mapping[str, Any]:
+def because_of(task: RepairTask, job: Job) -> Mapping[str, Any]:
     """What a release could be if nothing were out, and what is."""
     if task.beside is None:
         return {}
@@ -185,7 +187,7 @@ def because_of(task: Task, job: Job) -> Mapping[str, Any]:
     return {"given": task.beside.names, "generalization": levels, "cost": alone.cost}
 
 
-def at_levels(task: Task, levels: Mapping[str, int], job: Job) -> Repaired | NotRepaired:
+def at_levels(task: RepairTask, levels: Mapping[str, int], job: Job) -> Repaired | NotRepaired:
     """The release at levels that were picked, where all checks hold there."""
     node = picked_node(task, levels)
     if task.aware:
@@ -203,7 +205,7 @@ def at_levels(task: Task, levels: Mapping[str, int], job: Job) -> Repaired | Not
     return replace(repaired_at(task, judge, node, PICKED), choices=(choice,))
 
 
-def repaired_at(task: Task, judge: Judge, node: Node, unproved: str) -> Repaired:
+def repaired_at(task: RepairTask, judge: NodeJudge, node: Node, unproved: str) -> Repaired:
     """The release at a node where the checks hold, with their verdicts and what it costs."""
     recoded = judge.recoded(node)
     # Names of people make the story of a small table;
@@ -221,7 +223,7 @@ def repaired_at(task: Task, judge: Judge, node: Node, unproved: str) -> Repaired
     )
 
 
-def why_unproved(task: Task, judge: Judge, found: Found) -> str:
+def why_unproved(task: RepairTask, judge: NodeJudge, found: SearchResult) -> str:
     """Why it is not known that no other levels cost less; nothing where it is."""
     if task.aware:
         return (
@@ -252,12 +254,14 @@ def why_unproved(task: Task, judge: Judge, found: Found) -> str:
     return ""
 
 
-def by_cost(nodes: Sequence[Node], judge: Judge, cost: Any) -> list[Node]:
+def by_cost(nodes: Sequence[Node], judge: NodeJudge, cost: Any) -> list[Node]:
     """The cheapest first."""
     return sorted(nodes, key=lambda node: (cost.of(judge.outcome(node)), sum(node), node))
 
 
-def choices(task: Task, judge: Judge, cost: Any, found: Found, best: Node) -> tuple[Choice, ...]:
+def choices(
+    task: RepairTask, judge: NodeJudge, cost: Any, found: SearchResult, best: Node
+) -> tuple[Choice, ...]:
     """The minimal solutions with what they cost and what they risk, the cheapest first."""
     if not task.choices:
         return ()
@@ -268,7 +272,7 @@ def choices(task: Task, judge: Judge, cost: Any, found: Found, best: Node) -> tu
     )
 
 
-def by_groups(task: Task, job: Job) -> Repaired | NotRepaired:
+def by_groups(task: RepairTask, job: Job) -> Repaired | NotRepaired:
     """The groups that Mondrian or the window finds."""
     refuse_for_groups(task)
     common: dict[str, Any] = {
@@ -289,7 +293,7 @@ def by_groups(task: Task, job: Job) -> Repaired | NotRepaired:
 
         outcome = window(task.raw, task.required, **common)
     if outcome.recoded is None:
-        judge = Judge(task.raw, task.required, task.lattice(), suppress=task.suppress)
+        judge = NodeJudge(task.raw, task.required, task.lattice(), suppress=task.suppress)
         return NotRepaired(
             task.release,
             outcome.because,
@@ -310,7 +314,7 @@ def by_groups(task: Task, job: Job) -> Repaired | NotRepaired:
     )
 
 
-def refuse_for_groups(task: Task) -> None:
+def refuse_for_groups(task: RepairTask) -> None:
     """What groups of their own cannot do."""
     method = task.repair.method
     for column, level in task.repair.at_most.items():

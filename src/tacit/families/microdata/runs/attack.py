@@ -19,21 +19,21 @@ from tacit.errors import DataError, InputError, ParameterError, PlanError, did_y
 from tacit.families.catalog import define, kinds_of
 from tacit.families.microdata.attacks import ATTACKS
 from tacit.families.microdata.attacks.all_minimal import AllMinimal, all_minimal
-from tacit.families.microdata.attacks.linking import linking
-from tacit.families.microdata.attacks.scene import (
+from tacit.families.microdata.attacks.attack_scene import (
     NINETY_FIVE,
-    Asked,
-    Outside,
-    Scene,
-    Target,
+    AttackedCheck,
+    AttackScene,
+    AttackTarget,
+    OutsideTable,
     rows_with,
 )
+from tacit.families.microdata.attacks.linking import linking
 from tacit.families.microdata.attacks.stories import Attack, Story
-from tacit.families.microdata.fusing import unfused, value_in
+from tacit.families.microdata.fused_columns import unfused, value_in
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.reading.declared_distances import parts_of
-from tacit.families.microdata.reading.source import Source
-from tacit.families.microdata.runs.second import second_release
+from tacit.families.microdata.reading.source import MicrodataSource
+from tacit.families.microdata.runs.several_copies import second_release
 from tacit.families.words import listed, people
 from tacit.model.jobs import Job
 from tacit.model.numbers import exact
@@ -62,12 +62,12 @@ def attack(
     """
     named_release(plan, release)
     with open_engine(plan.source, plan.folder) as engine:
-        source = Source(plan, engine)
+        source = MicrodataSource(plan, engine)
         return attack_in(source, release, target, threshold, link, sensitive, job)
 
 
 def attack_in(
-    source: Source,
+    source: MicrodataSource,
     release: str,
     target: str | None = None,
     threshold: Fraction = NINETY_FIVE,
@@ -88,11 +88,11 @@ def attack_in(
     found = find_target(source, microdata, question, target) if target is not None else None
     outside = read_outside(link, question, source.engines[release]) if link is not None else None
     scenes = [
-        Scene(
+        AttackScene(
             question,
             column,
             threshold,
-            asked(plan, release, source),
+            attacked_checks(plan, release, source),
             outside,
             found,
             levels_known=microdata.file is None,
@@ -124,7 +124,7 @@ def attack_all_minimal(
     from tacit.families.microdata.runs.task import task_of
 
     with open_engine(plan.source, plan.folder) as engine:
-        source = Source(plan, engine)
+        source = MicrodataSource(plan, engine)
         task = task_of(plan, release, source, {}, aware=False, relaxed=False, seconds=None)
         columns = chosen_columns(task.raw, sensitive)
         return tuple(
@@ -151,7 +151,7 @@ def is_doubtful(question: MicrodataQuestion, column: str) -> bool:
     ) != stricter.missing(column)
 
 
-def tell(scenes: list[Scene], job: Job) -> tuple[Story, ...]:
+def tell(scenes: list[AttackScene], job: Job) -> tuple[Story, ...]:
     """Every attack on every sensitive column; what concerns no column is told once."""
     stories: list[Story] = []
     for place, scene in enumerate(scenes):
@@ -193,10 +193,12 @@ def chosen_columns(question: MicrodataQuestion, sensitive: str | None) -> tuple[
     return (sensitive,)
 
 
-def asked(plan: Plan, release: str, source: Source) -> tuple[Asked, ...]:
+def attacked_checks(plan: Plan, release: str, source: MicrodataSource) -> tuple[AttackedCheck, ...]:
     """The checks of the plan about a release."""
     return tuple(
-        Asked(define(check.kind, check.parameters).with_files(source.lines), check.sensitive)
+        AttackedCheck(
+            define(check.kind, check.parameters).with_files(source.lines), check.sensitive
+        )
         for check in plan.checks
         if check.releases == (release,) and check.kind in kinds_of("microdata")
     )
@@ -230,8 +232,8 @@ def key_columns(table: Table) -> tuple[str, ...]:
 
 
 def find_target(
-    source: Source, release: Microdata, question: MicrodataQuestion, text: str
-) -> Target:
+    source: MicrodataSource, release: Microdata, question: MicrodataQuestion, text: str
+) -> AttackTarget:
     """Look somebody up in the table. The error names columns and counts only."""
     if release.file is not None:
         raise InputError(
@@ -277,7 +279,7 @@ def find_target(
         )
     if not rows:
         raise missing
-    return Target(values, tuple(rows))
+    return AttackTarget(values, tuple(rows))
 
 
 def typed(text: str, kind: str) -> Any:
@@ -302,7 +304,7 @@ def typed(text: str, kind: str) -> Any:
     return text
 
 
-def read_outside(link: Path, question: MicrodataQuestion, engine: Engine) -> Outside:
+def read_outside(link: Path, question: MicrodataQuestion, engine: Engine) -> OutsideTable:
     """The people of a CSV file outside, with the quasi-identifiers
     that it shares with the release.
     """
@@ -328,7 +330,7 @@ def read_outside(link: Path, question: MicrodataQuestion, engine: Engine) -> Out
         reader.attach(Table(again, file=str(link), columns={one: types[one] for one in shared}))
         others = identity_columns(question, header, shared)
         rows = list(reader.rows(shapes.columns_of(again, [*shared, *others])))
-    return Outside(
+    return OutsideTable(
         link.name,
         shared,
         tuple((tuple(row[: len(shared)]), named(others, row[len(shared) :])) for row in rows),

@@ -9,11 +9,11 @@ import numpy as np
 
 from tacit.families.microdata.lattice import Node
 from tacit.families.microdata.microdata import MicrodataQuestion
-from tacit.families.microdata.repair.judging import Judge
-from tacit.families.microdata.runs.results import Choice
+from tacit.families.microdata.repair.node_judge import NodeJudge
+from tacit.families.microdata.runs.repair_results import Choice
 
 
-def choice_at(judge: Judge, cost: Any, node: Node, *, chosen: bool) -> Choice:
+def choice_at(judge: NodeJudge, cost: Any, node: Node, *, chosen: bool) -> Choice:
     """One solution."""
     outcome = judge.outcome(node)
     question = judge.released(node)

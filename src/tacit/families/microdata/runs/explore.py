@@ -10,13 +10,13 @@ from typing import Any
 
 from tacit.engines.open import open_engine
 from tacit.errors import InputError
-from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.reading.source import MicrodataSource
 from tacit.families.microdata.repair.costs import cost_by
-from tacit.families.microdata.repair.judging import Judge
-from tacit.families.microdata.repair.required import Required
+from tacit.families.microdata.repair.node_judge import NodeJudge
+from tacit.families.microdata.repair.requirements import Required
 from tacit.families.microdata.repair.search import search
 from tacit.families.microdata.runs.ladders import ladder
-from tacit.families.microdata.runs.task import Task, not_asked_beside, task_of
+from tacit.families.microdata.runs.task import RepairTask, not_asked_beside, task_of
 from tacit.model.jobs import Job
 from tacit.model.numbers import plain
 from tacit.plan.plan import Plan
@@ -92,7 +92,7 @@ def explore(
         task = task_of(
             plan,
             release,
-            Source(plan, engine),
+            MicrodataSource(plan, engine),
             options or {},
             aware=False,
             relaxed=False,
@@ -119,10 +119,12 @@ def explore(
     )
 
 
-def rung(task: Task, place: int, name: str, value: Any, required: tuple[Required, ...]) -> Rung:
+def rung(
+    task: RepairTask, place: int, name: str, value: Any, required: tuple[Required, ...]
+) -> Rung:
     """Search with one parameter changed."""
     lattice = task.lattice()
-    judge = Judge(task.raw, required, lattice, suppress=task.suppress)
+    judge = NodeJudge(task.raw, required, lattice, suppress=task.suppress)
     cost = cost_by(judge, task.repair.utility, task.repair.weights)
     found = search(judge, cost, every=False, seconds=SECONDS if len(lattice) > LARGE else None)
     now = getattr(task.required[place].definition, name)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.errors import ParameterError
-from tacit.families.microdata.repair.required import Required
+from tacit.families.microdata.repair.requirements import Required
 
 WHOLE = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)
 SHARES = tuple(Fraction(n, 100) for n in (5, 10, 15, 20, 30, 40, 50, 60, 75, 90, 95))

@@ -16,15 +16,15 @@ import numpy as np
 from tacit.engines.base import Engine
 from tacit.engines.sql import shapes
 from tacit.errors import InputError
-from tacit.families.microdata.fusing import value_in
-from tacit.families.microdata.hierarchy import Level
+from tacit.families.microdata.fused_columns import value_in
+from tacit.families.microdata.hierarchy import HierarchyLevel
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.reading.declared_distances import parts_of
-from tacit.families.microdata.reading.source import Source
+from tacit.families.microdata.reading.source import MicrodataSource
 from tacit.families.microdata.recoded import Recoded
-from tacit.families.microdata.repair.judging import Judge
-from tacit.families.microdata.repair.writing import columns_of, left_out, text
-from tacit.families.microdata.runs.chosen import not_at, picked_node
+from tacit.families.microdata.repair.node_judge import NodeJudge
+from tacit.families.microdata.repair.release_statement import columns_of, left_out, text
+from tacit.families.microdata.runs.chosen_levels import not_at, picked_node
 from tacit.families.microdata.runs.task import task_of
 
 Cells = tuple[str | None, ...]
@@ -32,7 +32,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PreviewRow:
     """A row of the table, and what the release shows of it: None where it is dropped.
 
     `one_of_several`: rows that are alike go to several groups, dealt at random;
@@ -87,7 +87,7 @@ class Lens:
         *,
         sort: str | None = None,
         descending: bool = False,
-    ) -> list[Line]:
+    ) -> list[PreviewRow]:
         """Some rows of the table, in its order or by a column;
         values stand in the order of `heads`, labels in that of `columns`.
         """
@@ -108,18 +108,18 @@ class Lens:
             for row, (labels, several) in zip(found, self.showing.show(found), strict=True)
         ]
 
-    def _line(self, row: Row, labels: Mapping[str, str | None] | None, several: bool) -> Line:
+    def _line(self, row: Row, labels: Mapping[str, str | None] | None, several: bool) -> PreviewRow:
         before = tuple(text(value) for value in row.values())
         after = (
             None
             if labels is None
             else tuple(labels[name] if name in labels else text(row[name]) for name in self.columns)
         )
-        return Line(before, after, several)
+        return PreviewRow(before, after, several)
 
 
 def lens_at(
-    source: Source,
+    source: MicrodataSource,
     release: str,
     levels: Mapping[str, int],
     *,
@@ -142,7 +142,7 @@ def lens_at(
     }
     if not task.suppress:
         return Lens(task.raw, ByColumn(task.raw, whole, (), frozenset()))
-    judge = Judge(task.raw, task.required, lattice, suppress=task.suppress)
+    judge = NodeJudge(task.raw, task.required, lattice, suppress=task.suppress)
     if not judge.holds(node):
         raise InputError(
             f"{not_at(task, judge, judge.outcome(node)).because}.",
@@ -171,7 +171,7 @@ class ByColumn:
     """
 
     raw: MicrodataQuestion
-    levels: Mapping[str, Level]
+    levels: Mapping[str, HierarchyLevel]
     names: tuple[str, ...]
     dropped: frozenset[tuple[int, ...]]
 

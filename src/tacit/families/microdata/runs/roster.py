@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.engines.sql.shapes_people import containing, is_missing, people_among
-from tacit.families.microdata.attacks.believing import Believer
-from tacit.families.microdata.attacks.scene import Scene
+from tacit.families.microdata.attacks.attack_beliefs import Believer
+from tacit.families.microdata.attacks.attack_scene import AttackScene
 from tacit.families.microdata.counts import pack_codes
-from tacit.families.microdata.fusing import apart, unfused, value_in
+from tacit.families.microdata.fused_columns import apart, unfused, value_in
 from tacit.families.microdata.microdata import Person
 from tacit.families.microdata.reading.declared_distances import parts_of
 from tacit.families.microdata.runs.attack import key_columns
@@ -27,7 +27,7 @@ from tacit.families.microdata.runs.attack import key_columns
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.families.microdata.counts import Counts, Integers
-    from tacit.families.microdata.reading.source import Source
+    from tacit.families.microdata.reading.source import MicrodataSource
 
 MOST_ROOMS = 3
 LISTED = 10_000  # people that are listed; others are found by their key
@@ -35,7 +35,7 @@ FOUND = 1_000  # people that a search finds
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedPerson:
     """Somebody in the list: who, their value, their group, and how sure of that value one can be
     before and after the release.
 
@@ -57,7 +57,7 @@ class Roster:
     `unknown` are values in the data that count as missing.
     """
 
-    def __init__(self, scene: Scene, engine: Engine, unknown: Sequence[Any] = ()) -> None:
+    def __init__(self, scene: AttackScene, engine: Engine, unknown: Sequence[Any] = ()) -> None:
         self.scene, self.question, self.column, self._engine = (
             scene,
             scene.question,
@@ -101,7 +101,7 @@ class Roster:
         base = self.question.base
         return int(base.occurrences.sum() if base.persons is None else len(np.unique(base.persons)))
 
-    def most_exposed(self, offset: int, limit: int) -> list[Listed]:
+    def most_exposed(self, offset: int, limit: int) -> list[ListedPerson]:
         """Some lines from the offset on; the person whose true value one
         can be surest of is the first.
         """
@@ -123,7 +123,7 @@ class Roster:
             return [self._listed(cell, {}, alike=int(self._people[cell])) for cell, _, _ in spans]
         return [self._listed(cell, who) for cell, who in self._who(spans)]
 
-    def search(self, text: str) -> list[Listed]:
+    def search(self, text: str) -> list[ListedPerson]:
         """Whose key contains a text (where nobody has a key:
         whose quasi-identifiers do), the shortest keys first; not all where there are many.
         """
@@ -137,7 +137,7 @@ class Roster:
             limit=FOUND,
             collations=self._engine.collations(self.question.table.name),
         )
-        found: dict[Any, Listed] = {}
+        found: dict[Any, ListedPerson] = {}
         for row in self._engine.rows(query):
             cells = dict(zip([*self.identity, *columns], row, strict=True))
             cell = self._cell([value_in(cells, name, self._parts) for name in self._names])
@@ -169,7 +169,7 @@ class Roster:
         }
         return list(found.values())[:number]
 
-    def _listed(self, cell: int, who: Mapping[str, Any], *, alike: int = 1) -> Listed:
+    def _listed(self, cell: int, who: Mapping[str, Any], *, alike: int = 1) -> ListedPerson:
         base, row = self.question.base, int(self._first[cell])
         value, group = base.value(self.column, row), int(self._group[cell])
         known = {name: base.value(name, row) for name in self.question.quasi}
@@ -177,7 +177,7 @@ class Roster:
             Fraction(int(self._having[cell]), int(self._known[cell])) if value is not None else None
         )
         before = self.scene.before(value) if value is not None else None
-        return Listed(
+        return ListedPerson(
             Person(dict(who), known),
             value,
             group,
@@ -254,7 +254,7 @@ class Roster:
             yield {**known, self.column: spelling}
 
 
-def exposures(scene: Scene, rows: Integers) -> tuple[Integers, Integers, Integers, Any]:
+def exposures(scene: AttackScene, rows: Integers) -> tuple[Integers, Integers, Integers, Any]:
     """For some combinations of the base: the group, its people with the same value and with any,
     and the share; -1 where the value is missing.
     """
@@ -287,7 +287,7 @@ def is_packed(sizes: Sequence[int]) -> bool:
     return room <= 2**62
 
 
-def roster_of(source: Source, release: str, column: str) -> Roster:
+def roster_of(source: MicrodataSource, release: str, column: str) -> Roster:
     """The people of a release, by the reading of its values that trusts least."""
     given = source.question(release)
     question = given.stricter or given
@@ -296,7 +296,7 @@ def roster_of(source: Source, release: str, column: str) -> Roster:
         *question.table.unknown.get(column, ()),
         *(one for one in given.base.dictionaries[column] if one not in kept),
     ]
-    return Roster(Scene(question, column), source.engines[release], unknown)
+    return Roster(AttackScene(question, column), source.engines[release], unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +307,7 @@ class Room:
     believer: Believer
 
 
-def room_of(source: Source, release: str, column: str) -> Room:
+def room_of(source: MicrodataSource, release: str, column: str) -> Room:
     """The same room for the same question, as long as the source is open:
     to look at a million rows again takes seconds.
 

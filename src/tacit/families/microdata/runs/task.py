@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tacit.checking.concerning import out_already
+from tacit.checking.publications import out_already
 from tacit.errors import DataError, PlanError, did_you_mean
 from tacit.families.catalog import define, kinds_of
-from tacit.families.microdata.definitions.asking import undecidable
-from tacit.families.microdata.definitions.microdata import MicrodataDefinition
+from tacit.families.microdata.definitions.microdata_definition import MicrodataDefinition
+from tacit.families.microdata.definitions.reading_verdicts import undecidable
 from tacit.families.microdata.lattice import Lattice, Node
 from tacit.families.microdata.microdata import MicrodataQuestion
-from tacit.families.microdata.reading.source import Source
-from tacit.families.microdata.repair.judging import Judge
-from tacit.families.microdata.repair.required import Required
-from tacit.families.microdata.runs.published import Published
+from tacit.families.microdata.reading.source import MicrodataSource
+from tacit.families.microdata.repair.node_judge import NodeJudge
+from tacit.families.microdata.repair.requirements import Required
+from tacit.families.microdata.runs.recipients_holdings import Published
 from tacit.families.microdata.utility.levels import read_limits
 from tacit.families.words import listed
 from tacit.model.release import Microdata, Repair, Synthetic
@@ -26,7 +26,7 @@ from tacit.plan.plan import Check, Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class RepairTask:
     """A table as it is, what must hold of its release, and how that is to be reached."""
 
     release: str
@@ -65,7 +65,7 @@ class Task:
             found.append(replace(one.ask(question), name=name, seconds=time.perf_counter() - begun))
         return tuple(found)
 
-    def verdicts_at(self, judge: Judge, node: Node) -> tuple[Verdict, ...]:
+    def verdicts_at(self, judge: NodeJudge, node: Node) -> tuple[Verdict, ...]:
         """The verdicts about the release at a node with all rows, also with what is out already."""
         question = judge.recoded_whole(node).question()
         alone = self.verdicts(question)
@@ -73,9 +73,9 @@ class Task:
             return alone
         return self.beside.verdicts(alone, question, judge.lattice.named(node))
 
-    def judge(self) -> Judge:
+    def judge(self) -> NodeJudge:
         """Asks the checks at levels."""
-        return Judge(
+        return NodeJudge(
             self.raw, self.required, self.lattice(), suppress=self.suppress, beside=self.beside
         )
 
@@ -88,13 +88,13 @@ class Task:
 def task_of(
     plan: Plan,
     release: str,
-    source: Source,
+    source: MicrodataSource,
     options: Mapping[str, Any],
     *,
     aware: bool,
     relaxed: bool,
     seconds: float | None,
-) -> Task:
+) -> RepairTask:
     """What the plan and the options ask for."""
     microdata = plan.releases.get(release)
     if not isinstance(microdata, Microdata):
@@ -137,7 +137,7 @@ def task_of(
     )
     repair = replace(microdata.repair, **options)
     raw = source.raw(release)
-    return Task(
+    return RepairTask(
         release,
         raw,
         required,
@@ -159,7 +159,7 @@ def not_asked(plan: Plan, release: str) -> tuple[str, ...]:
     for each choice of levels.
     """
     return tuple(
-        called(check)
+        check_words(check)
         for check in plan.checks
         if release in check.releases and check.kind not in kinds_of("microdata")
     )
@@ -175,17 +175,17 @@ def not_asked_beside(plan: Plan, release: str) -> tuple[str, ...]:
         if release in check.releases and check.kind in kinds_of("microdata")
     ]
     return tuple(
-        f"{called(check)} beside what is out already"
+        f"{check_words(check)} beside what is out already"
         for check in checks
         if set(out_already(check, plan)) - {release}
     )
 
 
-def called(check: Check) -> str:
+def check_words(check: Check) -> str:
     """A check in words.
 
     >>> from tacit.plan.plan import Check
-    >>> called(Check("gamma-privacy", name="both", releases=("copy", "insurer")))
+    >>> check_words(Check("gamma-privacy", name="both", releases=("copy", "insurer")))
     'both (gamma-privacy of copy and insurer)'
     """
     told = f"{check.kind} of {listed(check.releases)}"
@@ -193,7 +193,7 @@ def called(check: Check) -> str:
 
 
 def microdata_definition(
-    kind: str, parameters: Mapping[str, Any], source: Source
+    kind: str, parameters: Mapping[str, Any], source: MicrodataSource
 ) -> MicrodataDefinition:
     """The definition of a check of microdata, with the files that it names."""
     assert kind in kinds_of("microdata")

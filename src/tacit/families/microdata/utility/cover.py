@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.families.microdata.counts import run_starts
-from tacit.families.microdata.hierarchy import SUPPRESSED, Hierarchy, Labels, Level
+from tacit.families.microdata.hierarchy import SUPPRESSED, Hierarchy, HierarchyLevel, Labels
 
 if TYPE_CHECKING:
     from tacit.families.microdata.counts import Integers
@@ -100,7 +100,7 @@ class Cover:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class CoveredColumn:
     """A column of a release: the label of every cell, what the labels
     cover, how many released rows show each.
 
@@ -112,12 +112,12 @@ class Shown:
     rows: Integers
 
 
-def shown_columns(recoded: Recoded) -> dict[str, Shown]:
+def shown_columns(recoded: Recoded) -> dict[str, CoveredColumn]:
     """All quasi-identifiers of a release: worked out once for everything that is measured."""
     return {column: shown(recoded, column) for column in recoded.raw.quasi}
 
 
-def shown(recoded: Recoded, column: str) -> Shown:
+def shown(recoded: Recoded, column: str) -> CoveredColumn:
     """One quasi-identifier of a release."""
     given, codes = recoded.labels[column], recoded.codes[column]
     numbers: dict[Any, int] = {}
@@ -132,7 +132,7 @@ def shown(recoded: Recoded, column: str) -> Shown:
     else:
         cover = by_label(recoded, column, labels, codes, place)
     rows = np.bincount(codes, weights=recoded.counts, minlength=len(labels)).astype(np.int64)
-    return Shown(codes, cover, rows)
+    return CoveredColumn(codes, cover, rows)
 
 
 def by_label(
@@ -193,7 +193,7 @@ def merged(runs: Integers) -> Integers:
     return np.stack((owner[first], start[first], reach[last] - owner[first] * room))
 
 
-def by_level(level: Level, place: Integers) -> Cover:
+def by_level(level: HierarchyLevel, place: Integers) -> Cover:
     """The cover of a whole level: every value has one label."""
     label_at = np.empty(len(place), dtype=np.int64)
     label_at[place] = level.codes[: len(place)]

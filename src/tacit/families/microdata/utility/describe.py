@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.families.microdata.utility.cover import Shown, shown_columns
+from tacit.families.microdata.utility.cover import CoveredColumn, shown_columns
 from tacit.families.microdata.utility.divergence import divergence
 from tacit.families.microdata.utility.marginals import marginals
 from tacit.families.microdata.utility.measures import (
@@ -65,7 +65,7 @@ def describe(
         "released": as_json(recoded.released),
         "suppressed": as_json(recoded.suppressed),
         "columns": columns,
-        "range_queries": asked(recoded, shows, seed, queries),
+        "range_queries": range_query_errors(recoded, shows, seed, queries),
     }
     if weights:
         document["weights"] = {
@@ -86,7 +86,10 @@ def costs_of_table(raw: MicrodataQuestion) -> dict[str, Any]:
 
 
 def costs(
-    recoded: Recoded, shows: Mapping[str, Shown], shares: Mapping[str, Fraction], weights: Weights
+    recoded: Recoded,
+    shows: Mapping[str, CoveredColumn],
+    shares: Mapping[str, Fraction],
+    weights: Weights,
 ) -> dict[str, Any]:
     """What a release costs by every measure that applies to it; a local recoding has no height."""
     exponents = whole_weights(recoded.raw.quasi, weights)
@@ -112,7 +115,9 @@ def whole(cost: Fraction | str) -> Fraction | int | str:
     return int(cost) if isinstance(cost, Fraction) and cost.denominator == 1 else cost
 
 
-def asked(recoded: Recoded, shows: Mapping[str, Shown], seed: int, queries: int) -> dict[str, Any]:
+def range_query_errors(
+    recoded: Recoded, shows: Mapping[str, CoveredColumn], seed: int, queries: int
+) -> dict[str, Any]:
     """The errors of random range queries."""
     found = range_query_error(recoded, np.random.default_rng(seed), queries=queries, columns=shows)
     document: dict[str, Any] = {

@@ -21,7 +21,7 @@ import numpy as np
 
 from tacit.families.microdata.counts import pack_codes, tally
 from tacit.families.microdata.utility.cover import (
-    Shown,
+    CoveredColumn,
     leaves_of,
     shown_columns,
 )
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tacit.families.microdata.recoded import Recoded
 
 
-def divergence(recoded: Recoded, columns: Mapping[str, Shown] | None = None) -> float:
+def divergence(recoded: Recoded, columns: Mapping[str, CoveredColumn] | None = None) -> float:
     """The divergence of the table from the release, in nats."""
     raw = recoded.raw
     if is_table_itself(recoded):
@@ -64,7 +64,7 @@ def divergence_of_cells(
     return max(0.0, (own - float((cells * np.log(cells)).sum()) + area + dropped) / rows)
 
 
-def cell_sizes(recoded: Recoded, columns: Mapping[str, Shown]) -> Integers:
+def cell_sizes(recoded: Recoded, columns: Mapping[str, CoveredColumn]) -> Integers:
     """How many released rows each cell has:
     rows that show the same labels and have the same sensitive values.
     """
@@ -77,7 +77,7 @@ def cell_sizes(recoded: Recoded, columns: Mapping[str, Shown]) -> Integers:
     return tally(key, recoded.counts, room)[1]
 
 
-def log_area(columns: Mapping[str, Shown]) -> float:
+def log_area(columns: Mapping[str, CoveredColumn]) -> float:
     """The sum over the released rows of the logarithm of how many
     combinations each may stand for.
     """

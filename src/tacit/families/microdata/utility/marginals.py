@@ -12,10 +12,17 @@ from collections.abc import Mapping
 import numpy as np
 
 from tacit.families.microdata.recoded import Recoded
-from tacit.families.microdata.utility.cover import Shown, leaves_of, rows_by_leaf, shown_columns
+from tacit.families.microdata.utility.cover import (
+    CoveredColumn,
+    leaves_of,
+    rows_by_leaf,
+    shown_columns,
+)
 
 
-def marginals(recoded: Recoded, columns: Mapping[str, Shown] | None = None) -> dict[str, float]:
+def marginals(
+    recoded: Recoded, columns: Mapping[str, CoveredColumn] | None = None
+) -> dict[str, float]:
     """The distance of each quasi-identifier, from 0 (the same) to 1;
     where nothing is released it is 1.
     """
@@ -23,7 +30,7 @@ def marginals(recoded: Recoded, columns: Mapping[str, Shown] | None = None) -> d
     return {column: moved(recoded, column, one) for column, one in known.items()}
 
 
-def moved(recoded: Recoded, column: str, shown: Shown) -> float:
+def moved(recoded: Recoded, column: str, shown: CoveredColumn) -> float:
     """The total variation distance of one column."""
     raw = recoded.raw
     if not recoded.released:

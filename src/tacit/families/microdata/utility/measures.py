@@ -15,7 +15,7 @@ import numpy as np
 
 from tacit.errors import ParameterError, did_you_mean
 from tacit.families.microdata.counts import ROOM, pack_codes, tally
-from tacit.families.microdata.utility.cover import Shown, shown_columns
+from tacit.families.microdata.utility.cover import CoveredColumn, shown_columns
 from tacit.families.microdata.utility.divergence import divergence
 from tacit.families.microdata.utility.shares import (
     column_shares,
@@ -36,7 +36,7 @@ Weights = Mapping[str, Any] | None
 SAFE = 2**31  # the square of a number of rows below this fits into 63 bits
 
 
-class Measure(Protocol):
+class UtilityMeasure(Protocol):
     """A measure of utility: what a release costs, and how costs are compared and written."""
 
     name: ClassVar[str]
@@ -210,10 +210,10 @@ class KL:
 
 
 LOSS = Loss()
-MEASURES: tuple[Measure, ...] = (LOSS, Height(), Discernibility(), AverageGroup(), KL())
+MEASURES: tuple[UtilityMeasure, ...] = (LOSS, Height(), Discernibility(), AverageGroup(), KL())
 
 
-def measure(name: str) -> Measure:
+def measure(name: str) -> UtilityMeasure:
     """The measure of a name.
 
     >>> measure("average-group").says
@@ -230,7 +230,7 @@ def measure(name: str) -> Measure:
     return known[name]
 
 
-def group_sizes(recoded: Recoded, columns: Mapping[str, Shown] | None = None) -> Integers:
+def group_sizes(recoded: Recoded, columns: Mapping[str, CoveredColumn] | None = None) -> Integers:
     """How many released rows each group has: rows that show the same labels."""
     known = shown_columns(recoded) if columns is None else columns
     codes, sizes = [one.codes for one in known.values()], [len(one.rows) for one in known.values()]

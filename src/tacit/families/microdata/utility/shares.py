@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from tacit.families.microdata.recoded import Recoded
-from tacit.families.microdata.utility.cover import Shown, leaves_of, shown_columns
+from tacit.families.microdata.utility.cover import CoveredColumn, leaves_of, shown_columns
 
 DIGITS = 6
 
 
 def column_shares(
-    recoded: Recoded, columns: Mapping[str, Shown] | None = None
+    recoded: Recoded, columns: Mapping[str, CoveredColumn] | None = None
 ) -> dict[str, Fraction]:
     """The share that each quasi-identifier has lost; a row that is not released has lost all.
 
@@ -28,7 +28,7 @@ def column_shares(
     return {column: share_of(recoded, column, one) for column, one in known.items()}
 
 
-def share_of(recoded: Recoded, column: str, shown: Shown) -> Fraction:
+def share_of(recoded: Recoded, column: str, shown: CoveredColumn) -> Fraction:
     """The share that one column has lost."""
     leaves, rows = leaves_of(recoded.raw, column), recoded.raw.base.rows
     if leaves < 2 or not rows:

@@ -21,7 +21,7 @@ from tacit.errors import ParameterError
 from tacit.families.microdata.counts import pack_codes
 from tacit.families.microdata.utility.cover import (
     Cover,
-    Shown,
+    CoveredColumn,
     in_order,
     leaves_of,
     places,
@@ -52,7 +52,7 @@ class RangeQueryError:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class WorkloadColumn:
     """A column as the questions see it:
     the values of the table and what the release makes of them.
     """
@@ -87,7 +87,7 @@ class Workload:
     """The table and the release, ready to be asked."""
 
     quasi: int
-    columns: Sequence[Column]
+    columns: Sequence[WorkloadColumn]
     occurrences: Integers
     counts: Integers
 
@@ -123,7 +123,7 @@ def range_query_error(
     *,
     queries: int = QUERIES,
     sample: int = SAMPLE,
-    columns: Mapping[str, Shown] | None = None,
+    columns: Mapping[str, CoveredColumn] | None = None,
 ) -> RangeQueryError:
     """How wrong the release answers random counting questions:
     median and ninth decile of the relative error.
@@ -152,7 +152,7 @@ def range_query_error(
     )
 
 
-def workload(recoded: Recoded, rows: Integers, shows: Mapping[str, Shown]) -> Workload:
+def workload(recoded: Recoded, rows: Integers, shows: Mapping[str, CoveredColumn]) -> Workload:
     """The table and the release, as far as they are about some combinations."""
     raw = recoded.raw
     inside = np.zeros(len(raw.base), dtype=bool)
@@ -170,7 +170,7 @@ def workload(recoded: Recoded, rows: Integers, shows: Mapping[str, Shown]) -> Wo
     for name, code in zip(names, codes, strict=True):
         values, leaves = raw.base.dictionaries[name], leaves_of(raw, name)
         columns.append(
-            Column(
+            WorkloadColumn(
                 raw.base.codes(name)[rows],
                 places(values, leaves),
                 len(values),

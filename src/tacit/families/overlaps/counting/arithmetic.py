@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tacit.families.overlaps.counting.shared import Factor
-from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.counting.axis_parts import Factor
+from tacit.families.overlaps.overlap import Integers
 from tacit.model.deadline import look
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -19,7 +19,7 @@ AT_ONCE = 2e9  # multiplications between two looks at the clock
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Numbers:
+class ScaledNumbers:
     """An array of numbers, up to a common factor, with what is known of its errors.
 
     Rounded numbers are from 0 to 1, and a true one is between part * (1 - u)^roundings and
@@ -37,7 +37,7 @@ class Marginal:
     people each of some cells has there.
     """
 
-    weight: Numbers
+    weight: ScaledNumbers
     cells: tuple[tuple[int, Integers], ...]
 
 
@@ -52,12 +52,14 @@ class Arithmetic(Protocol):
         may change its argument.
         """
 
-    def made(self, raw: Array, of: Sequence[Numbers], terms: int, roundings: int) -> Numbers:
+    def made(
+        self, raw: Array, of: Sequence[ScaledNumbers], terms: int, roundings: int
+    ) -> ScaledNumbers:
         """What was calculated from some numbers: each a sum of so many products of one of each,
         after so many roundings.
         """
 
-    def weights(self, factor: Factor) -> Numbers:
+    def weights(self, factor: Factor) -> ScaledNumbers:
         """The weights of a factor on its box."""
 
 

@@ -14,13 +14,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
 
-from tacit.families.overlaps.cores import CORES, one_core_each
-from tacit.families.overlaps.counting.arithmetic import Arithmetic, Marginal, Numbers
-from tacit.families.overlaps.counting.enclosing import Rounded, averages, following
-from tacit.families.overlaps.counting.enclosing import enclosed as all_enclosed
-from tacit.families.overlaps.counting.expected import MOST_BYTES, Cost, Expected
-from tacit.families.overlaps.counting.passing import (
-    Layout,
+from tacit.families.overlaps.counting.arithmetic import Arithmetic, Marginal, ScaledNumbers
+from tacit.families.overlaps.counting.axis_parts import (
+    Factor,
+    Linear,
+    Shared,
+    ValueColumn,
+    common,
+    factor,
+    smallest,
+)
+from tacit.families.overlaps.counting.enclosures import Rounded, averages, following
+from tacit.families.overlaps.counting.enclosures import enclosed as all_enclosed
+from tacit.families.overlaps.counting.expectations import MOST_BYTES, CountingCost, Expected
+from tacit.families.overlaps.counting.residues import counted, needed
+from tacit.families.overlaps.counting.state_products import (
+    ClassStates,
     Pieces,
     kernels,
     pass_cost,
@@ -30,18 +39,9 @@ from tacit.families.overlaps.counting.passing import (
     state_counts,
     unary,
 )
-from tacit.families.overlaps.counting.residues import counted, needed
-from tacit.families.overlaps.counting.shared import (
-    Column,
-    Factor,
-    Linear,
-    Shared,
-    common,
-    factor,
-    smallest,
-)
-from tacit.families.overlaps.setting import Integers
-from tacit.families.overlaps.system import NoTable, Part
+from tacit.families.overlaps.overlap import Integers
+from tacit.families.overlaps.overlap_cores import CORES, one_core_each
+from tacit.families.overlaps.system import NoTable, OpenPart
 from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
@@ -52,11 +52,11 @@ Edge = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class AxisTree:
     """Axes as nodes, joined where cells of a value follow from two of them; no rings."""
 
     shared: Shared
-    layouts: tuple[Layout, ...]
+    layouts: tuple[ClassStates, ...]
     order: tuple[Edge, ...]  # every edge in both directions, such that what is passed on is known
 
     def near(self, node: int) -> list[int]:
@@ -65,7 +65,7 @@ class Tree:
 
 
 @lru_cache(maxsize=64)
-def _priced(part: Part) -> tuple[Cost, Tree] | None:
+def _priced(part: OpenPart) -> tuple[CountingCost, AxisTree] | None:
     """The cheapest tree, and what one count along it takes."""
     ways = {way.axes: way for way in (smallest(part), common(part)) if way is not None}
     found = []
@@ -135,7 +135,7 @@ def _order(shared: Shared) -> tuple[Edge, ...] | None:
     return tuple((target, source) for source, target in reversed(down)) + tuple(down)
 
 
-def _linears(column: Column) -> list[Linear]:
+def _linears(column: ValueColumn) -> list[Linear]:
     return [*(one for _, one in column.following), *column.zero]
 
 
@@ -169,9 +169,11 @@ def _cuts(values: Sequence[int]) -> Iterator[Pieces]:
         )
 
 
-def _cost_of(shared: Shared, order: tuple[Edge, ...], pieces: Pieces) -> tuple[Cost, Tree]:
+def _cost_of(
+    shared: Shared, order: tuple[Edge, ...], pieces: Pieces
+) -> tuple[CountingCost, AxisTree]:
     look()
-    layouts = tuple(Layout(total, wide, pieces) for total, wide in _rooms(shared))
+    layouts = tuple(ClassStates(total, wide, pieces) for total, wide in _rooms(shared))
     passes = [pass_cost(layouts[source], layouts[target]) for source, target in order]
     states = [state_cost(one) for one in layouts]
     held = (
@@ -179,27 +181,29 @@ def _cost_of(shared: Shared, order: tuple[Edge, ...], pieces: Pieces) -> tuple[C
         + 2 * max(one.bytes for one in states)
         + max((one.bytes for one in passes), default=0.0)
     )
-    return Cost(sum(one.steps for one in (*passes, *states)), held), Tree(shared, layouts, order)
+    return CountingCost(sum(one.steps for one in (*passes, *states)), held), AxisTree(
+        shared, layouts, order
+    )
 
 
-def cost(part: Part) -> Cost | None:
+def cost(part: OpenPart) -> CountingCost | None:
     """What `enclosed` takes; None where it cannot be done."""
     found = _priced(part)
     return None if found is None else found[0]
 
 
-def exact_cost(part: Part) -> Cost | None:
+def exact_cost(part: OpenPart) -> CountingCost | None:
     """What `count` takes; None where it cannot be done."""
     found = _priced(part)
     many = None if found is None else needed(found[1].shared)
     return (
         None
         if found is None or many is None
-        else Cost(1.5 * found[0].steps * many, found[0].bytes * CORES)
+        else CountingCost(1.5 * found[0].steps * many, found[0].bytes * CORES)
     )
 
 
-def enclosed(part: Part, job: Job | None = None) -> Expected:
+def enclosed(part: OpenPart, job: Job | None = None) -> Expected:
     """The averages of a part between bounds; only where `cost` is not None."""
     tree = _tree(part)
     # One state and a matrix for each piece are multiplied before small numbers are looked for.
@@ -209,7 +213,7 @@ def enclosed(part: Part, job: Job | None = None) -> Expected:
     return all_enclosed({**found, **following(tree.shared, found)})
 
 
-def count(part: Part, job: Job | None = None) -> Expected:
+def count(part: OpenPart, job: Job | None = None) -> Expected:
     """The number of tables of a part, and the averages as fractions;
     only where `exact_cost` is not None.
     """
@@ -223,13 +227,13 @@ def count(part: Part, job: Job | None = None) -> Expected:
     )
 
 
-def _tree(part: Part) -> Tree:
+def _tree(part: OpenPart) -> AxisTree:
     found = _priced(part)
     assert found is not None
     return found[1]
 
 
-def marginals(tree: Tree, arithmetic: Arithmetic, job: Job | None = None) -> Iterator[Marginal]:
+def marginals(tree: AxisTree, arithmetic: Arithmetic, job: Job | None = None) -> Iterator[Marginal]:
     """For each axis and each piece of the values:
     the weight of all tables by how many people of it have which value.
     """
@@ -237,7 +241,7 @@ def marginals(tree: Tree, arithmetic: Arithmetic, job: Job | None = None) -> Ite
         unary(_own_weights(tree.shared, node, arithmetic), layout, arithmetic)
         for node, layout in enumerate(tree.layouts)
     ]
-    heard: dict[Edge, Numbers] = {}
+    heard: dict[Edge, ScaledNumbers] = {}
     for number, (source, target) in enumerate(tree.order):
         if job is not None:
             job.step(f"passing on what class {source + 1} says", number / len(tree.order))
@@ -256,7 +260,7 @@ def marginals(tree: Tree, arithmetic: Arithmetic, job: Job | None = None) -> Ite
             yield Marginal(weight, tuple(_people(tree, node, piece)))
 
 
-def _people(tree: Tree, node: int, piece: int) -> Iterator[tuple[int, Integers]]:
+def _people(tree: AxisTree, node: int, piece: int) -> Iterator[tuple[int, Integers]]:
     """The cells of a piece in an axis, with how many people each has in each state."""
     layout = tree.layouts[node]
     for at, value in enumerate(layout.pieces[piece]):
@@ -265,7 +269,7 @@ def _people(tree: Tree, node: int, piece: int) -> Iterator[tuple[int, Integers]]
             yield cell, layout.states[piece][:, at] + int(tree.shared.part.low[cell])
 
 
-def _together(numbers: Sequence[Numbers], arithmetic: Arithmetic) -> Numbers:
+def _together(numbers: Sequence[ScaledNumbers], arithmetic: Arithmetic) -> ScaledNumbers:
     """The product of some weights of the same states."""
     found = numbers[0]
     for one in numbers[1:]:
@@ -273,14 +277,14 @@ def _together(numbers: Sequence[Numbers], arithmetic: Arithmetic) -> Numbers:
     return found
 
 
-def _own_weights(shared: Shared, node: int, arithmetic: Arithmetic) -> list[Numbers]:
+def _own_weights(shared: Shared, node: int, arithmetic: Arithmetic) -> list[ScaledNumbers]:
     """For each value: the weight of the number of people who have it in an axis, by what hangs
     on that alone.
     """
     return [arithmetic.weights(one) for one in _factors(shared, (node,))]
 
 
-def _pair_weights(shared: Shared, edge: Edge, arithmetic: Arithmetic) -> list[Numbers]:
+def _pair_weights(shared: Shared, edge: Edge, arithmetic: Arithmetic) -> list[ScaledNumbers]:
     """For each value: the weight of the numbers of people who have it in
     two axes, by what hangs on both.
     """

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.overlap import Integers
 from tacit.families.overlaps.system import Flags
 
 WORD = 62  # bits

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.overlaps.setting import Integers
-from tacit.families.overlaps.system import Part
+from tacit.families.overlaps.overlap import Integers
+from tacit.families.overlaps.system import OpenPart
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -23,7 +23,7 @@ FARTHEST = 40.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fitted:
+class PoissonCells:
     """Cells that are independent Poisson variables given their expectations: `people`.
 
     log(people[j]) is the sum of the multipliers of the sums that hold cell j: one of `classes`, any
@@ -37,7 +37,7 @@ class Fitted:
     off: float
 
 
-def fitted(part: Part) -> Fitted:
+def fitted(part: OpenPart) -> PoissonCells:
     """The maximum-entropy expectations of all cells of a part.
 
     The uniform law over tables gives a solution x the weight prod 1/x!, which is the law of
@@ -46,7 +46,7 @@ def fitted(part: Part) -> Fitted:
     multiplier); Newton's method finds them, or scaling sum after sum where there are very many.
     Beliefs that are read off it are approximate: they rank, and never decide.
 
-    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.overlap import overlap_of
     >>> from tacit.families.overlaps.system import system_of
     >>> [part] = system_of(overlap_of("xy", ["xxy"], [[0], [0], [0]])).parts
     >>> fitted(part).people.round(4).tolist()
@@ -68,7 +68,7 @@ def fitted(part: Part) -> Fitted:
         multipliers = _by_scaling(_disjoint(part), cells, number, totals, multipliers, size)
     people = np.exp(np.bincount(cells, multipliers[number], size))
     off = np.abs(np.bincount(number, people[cells], len(sums)) - totals).max()
-    return Fitted(
+    return PoissonCells(
         people, multipliers[: len(part.classes)], multipliers[len(part.classes) :], float(off)
     )
 
@@ -104,7 +104,7 @@ def _by_newton(matrix: Floats, totals: Floats, multipliers: Floats) -> Floats:
     return multipliers
 
 
-def _disjoint(part: Part) -> list[list[int]]:
+def _disjoint(part: OpenPart) -> list[list[int]]:
     """The sums of a part, by families that share no cell and can be scaled at once."""
     families: list[list[int]] = [list(range(len(part.classes)))]
     taken: list[set[int]] = [set(range(len(part.place)))]

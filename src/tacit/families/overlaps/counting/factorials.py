@@ -9,7 +9,7 @@ from math import lgamma, log
 
 import numpy as np
 
-from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.overlap import Integers
 from tacit.model.deadline import look
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from tacit.families.overlaps.counting.linear import Program, certainly_empty, proves_empty
-from tacit.families.overlaps.setting import Integers
-from tacit.families.overlaps.system import Flags, Part
-from tacit.families.solving import module, solve
+from tacit.families.overlaps.overlap import Integers
+from tacit.families.overlaps.system import Flags, OpenPart
+from tacit.families.solver import module, solve
 from tacit.model.deadline import OutOfTime, left, look, until
 from tacit.model.jobs import Job
 
@@ -43,12 +43,12 @@ def new_model() -> type[Any]:
 
 
 def solution(
-    part: Part, *, some: Flags | None = None, like: Integers | None = None
+    part: OpenPart, *, some: Flags | None = None, like: Integers | None = None
 ) -> Integers | None:
     """A table of a part in which one of some cells has somebody; None if there is none.
     Raises OutOfTime.
 
-    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.overlap import overlap_of
     >>> from tacit.families.overlaps.system import system_of
     >>> (part,) = system_of(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])).parts
     >>> solution(part, some=np.array([False, False, True, False, False, False])).tolist()
@@ -91,7 +91,7 @@ def solution(
 class _Sums:
     """The sums of a part, counted at once."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: OpenPart) -> None:
         sums = [one for one in (*part.classes, *part.rows) if len(one.cells)]
         self._low = part.low
         self._cells = np.concatenate([one.cells for one in sums])
@@ -127,7 +127,7 @@ class _Exchange:
         return len(self.into) + sum(len(classes) for classes, _ in self.sums)
 
 
-class Filling:
+class TableFilling:
     """Finds tables of a part, one after the other, in which some cells have somebody.
 
     Three ways, the cheapest first. From the table at hand people *exchange two values*, at most one
@@ -136,15 +136,15 @@ class Filling:
     are empty in every table. What is left is asked of CP-SAT, first near the table at hand, then
     for the whole part. `is_explored`: exchanges have been tried already, so it begins with proofs.
 
-    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.overlap import overlap_of
     >>> from tacit.families.overlaps.system import system_of
     >>> (part,) = system_of(overlap_of("xy", ["xy"], [[0], [0]])).parts
-    >>> filling = Filling(part, np.array([1, 0, 0, 1]))
+    >>> filling = TableFilling(part, np.array([1, 0, 0, 1]))
     >>> filling.more(np.array([False, True, True, False])).tolist()
     [0, 1, 1, 0]
     """
 
-    def __init__(self, part: Part, table: Integers, *, is_explored: bool = False) -> None:
+    def __init__(self, part: OpenPart, table: Integers, *, is_explored: bool = False) -> None:
         self.part = part
         self._sums = _Sums(part)
         self.table = self._sums.checked(table)
@@ -332,7 +332,7 @@ class Filling:
         self.table = table
 
 
-def _rows_of(part: Part) -> list[set[int]]:
+def _rows_of(part: OpenPart) -> list[set[int]]:
     """The rows of each cell."""
     found: list[set[int]] = [set() for _ in part.place]
     for number, row in enumerate(part.rows):
@@ -369,7 +369,7 @@ def _signed(terms: dict[int, int]) -> frozenset[tuple[int, int]]:
 
 
 def _best_change(
-    part: Part, exchange: _Exchange, table: Integers, wanted: Flags, seconds: float
+    part: OpenPart, exchange: _Exchange, table: Integers, wanted: Flags, seconds: float
 ) -> Integers | None:
     """How many people of each class change, at most one, so that most wanted cells have somebody;
     None if not found.

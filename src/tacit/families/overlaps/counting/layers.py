@@ -16,9 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.overlaps.counting.expected import MOST_BYTES, Cost, Expected, exactly
-from tacit.families.overlaps.setting import Integers
-from tacit.families.overlaps.system import NoTable, Part, Sum
+from tacit.families.overlaps.counting.expectations import (
+    MOST_BYTES,
+    CountingCost,
+    Expected,
+    exactly,
+)
+from tacit.families.overlaps.overlap import Integers
+from tacit.families.overlaps.system import NoTable, OpenPart, Sum
 from tacit.model.deadline import begin, look
 from tacit.model.jobs import Job
 
@@ -34,12 +39,12 @@ BITS_AT_ONCE = 1 << 24  # of long numbers that are multiplied between two looks 
 LONG = 1000.0  # bits of a number from which on its length is what it costs
 
 
-class TooManyStates(Exception):
+class TooManyLayerStates(Exception):
     """The layers would not fit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class StateLayer:
     """From each state to the next ones: `source` and `target` are places in this layer and the
     next, `x` fills the cell.
     """
@@ -52,30 +57,30 @@ class Layer:
     states: int  # of this layer
 
 
-def cost(part: Part) -> Cost:
+def cost(part: OpenPart) -> CountingCost:
     """An upper estimate: it takes open sums as if they were independent."""
     bits = [(states, ways) for states, ways in _widths(part, order_of(part))]
     steps = sum(2.0 ** min(states + ways, 200) for states, ways in bits)
-    return Cost(60 * steps, 40 * steps)
+    return CountingCost(60 * steps, 40 * steps)
 
 
-def exact_cost(part: Part) -> Cost:
+def exact_cost(part: OpenPart) -> CountingCost:
     """The same with integers of any size: as long as the number of tables may be."""
     floats, longer = cost(part), max(1.0, _most_bits(part) / LONG)
-    return Cost(8 * longer**1.5 * floats.steps, 3 * longer * floats.bytes)
+    return CountingCost(8 * longer**1.5 * floats.steps, 3 * longer * floats.bytes)
 
 
-def _most_bits(part: Part) -> float:
+def _most_bits(part: OpenPart) -> float:
     """A bound on the number of tables, as a power of two:
     everybody has any value that somebody of the class can have.
     """
     return sum(one.total * log2(max(len(one.cells), 1)) for one in part.classes)
 
 
-def count(part: Part, job: Job | None = None, most: int = MOST_EXACT) -> Expected:
+def count(part: OpenPart, job: Job | None = None, most: int = MOST_EXACT) -> Expected:
     """The number of tables and the average of every cell, exactly.
 
-    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.overlap import overlap_of
     >>> from tacit.families.overlaps.system import system_of
     >>> males, older = ["Heart", "SARS", "SARS", "Viral"], ["Flu", "SARS", "SARS", "Viral"]
     >>> views = overlap_of(
@@ -102,14 +107,14 @@ def count(part: Part, job: Job | None = None, most: int = MOST_EXACT) -> Expecte
     return exactly(totals, tables)
 
 
-def enclosed(part: Part, job: Job | None = None) -> Expected:
+def enclosed(part: OpenPart, job: Job | None = None) -> Expected:
     """The average of every cell between two bounds, with floats whose rounding errors are counted.
 
     All terms are positive, so relative errors only add up; a sum of n terms has at most n of them.
     What is too small for a float is lost: `lost` bounds it.
     """
     if max(one.total for one in part.classes) > LARGEST_CLASS:
-        raise TooManyStates
+        raise TooManyLayerStates
     layers = laid_out(part, MOST_STEPS_HELD, job)
     chosen = [_chosen(layer, float) for layer in layers]
     ahead, lost_ahead, roundings = _ahead_scaled(layers, chosen)
@@ -127,7 +132,7 @@ def enclosed(part: Part, job: Job | None = None) -> Expected:
         )
         missing += len(weight) * TINY
         if not missing <= total * 2.0**-60:
-            raise TooManyStates
+            raise TooManyLayerStates
         roundings += _longest(layer.target) + 3
         error = (2 * roundings + 2 * len(weight) + 8) * UNIT
         filled = Fraction(float((weight * layer.x).sum()))
@@ -146,7 +151,9 @@ def enclosed(part: Part, job: Job | None = None) -> Expected:
     return Expected(tuple(low), tuple(high))
 
 
-def tables_of(part: Part, draws: int, rng: np.random.Generator, most: int = MOST_EXACT) -> Integers:
+def tables_of(
+    part: OpenPart, draws: int, rng: np.random.Generator, most: int = MOST_EXACT
+) -> Integers:
     """Uniform tables: how many people each cell has, in each draw.
     They are drawn from the counted ways, so none is favoured.
     """
@@ -189,7 +196,7 @@ def _picked(weights: Sequence[int], many: int, rng: np.random.Generator) -> Inte
 
 
 @lru_cache(maxsize=64)
-def order_of(part: Part) -> list[int]:
+def order_of(part: OpenPart) -> list[int]:
     """The cells in the order, of a few tried, that keeps the least open."""
     by_value = np.lexsort((part.class_of, part.value)).tolist()
     by_class = np.lexsort((part.value, _line(part))).tolist()
@@ -199,7 +206,7 @@ def order_of(part: Part) -> list[int]:
     )
 
 
-def _line(part: Part) -> Integers:
+def _line(part: OpenPart) -> Integers:
     """The classes in a line, those that share rows near each other, as a place for each cell."""
     rows_of: dict[int, set[int]] = {number: set() for number in range(len(part.classes))}
     for number, row in enumerate(part.rows):
@@ -220,7 +227,7 @@ def _line(part: Part) -> Integers:
     return np.array([place[one] for one in part.class_of.tolist()], dtype=np.int64)
 
 
-def _greedy(part: Part) -> list[int]:
+def _greedy(part: OpenPart) -> list[int]:
     """Always the cell after which the least is open."""
     sums = [*part.classes, *part.rows]
     of_cell: list[list[int]] = [[] for _ in part.place]
@@ -253,7 +260,7 @@ def _change(number: int, rest: Sequence[int], sums: Sequence[Sum], size: Sequenc
     return size[number] * (int(not is_open and not closes) - int(is_open and closes))
 
 
-def _widths(part: Part, order: Sequence[int]) -> Iterator[tuple[float, float]]:
+def _widths(part: OpenPart, order: Sequence[int]) -> Iterator[tuple[float, float]]:
     """For each cell in turn: bits of the states before it, and of the ways to fill it."""
     sums = [*part.classes, *part.rows]
     of_cell: list[list[int]] = [[] for _ in part.place]
@@ -280,7 +287,7 @@ def _widths(part: Part, order: Sequence[int]) -> Iterator[tuple[float, float]]:
 # -- the layers ------------------------------------------------------------------------------------
 
 
-def laid_out(part: Part, most: int, job: Job | None) -> list[Layer]:
+def laid_out(part: OpenPart, most: int, job: Job | None) -> list[StateLayer]:
     """All layers; raises TooManyStates where more ways than `most` would be held."""
     order = order_of(part)
     walk = _Walk(part, order)
@@ -298,7 +305,7 @@ def laid_out(part: Part, most: int, job: Job | None) -> list[Layer]:
 class _Walk:
     """The states of the current layer: what each open sum has left."""
 
-    def __init__(self, part: Part, order: Sequence[int]) -> None:
+    def __init__(self, part: OpenPart, order: Sequence[int]) -> None:
         self.part = part
         self.sums = [*part.classes, *part.rows]
         self.of_cell: list[list[int]] = [[] for _ in order]
@@ -311,7 +318,7 @@ class _Walk:
         self.open: list[int] = []
         self.left: Integers = np.zeros((1, 0), dtype=np.int64)
 
-    def step(self, cell: int, most: int) -> Layer:
+    def step(self, cell: int, most: int) -> StateLayer:
         """Fill one cell in every way that the sums allow."""
         mine = self.of_cell[cell]
         new = [number for number in mine if number not in self.open]
@@ -335,7 +342,7 @@ class _Walk:
             high = np.minimum(high, left - self.low_left[number])
         many = np.maximum(high - low + 1, 0)
         if int(many.sum()) > most or 8 * int(many.sum()) * (len(self.open) + 5) > MOST_BYTES // 2:
-            raise TooManyStates
+            raise TooManyLayerStates
         begin(int(many.sum()) * (len(self.open) + 5) / A_SECOND)
         states = len(self.left)
         source = np.repeat(np.arange(states), many)
@@ -349,7 +356,7 @@ class _Walk:
             self.left[:, self.open.index(number)] -= x
         self._close(mine)
         self.left, target = _distinct(self.left)
-        return Layer(cell, source, target, x, people, states)
+        return StateLayer(cell, source, target, x, people, states)
 
     def _close(self, mine: Sequence[int]) -> None:
         """Sums without cells left are met; what they have left is 0."""
@@ -396,7 +403,7 @@ def _keys(states: Integers) -> Iterator[Integers]:
     yield key
 
 
-def _chosen(layer: Layer, kind: type) -> Array:
+def _chosen(layer: StateLayer, kind: type) -> Array:
     """In how many ways the people of each step are chosen."""
     base = int(layer.x.max(initial=0)) + 1
     pairs, inverse = np.unique(layer.left * base + layer.x, return_inverse=True)
@@ -455,7 +462,7 @@ def _longest(place: Integers) -> int:
     return int(np.bincount(place).max(initial=0))
 
 
-def _ahead(layers: Sequence[Layer], chosen: Sequence[Array]) -> list[Array]:
+def _ahead(layers: Sequence[StateLayer], chosen: Sequence[Array]) -> list[Array]:
     """For each layer, and the end: in how many ways each state can be completed."""
     last = int(layers[-1].target.max(initial=-1)) + 1
     found: list[Array] = [np.array([1] * last, dtype=object)]
@@ -465,7 +472,7 @@ def _ahead(layers: Sequence[Layer], chosen: Sequence[Array]) -> list[Array]:
 
 
 def _ahead_scaled(
-    layers: Sequence[Layer], chosen: Sequence[Array]
+    layers: Sequence[StateLayer], chosen: Sequence[Array]
 ) -> tuple[list[Array], list[float], int]:
     """The same with floats, each layer scaled by a power of two;
     what may be lost of a value, and how many roundings it has seen.

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.overlaps.setting import Integers
-from tacit.families.overlaps.system import Flags, Part
+from tacit.families.overlaps.overlap import Integers
+from tacit.families.overlaps.system import Flags, OpenPart
 
 CERTIFICATE = 1 << 32  # the multipliers of a proof are whole numbers of this part of one
 A_DAY = (
@@ -20,7 +20,7 @@ A_DAY = (
 Reals = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def certainly_empty(part: Part, wanted: Flags, seconds: float) -> Flags:
+def certainly_empty(part: OpenPart, wanted: Flags, seconds: float) -> Flags:
     """Those of some cells that linear programming proves empty in every table;
     none where it does not finish.
 
@@ -41,7 +41,7 @@ def certainly_empty(part: Part, wanted: Flags, seconds: float) -> Flags:
     return empty
 
 
-def _support(part: Part, wanted: Flags, seconds: float) -> tuple[Reals, Reals] | None:
+def _support(part: OpenPart, wanted: Flags, seconds: float) -> tuple[Reals, Reals] | None:
     """For each cell 1 if it can have somebody and 0 if not, and a multiplier for each sum;
     in floating point.
 
@@ -81,7 +81,7 @@ class Program:
     asked again and again for the most of one cell.
     """
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: OpenPart) -> None:
         from ortools.linear_solver import pywraplp
 
         self._optimal = pywraplp.Solver.OPTIMAL
@@ -109,13 +109,13 @@ class Program:
         return people, np.array([row.dual_value() for row in self._sums])
 
 
-def _shifted(part: Part) -> Iterable[tuple[Integers, int]]:
+def _shifted(part: OpenPart) -> Iterable[tuple[Integers, int]]:
     """The sums over people beyond the least of each cell."""
     for one in (*part.classes, *part.rows):
         yield one.cells, one.total - int(part.low[one.cells].sum())
 
 
-def proves_empty(part: Part, suspects: Flags, multipliers: Reals) -> bool:
+def proves_empty(part: OpenPart, suspects: Flags, multipliers: Reals) -> bool:
     """Do the multipliers prove that nobody is in these cells, beyond
     the least of each? In integers.
     """

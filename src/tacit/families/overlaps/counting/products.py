@@ -16,15 +16,15 @@ from math import prod
 
 import numpy as np
 
-from tacit.families.overlaps.cores import CORES, each, one_core_each
-from tacit.families.overlaps.counting.arithmetic import Arithmetic, Array, Marginal, Numbers
-from tacit.families.overlaps.counting.enclosing import Rounded, averages
-from tacit.families.overlaps.counting.enclosing import enclosed as all_enclosed
-from tacit.families.overlaps.counting.expected import Cost, Expected
+from tacit.families.overlaps.counting.arithmetic import Arithmetic, Array, Marginal, ScaledNumbers
+from tacit.families.overlaps.counting.axis_parts import Shared, smallest, whole
+from tacit.families.overlaps.counting.enclosures import Rounded, averages
+from tacit.families.overlaps.counting.enclosures import enclosed as all_enclosed
+from tacit.families.overlaps.counting.expectations import CountingCost, Expected
 from tacit.families.overlaps.counting.residues import counted, needed
-from tacit.families.overlaps.counting.shared import Shared, smallest, whole
-from tacit.families.overlaps.setting import Integers
-from tacit.families.overlaps.system import NoTable, Part
+from tacit.families.overlaps.overlap import Integers
+from tacit.families.overlaps.overlap_cores import CORES, each, one_core_each
+from tacit.families.overlaps.system import NoTable, OpenPart
 from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
@@ -40,7 +40,7 @@ Place = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class PowerWindow:
     """The powers that are kept: from `start` up to but not with `stop`, in each variable."""
 
     start: Place
@@ -56,28 +56,28 @@ class Window:
 class Polynomial:
     """Coefficients in a window."""
 
-    window: Window
-    numbers: Numbers
+    window: PowerWindow
+    numbers: ScaledNumbers
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class WindowPlan:
     """The windows of one count: those of the values, and what is needed of the products before
     and after each.
     """
 
-    own: tuple[Window, ...]
-    before: tuple[Window, ...]
-    after: tuple[Window, ...]
-    others: tuple[Window, ...]
+    own: tuple[PowerWindow, ...]
+    before: tuple[PowerWindow, ...]
+    after: tuple[PowerWindow, ...]
+    others: tuple[PowerWindow, ...]
 
 
-def _shared(part: Part) -> Shared | None:
+def _shared(part: OpenPart) -> Shared | None:
     found = smallest(part)
     return found if found is not None and 0 < len(found.axes) <= MOST_AXES else None
 
 
-def cost(part: Part) -> Cost | None:
+def cost(part: OpenPart) -> CountingCost | None:
     """What `enclosed` takes; None where it cannot be done."""
     found = _shared(part)
     if found is None:
@@ -89,10 +89,10 @@ def cost(part: Part) -> Cost | None:
         steps += _steps(plan.before[number], plan.after[number], plan.others[number])
     held = sum(prod(one.shape) for one in (*plan.own, *plan.after))
     held += (4 + 3 * CORES) * max(prod(one.shape) for one in plan.before) + CORES * (BAND + LEFT)
-    return Cost(steps, 8.0 * held)
+    return CountingCost(steps, 8.0 * held)
 
 
-def _steps(one: Window, other: Window, kept: Window | None = None) -> float:
+def _steps(one: PowerWindow, other: PowerWindow, kept: PowerWindow | None = None) -> float:
     """Multiplications of one product: see `product`."""
     kept = kept or one
     few, many = sorted((other, one), key=lambda window: prod(window.shape[:-1]))
@@ -100,14 +100,18 @@ def _steps(one: Window, other: Window, kept: Window | None = None) -> float:
     return prod(few.shape[:-1]) * (float(inner) * many.shape[-1] * kept.shape[-1] + CALL)
 
 
-def exact_cost(part: Part) -> Cost | None:
+def exact_cost(part: OpenPart) -> CountingCost | None:
     """What `count` takes; None where it cannot be done."""
     one, found = cost(part), _shared(part)
     many = needed(found) if found is not None else None
-    return None if one is None or many is None else Cost(1.5 * one.steps * many, one.bytes * CORES)
+    return (
+        None
+        if one is None or many is None
+        else CountingCost(1.5 * one.steps * many, one.bytes * CORES)
+    )
 
 
-def enclosed(part: Part, job: Job | None = None) -> Expected:
+def enclosed(part: OpenPart, job: Job | None = None) -> Expected:
     """The averages of a part between bounds; only where `cost` is not None."""
     found = _shared(part)
     assert found is not None
@@ -115,7 +119,7 @@ def enclosed(part: Part, job: Job | None = None) -> Expected:
         return all_enclosed(averages(part, marginals(found, Rounded(part), job)))
 
 
-def count(part: Part, job: Job | None = None) -> Expected:
+def count(part: OpenPart, job: Job | None = None) -> Expected:
     """The number of tables of a part, and the averages as fractions;
     only where `exact_cost` is not None.
     """
@@ -139,7 +143,7 @@ def marginals(shared: Shared, arithmetic: Arithmetic, job: Job | None = None) ->
         for window, one in zip(plan.own, factors, strict=True)
     ]
     last = len(own) - 1
-    one = Numbers(np.ones((1,) * len(shared.axes)))
+    one = ScaledNumbers(np.ones((1,) * len(shared.axes)))
     after = [Polynomial(plan.after[last], one)]
     for number in range(last, 0, -1):
         _tell(job, number, (last - number) / len(own) / 3)
@@ -167,7 +171,7 @@ def _tell(job: Job | None, number: int, share: float) -> None:
         job.step(f"multiplying the weights of value {number + 1}", share)
 
 
-def _plan(shared: Shared) -> Plan:
+def _plan(shared: Shared) -> WindowPlan:
     """Only powers that can still become the sizes of the axes are kept.
     Raises NoTable where there are none.
     """
@@ -193,7 +197,7 @@ def _plan(shared: Shared) -> Plan:
                 total - least[number],
             )
         )
-    return Plan(
+    return WindowPlan(
         tuple(_window(*pair, *pair) for pair in zip(low, high, strict=True)),
         tuple(before),
         tuple(after),
@@ -201,15 +205,17 @@ def _plan(shared: Shared) -> Plan:
     )
 
 
-def _window(low: Integers, high: Integers, least: Integers, most: Integers) -> Window:
+def _window(low: Integers, high: Integers, least: Integers, most: Integers) -> PowerWindow:
     """The powers from low to high that are also from least to most."""
     start, stop = np.maximum(low, least), np.minimum(high, most) + 1
     if (start >= stop).any():
         raise NoTable
-    return Window(tuple(start.tolist()), tuple(stop.tolist()))
+    return PowerWindow(tuple(start.tolist()), tuple(stop.tolist()))
 
 
-def product(one: Polynomial, other: Polynomial, kept: Window, arithmetic: Arithmetic) -> Polynomial:
+def product(
+    one: Polynomial, other: Polynomial, kept: PowerWindow, arithmetic: Arithmetic
+) -> Polynomial:
     """The coefficients of a product in a window, by matrix products:
     never by transforms, which would drown small ones.
 
@@ -261,7 +267,7 @@ def product(one: Polynomial, other: Polynomial, kept: Window, arithmetic: Arithm
     return Polynomial(kept, arithmetic.made(found, [one.numbers, other.numbers], terms, terms))
 
 
-def _in_one_variable(one: Polynomial, other: Polynomial, kept: Window) -> Array:
+def _in_one_variable(one: Polynomial, other: Polynomial, kept: PowerWindow) -> Array:
     """The same for one variable, product by product:
     there is too little to do for a matrix to be worth its making.
     """
@@ -286,7 +292,7 @@ class _Move:
     target: tuple[slice, ...]
 
 
-def _moves(few: Polynomial, many: Polynomial, kept: Window) -> Iterator[_Move]:
+def _moves(few: Polynomial, many: Polynomial, kept: PowerWindow) -> Iterator[_Move]:
     """All places with a coefficient that is not 0 whose moves end in the window."""
     for lead in np.argwhere(few.numbers.part.any(axis=-1)).tolist():
         look()

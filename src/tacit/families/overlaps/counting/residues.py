@@ -12,13 +12,13 @@ from math import ceil, log2, prod
 
 import numpy as np
 
-from tacit.families.overlaps.cores import each
-from tacit.families.overlaps.counting.arithmetic import Array, Marginal, Numbers, multiplied
-from tacit.families.overlaps.counting.enclosing import cell_tilts, tilts
-from tacit.families.overlaps.counting.expected import Expected
+from tacit.families.overlaps.counting.arithmetic import Array, Marginal, ScaledNumbers, multiplied
+from tacit.families.overlaps.counting.axis_parts import Factor, Shared, ValueColumn
+from tacit.families.overlaps.counting.enclosures import cell_tilts, tilts
+from tacit.families.overlaps.counting.expectations import Expected
 from tacit.families.overlaps.counting.factorials import bits, quotient
-from tacit.families.overlaps.counting.shared import Column, Factor, Shared
-from tacit.families.overlaps.system import NoTable, Part
+from tacit.families.overlaps.overlap_cores import each
+from tacit.families.overlaps.system import NoTable, OpenPart
 from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
@@ -69,17 +69,19 @@ class Modulo:
         raw -= quotient
         return raw
 
-    def made(self, raw: Array, of: Sequence[Numbers], terms: int, roundings: int) -> Numbers:
+    def made(
+        self, raw: Array, of: Sequence[ScaledNumbers], terms: int, roundings: int
+    ) -> ScaledNumbers:
         """The residues."""
         look()
-        return Numbers(self.tidy(raw))
+        return ScaledNumbers(self.tidy(raw))
 
-    def weights(self, factor: Factor) -> Numbers:
+    def weights(self, factor: Factor) -> ScaledNumbers:
         """high! / x! for all cells of a factor, multiplied."""
         found = factor.allowed.astype(np.float64)
         for cell, above in factor.cells:
             found = self.tidy(found * self.tables[cell][above])
-        return Numbers(found)
+        return ScaledNumbers(found)
 
 
 Run = Callable[[Modulo], Iterable[Marginal]]  # a count modulo a prime
@@ -135,7 +137,7 @@ def needed(shared: Shared) -> int | None:
     return many if many <= MOST_PRIMES else None
 
 
-def _most_tables(part: Part) -> int:
+def _most_tables(part: OpenPart) -> int:
     """A bound on the number of tables, as a power of two.
 
     With a factor for each sum, every table has the weight prod(factor ** total), and all tables
@@ -168,7 +170,7 @@ def _divisor(shared: Shared) -> Iterator[int]:
         yield from _divisor_of(shared, column)
 
 
-def _divisor_of(shared: Shared, column: Column) -> Iterator[int]:
+def _divisor_of(shared: Shared, column: ValueColumn) -> Iterator[int]:
     """The same for the cells of one value: x! y! divides (x + y)!, so cells are put together
     where their sum is bounded.
     """
@@ -184,7 +186,7 @@ def _divisor_of(shared: Shared, column: Column) -> Iterator[int]:
     yield from left.values()
 
 
-def _moduli(part: Part, own: Sequence[int]) -> Iterator[Modulo]:
+def _moduli(part: OpenPart, own: Sequence[int]) -> Iterator[Modulo]:
     """Each prime with high! / x! for all numbers of people in each cell."""
     bounds = list(zip(part.low.tolist(), part.high.tolist(), strict=True))
     for start in range(0, len(own), 64):
@@ -209,7 +211,7 @@ def _falling(low: int, high: int, own: Sequence[int]) -> Array:
     return found.astype(np.float64)
 
 
-def _sums(part: Part, prime: int, marginals: Iterable[Marginal]) -> list[int]:
+def _sums(part: OpenPart, prime: int, marginals: Iterable[Marginal]) -> list[int]:
     """The weight of all tables, and that of the people in each cell (0 where no marginal tells),
     modulo a prime.
     """

@@ -14,27 +14,27 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.errors import ParameterError
-from tacit.families.definition import MISSING_UNKNOWN, Place, check_seconds
+from tacit.families.definition import MISSING_UNKNOWN, DefinitionFacts, check_seconds
 from tacit.families.microdata.hierarchy import value_text
-from tacit.families.overlaps.counting.beliefs import Beliefs, beliefs, counted, least_cost
-from tacit.families.overlaps.counting.expected import MOST_STEPS
-from tacit.families.overlaps.definitions.overlapping import (
+from tacit.families.overlaps.counting.average_beliefs import Beliefs, beliefs, counted, least_cost
+from tacit.families.overlaps.counting.expectations import MOST_STEPS
+from tacit.families.overlaps.definitions.overlap_definition import (
     MOST_NAMED,
     SECONDS,
     OverlapDefinition,
-    called,
     described,
     has,
     having,
     keys,
     no_table,
     person,
+    person_label,
     shared_tables,
     views,
 )
 from tacit.families.overlaps.question import OverlapQuestion
-from tacit.families.overlaps.sampling.certified import forecast, statistical
-from tacit.families.overlaps.sampling.columns import CannotSample
+from tacit.families.overlaps.sampling.certificates import forecast, statistical
+from tacit.families.overlaps.sampling.column_states import CannotSample
 from tacit.families.overlaps.system import NoTable, System
 from tacit.families.words import listed, people
 from tacit.model.deadline import Deadline, OutOfTime, until
@@ -52,7 +52,7 @@ DIGITS = 12  # of a belief that is known between bounds
 
 
 @dataclass(frozen=True, slots=True)
-class Belief:
+class ClassBelief:
     """How much is believed, at least and at most, that a person of a class has a value, however
     it is written.
     """
@@ -93,7 +93,7 @@ class GammaPrivacy(OverlapDefinition):
     seconds: Any = SECONDS
 
     check_name: ClassVar[str] = "gamma-privacy"
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's sensitive value",
         against=(
             "who sees all the views, knows everybody's public columns, and thinks all fitting "
@@ -201,7 +201,7 @@ class GammaPrivacy(OverlapDefinition):
                 "and too large for integers. Ask for a slightly larger gamma."
             )
             return unsettled(base, "too-close", text)
-        return held(base, question, found, greatest)
+        return holding_verdict(base, question, found, greatest)
 
     def _sharpened(self, found: Beliefs, question: OverlapQuestion) -> Beliefs:
         """Where bounds leave it open on which side of gamma a belief is, integers are counted."""
@@ -262,7 +262,7 @@ class GammaPrivacy(OverlapDefinition):
         facts = {"epsilon": self.epsilon, "theta": self.theta, "draws": sum(drawn.draws)}
         bounded = Beliefs(found.system, drawn.found)
         every = [
-            Belief(class_, question.meanings[same][0], low, high)
+            ClassBelief(class_, question.meanings[same][0], low, high)
             for (class_, same), (low, high) in drawn.beliefs.items()
         ]
         above = [one for one in every if one.low > self.gamma]
@@ -270,7 +270,7 @@ class GammaPrivacy(OverlapDefinition):
         if above:
             verdict = breached(base, question, bounded, above, self.gamma)
         elif greatest.high <= self.gamma + self.epsilon:
-            verdict = held(base, question, bounded, greatest)
+            verdict = holding_verdict(base, question, bounded, greatest)
         else:
             return unsettled(
                 base,
@@ -347,13 +347,13 @@ def share(name: str, value: Any, example: str = "0.5") -> Fraction:
     return number
 
 
-def believed(found: Beliefs, meanings: Sequence[Sequence[int]]) -> Iterator[Belief]:
+def believed(found: Beliefs, meanings: Sequence[Sequence[int]]) -> Iterator[ClassBelief]:
     """Every belief about the people of a class; values that may mean the same count together."""
     settled = dict(_settled(found.system, meanings))
     for class_ in range(len(found.system.overlap.sizes)):
         if class_ in settled:
             yield from (
-                Belief(class_, same[0], share, share)
+                ClassBelief(class_, same[0], share, share)
                 for same, share in zip(meanings, settled[class_], strict=True)
             )
             continue
@@ -365,7 +365,7 @@ def believed(found: Beliefs, meanings: Sequence[Sequence[int]]) -> Iterator[Beli
                     sum((one[0] for one in known), Fraction(0)),
                     sum((one[1] for one in known), Fraction(0)),
                 )
-                yield Belief(class_, same[0], low, min(high, Fraction(1)))
+                yield ClassBelief(class_, same[0], low, min(high, Fraction(1)))
 
 
 def _settled(
@@ -400,10 +400,12 @@ def late(found: Beliefs) -> str:
     )
 
 
-def held(base: Verdict, question: OverlapQuestion, found: Beliefs, greatest: Belief) -> Verdict:
+def holding_verdict(
+    base: Verdict, question: OverlapQuestion, found: Beliefs, greatest: ClassBelief
+) -> Verdict:
     """Nobody is believed to have a value with more than gamma."""
     because = (
-        f"nobody has any value in more than {told(greatest.most())} of the tables that fit "
+        f"nobody has any value in more than {share_text(greatest.most())} of the tables that fit "
         f"{views(question)}"
     )
     facts = {"people": question.overlap.people, "classes": len(question.overlap.sizes)}
@@ -419,7 +421,7 @@ def breached(
     base: Verdict,
     question: OverlapQuestion,
     found: Beliefs,
-    above: Sequence[Belief],
+    above: Sequence[ClassBelief],
     gamma: Fraction,
 ) -> Verdict:
     """Somebody is believed to have a value with more than gamma: who, and all the others."""
@@ -430,8 +432,8 @@ def breached(
     tables = shared_tables(worst.low, found.tables_told, is_exact=worst.low == worst.high)
     fit = "fits" if found.tables_told == 1 else "fit"
     story = (
-        f"{tables} that {fit} {views(question)} {called(key)} "
-        f"{has(question, value)}{beside(question, worst)}."
+        f"{tables} that {fit} {views(question)} {person_label(key)} "
+        f"{has(question, value)}{same_meaning(question, worst)}."
     )
     least = "" if found.is_complete else "at least "
     of = f"{least}{people(many)} of {question.overlap.people:,} {'has' if many == 1 else 'have'}"
@@ -448,7 +450,7 @@ def breached(
     )
 
 
-def beside(question: OverlapQuestion, belief: Belief) -> str:
+def same_meaning(question: OverlapQuestion, belief: ClassBelief) -> str:
     """What else counts with a value, because it may mean the same."""
     values = question.overlap.values
     same = next(some for some in question.meanings if some[0] == belief.value)[1:]
@@ -463,7 +465,7 @@ def beside(question: OverlapQuestion, belief: Belief) -> str:
     )
 
 
-def named(question: OverlapQuestion, above: Sequence[Belief]) -> list[dict[str, Any]]:
+def named(question: OverlapQuestion, above: Sequence[ClassBelief]) -> list[dict[str, Any]]:
     """Everybody above gamma, the most exposed first."""
     found: list[dict[str, Any]] = []
     for one in sorted(above, key=lambda one: (-one.low, one.class_)):
@@ -495,10 +497,14 @@ def rounded(share: Fraction, side: str) -> Decimal:
         return Decimal(share.numerator) / Decimal(share.denominator)
 
 
-def told(share: Fraction | Decimal) -> str:
+def share_text(share: Fraction | Decimal) -> str:
     """A share that nobody is above, in words: where digits are left out, rounded up.
 
-    >>> told(Fraction(1, 2)), told(Fraction(12345678, 98765432)), told(Fraction(3333334, 9999999))
+    >>> (
+    ...     share_text(Fraction(1, 2)),
+    ...     share_text(Fraction(12345678, 98765432)),
+    ...     share_text(Fraction(3333334, 9999999)),
+    ... )
     ('0.5', '0.125', '0.333334')
     """
     if isinstance(share, Fraction) and share.denominator < 10**6:

@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, get_args
 
 from tacit.errors import DataError, ParameterError
-from tacit.families.definition import Place, check_seconds
-from tacit.families.overlaps.definitions.overlapping import (
+from tacit.families.definition import DefinitionFacts, check_seconds
+from tacit.families.overlaps.definitions.overlap_definition import (
     MOST_NAMED,
     MOST_SAID,
     SECONDS,
     OverlapDefinition,
-    called,
     counted_sizes,
     crowds_json,
     described,
     key_json,
     known_for_certain,
     no_table,
+    person_label,
 )
 from tacit.families.overlaps.meanings import surely
 from tacit.families.overlaps.question import OverlapQuestion
@@ -53,7 +53,7 @@ class KRsind(OverlapDefinition):
     seconds: Any = SECONDS
 
     check_name: ClassVar[str] = "k-rsind"
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="who somebody is told apart from, by the values that they have",
         against="who sees all the views and knows everybody's public columns",
         measured="how many people can swap the values that they have",
@@ -148,7 +148,7 @@ class KRsind(OverlapDefinition):
         ][:MOST_NAMED]
         values = list(dict.fromkeys(question.overlap.values[value] for _, value, _ in crowd))
         said = listed(
-            [called(key) for key, _ in members[:MOST_SAID]]
+            [person_label(key) for key, _ in members[:MOST_SAID]]
             + ([f"{found.level - MOST_SAID:,} more"] if found.level > MOST_SAID else [])
         )
         story = f"In the best division the smallest crowd is {said}."

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from tacit.errors import DataError, MissingExtra
-from tacit.families.definition import Place, check_seconds
-from tacit.families.overlaps.definitions.overlapping import (
+from tacit.families.definition import DefinitionFacts, check_seconds
+from tacit.families.overlaps.definitions.overlap_definition import (
     SECONDS,
     OverlapDefinition,
     counted_sizes,
@@ -50,7 +50,7 @@ class KSind(OverlapDefinition):
     seconds: Any = SECONDS
 
     check_name: ClassVar[str] = "k-sind"
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="who somebody is told apart from, by what they may have",
         against="who sees all the views and knows everybody's public columns",
         measured="how many people can swap their values in every fitting table",

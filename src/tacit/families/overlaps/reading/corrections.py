@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.composing import answer_changed
+from tacit.families.composition import answer_changed
 from tacit.families.definition import Definition
-from tacit.families.overlaps.setting import NOTHING, Overlap, merged
+from tacit.families.overlaps.overlap import NOTHING, Overlap, merged
 from tacit.families.queries.reading.readings import readings_of
 from tacit.model.holdings import Hand, in_words
 from tacit.model.numbers import plain
 from tacit.model.release import View
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Check
 
 GAMMA, SIND = "gamma-privacy", "k-sind"
@@ -117,7 +117,7 @@ def largest(overlap: Overlap, true: int) -> Fraction:
     """The most that anybody can be believed to have a value:
     by how often the true views show it, of people who are alike in all views.
 
-    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.overlap import overlap_of
     >>> largest(merged(overlap_of(["x", "y"], [["x", "y", "y", "y"]], [[0], [0], [0], [0]])), 1)
     Fraction(3, 4)
     """

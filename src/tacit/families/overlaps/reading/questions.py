@@ -22,20 +22,25 @@ from tacit.errors import (
     TacitError,
     did_you_mean,
 )
-from tacit.families.microdata.reading.together import SAME_ROWS
+from tacit.families.microdata.reading.several_releases import SAME_ROWS
+from tacit.families.overlaps.overlap import NOTHING, Integers, Overlap
 from tacit.families.overlaps.question import OverlapQuestion
-from tacit.families.overlaps.reading.answers import (
-    Given,
+from tacit.families.overlaps.reading.answer_rows import (
+    FileRows,
     arranged,
     checked_with_data,
     numbered,
     people_fit,
     read_answer,
 )
-from tacit.families.overlaps.reading.classes import Assembled, EnginePeople, Telling, assembled
-from tacit.families.overlaps.reading.microdata import MicrodataViews
-from tacit.families.overlaps.reading.tables import KeyedTable, keyed
-from tacit.families.overlaps.reading.values import (
+from tacit.families.overlaps.reading.microdata_views import MicrodataViews
+from tacit.families.overlaps.reading.people_classes import (
+    Assembled,
+    EnginePeople,
+    Telling,
+    assembled,
+)
+from tacit.families.overlaps.reading.value_meanings import (
     check_inside,
     declared_domain,
     doubts,
@@ -45,15 +50,15 @@ from tacit.families.overlaps.reading.values import (
     private_value,
     values_found,
 )
+from tacit.families.overlaps.reading.view_tables import KeyedTable, keyed
 from tacit.families.overlaps.reading.views import OverlapView, ViewReader
-from tacit.families.overlaps.setting import NOTHING, Integers, Overlap
 from tacit.families.queries.reading.readings import Readings, readings_of
 from tacit.families.words import listed
 from tacit.families.words import people as some_people
 from tacit.model.jobs import Job
 from tacit.model.release import Microdata, View
 from tacit.model.verdict import Assumption
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Check, Plan
 
 GAMMA, RSIND = "gamma-privacy", "k-rsind"
@@ -246,7 +251,7 @@ class OverlapQuestions:
             )
         return view
 
-    def _given(self, view: OverlapView, people: KeyedTable) -> Given:
+    def _given(self, view: OverlapView, people: KeyedTable) -> FileRows:
         assert view.file is not None
         try:
             given = arranged(read_answer(self.plan.folder, view.file), view)
@@ -278,7 +283,7 @@ class OverlapQuestions:
         self,
         people: KeyedTable,
         found: Assembled,
-        given: Mapping[str, Given],
+        given: Mapping[str, FileRows],
         values: Sequence[Any],
     ) -> Integers:
         """How often each row was published, by the data or by files,

@@ -17,15 +17,15 @@ from sqlglot import exp
 from tacit.engines.sql import shapes, shapes_stored
 from tacit.engines.sql.shapes_conditions import with_value
 from tacit.errors import EngineError, QueryError, TacitError, did_you_mean
-from tacit.families.overlaps.reading.tables import KeyedTable as KeyedTable
-from tacit.families.queries.datalog.read import is_datalog
+from tacit.families.overlaps.reading.view_tables import KeyedTable as KeyedTable
+from tacit.families.queries.datalog.datalog_reader import is_datalog
 from tacit.families.queries.reading.readings import syntax
 from tacit.families.queries.sql.approximations import HINTS
 from tacit.families.queries.sql.functions import refusal
 from tacit.families.queries.sql.joins import table_name
+from tacit.families.queries.sql.name_scope import DEFAULT_SCHEMAS, shown, start_of
 from tacit.families.queries.sql.parse import check_parse, explained_by, parsed
-from tacit.families.queries.sql.scope import DEFAULT_SCHEMAS, shown, start_of
-from tacit.families.queries.understanding import Text
+from tacit.families.queries.understanding import QueryText
 from tacit.model.release import View
 from tacit.plan.plan import Plan
 
@@ -126,7 +126,7 @@ class ViewReader:
     def __init__(self, plan: Plan, dialect: str) -> None:
         self.plan = plan
         self.dialect = dialect
-        self._parsed: dict[str, tuple[exp.Select, Text]] = {}
+        self._parsed: dict[str, tuple[exp.Select, QueryText]] = {}
 
     def table(self, release: View) -> str:
         """The table of the plan that a view is about."""
@@ -157,7 +157,7 @@ class ViewReader:
         """A view of a table, checked by the table's engine."""
         with self._placed(release):
             tree, text = self._tree(release)
-            reading = Reading(tree, text, people, release.name)
+            reading = ViewReading(tree, text, people, release.name)
             view = OverlapView(
                 release.name, reading.shown(), *reading.condition(), file=release.answer
             )
@@ -167,9 +167,9 @@ class ViewReader:
             check_parse(text, tree, self.dialect)
             return view
 
-    def _tree(self, release: View) -> tuple[exp.Select, Text]:
+    def _tree(self, release: View) -> tuple[exp.Select, QueryText]:
         if release.name not in self._parsed:
-            text = Text(release.query, release.query_file or release.name)
+            text = QueryText(release.query, release.query_file or release.name)
             if is_datalog(release.query):
                 raise QueryError(
                     f"{release.name!r} is Datalog, which speaks of sets; views are published with "
@@ -196,7 +196,7 @@ class ViewReader:
             raise
 
 
-def plain_select(tree: exp.Expr, text: Text, name: str) -> exp.Select:
+def plain_select(tree: exp.Expr, text: QueryText, name: str) -> exp.Select:
     """A SELECT of one table that looks at each row by itself, or an error."""
     while isinstance(tree, exp.Subquery) and not any(
         value for key, value in tree.args.items() if key != "this"
@@ -248,16 +248,16 @@ def plain_select(tree: exp.Expr, text: Text, name: str) -> exp.Select:
     return tree
 
 
-def refused(text: Text, node: object, code: str, why: str, hint: str | None) -> QueryError:
+def refused(text: QueryText, node: object, code: str, why: str, hint: str | None) -> QueryError:
     """The error for something that a view cannot have here."""
     place = start_of(node) if isinstance(node, exp.Expr) else 0
     return QueryError(f"{why}.", code=code, hint=hint, mark=text.mark(place))
 
 
-class Reading:
+class ViewReading:
     """One SELECT: its names are those of a table's columns."""
 
-    def __init__(self, tree: exp.Select, text: Text, people: KeyedTable, name: str) -> None:
+    def __init__(self, tree: exp.Select, text: QueryText, people: KeyedTable, name: str) -> None:
         self.tree = tree
         self.text = text
         self.people = people
@@ -454,7 +454,7 @@ def named(wanted: str, known: Sequence[str]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def explained(view: OverlapView, people: KeyedTable, text: Text) -> None:
+def explained(view: OverlapView, people: KeyedTable, text: QueryText) -> None:
     """Have the engine read what the view says, and pass on what it says against it."""
     outputs = {
         f"c{at}": one.expression or shapes.column(people.sensitive, "t")

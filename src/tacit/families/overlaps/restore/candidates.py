@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.overlaps.restore.disclosed import Flags
-from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.overlap import Integers
+from tacit.families.overlaps.restore.disclosed_views import Flags
 from tacit.model.deadline import look
 
 MOST_CONDITIONS = 20_000
@@ -75,7 +75,7 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class CodedColumn:
     """A column as codes: `values` in their order, `code` of each person (-1 where it is
     missing), and how it is divided.
     """
@@ -148,7 +148,7 @@ def largest(fits: Callable[[int], bool], most: int) -> int:
     return next((many for many in range(most, 2, -1) if fits(many)), 2)
 
 
-def coded_column(name: str, values: Sequence[Any]) -> Column:
+def coded_column(name: str, values: Sequence[Any]) -> CodedColumn:
     """A column by codes. Values that do not compare, such as text, have no ranges:
     their order is a matter of language.
     """
@@ -160,7 +160,7 @@ def coded_column(name: str, values: Sequence[Any]) -> Column:
         else tuple(sorted(known, key=lambda value: (type(value).__name__, str(value))))
     )
     place = {value: at for at, value in enumerate(order)}
-    return Column(
+    return CodedColumn(
         name,
         order,
         np.array([-1 if value is None else place[value] for value in values], dtype=np.int64),
@@ -189,7 +189,7 @@ def is_ordered(values: set[Any]) -> bool:
     ) or all(isinstance(value, datetime) for value in values)
 
 
-def how_many(column: Column, steps: int) -> int:
+def how_many(column: CodedColumn, steps: int) -> int:
     """How many conditions on one column there are at most."""
     many = len(column.values)
     if column.is_ordered:
@@ -204,7 +204,7 @@ def how_many(column: Column, steps: int) -> int:
     )
 
 
-def simple(column: Column, steps: int, focus: Flags) -> Iterator[tuple[Condition, Flags]]:
+def simple(column: CodedColumn, steps: int, focus: Flags) -> Iterator[tuple[Condition, Flags]]:
     """The conditions on one column, with whom they select."""
     if column.is_ordered:
         ends = divided(column, steps, focus)
@@ -222,7 +222,7 @@ def simple(column: Column, steps: int, focus: Flags) -> Iterator[tuple[Condition
             )
 
 
-def divided(column: Column, steps: int, focus: Flags) -> list[tuple[int, int]]:
+def divided(column: CodedColumn, steps: int, focus: Flags) -> list[tuple[int, int]]:
     """The values of a column in steps of about as many people: the first and last code of each."""
     many = len(column.values)
     if many <= steps:
@@ -237,7 +237,7 @@ def divided(column: Column, steps: int, focus: Flags) -> list[tuple[int, int]]:
     ]
 
 
-def chosen(column: Column, steps: int) -> Iterator[tuple[int, ...]]:
+def chosen(column: CodedColumn, steps: int) -> Iterator[tuple[int, ...]]:
     """Sets of values: all where they are few, else single ones, all but one, and pairs."""
     many = len(column.values)
     if many <= FEW:

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.overlaps.setting import Integers
-from tacit.families.overlaps.system import Part, System
+from tacit.families.overlaps.overlap import Integers
+from tacit.families.overlaps.system import OpenPart, System
 from tacit.model.deadline import look
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -29,7 +29,7 @@ MOST_SUMS = 600
 def is_unfair(system: System, gamma: Fraction) -> bool:
     """Is it proved that no averages of at most gamma for everybody have the sums of a system?
 
-    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.overlap import overlap_of
     >>> from tacit.families.overlaps.system import system_of
     >>> is_unfair(
     ...     system_of(overlap_of("xyz", ["xxyz", "xyz"], [[0], [0], [0], [0, 1], [1], [1]])),
@@ -47,7 +47,7 @@ def is_unfair(system: System, gamma: Fraction) -> bool:
     return any(unfair_part(part, sizes[part.place], gamma) is not None for part in system.parts)
 
 
-def unfair_part(part: Part, sizes: Integers, gamma: Fraction) -> tuple[int, ...] | None:
+def unfair_part(part: OpenPart, sizes: Integers, gamma: Fraction) -> tuple[int, ...] | None:
     """Multipliers of the sums (classes, then rows) that prove it;
     None where there may be such averages.
 
@@ -80,7 +80,7 @@ def unfair_part(part: Part, sizes: Integers, gamma: Fraction) -> tuple[int, ...]
 
 
 def _proves(
-    multipliers: Sequence[int], part: Part, low: Sequence[int], high: Sequence[int], scale: int
+    multipliers: Sequence[int], part: OpenPart, low: Sequence[int], high: Sequence[int], scale: int
 ) -> bool:
     """Is it so, in whole numbers? The bounds are given times `scale`."""
     cells = [0] * len(low)

@@ -13,22 +13,27 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.overlaps.counting.beliefs import Beliefs, averaged, counted, least_cost
+from tacit.families.overlaps.counting.average_beliefs import Beliefs, averaged, counted, least_cost
 from tacit.families.overlaps.counting.entropy import fitted
-from tacit.families.overlaps.counting.expected import Expected
-from tacit.families.overlaps.restore.disclosed import Disclosed, Extended, Flags, extended
+from tacit.families.overlaps.counting.expectations import Expected
+from tacit.families.overlaps.overlap import Integers
+from tacit.families.overlaps.restore.disclosed_views import (
+    DisclosedViews,
+    Extended,
+    Flags,
+    extended,
+)
 from tacit.families.overlaps.restore.fair_shares import is_unfair
-from tacit.families.overlaps.restore.listed import (
-    Judged,
-    Listing,
+from tacit.families.overlaps.restore.table_listing import (
     Lists,
+    ListVerdict,
+    TableListing,
     is_exact,
-    judged,
+    judge_listed,
     judged_masks,
     narrowed,
 )
-from tacit.families.overlaps.setting import Integers
-from tacit.families.overlaps.system import Part, System, system_of
+from tacit.families.overlaps.system import OpenPart, System, system_of
 from tacit.model.deadline import look
 from tacit.model.jobs import Job
 
@@ -47,7 +52,7 @@ MOST_FOCUS = 240  # people whose beliefs are followed
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CandidateOutcome:
     """What holds with some further views.
 
     `worst` is the largest belief of all whom the views touch, or at least that where it is above
@@ -62,16 +67,16 @@ class Outcome:
     unfair: bool = False
 
 
-NOT_COUNTED = Outcome(None, None, False)
-UNFAIR = Outcome(None, None, True, True)
+NOT_COUNTED = CandidateOutcome(None, None, False)
+UNFAIR = CandidateOutcome(None, None, True, True)
 
 
-class Judge:
+class CandidateJudge:
     """Judges sets of candidates. `members` has a row for each candidate: whom it shows."""
 
     def __init__(
         self,
-        out: Disclosed,
+        out: DisclosedViews,
         members: Flags,
         lists: Lists | None = None,
         job: Job | None = None,
@@ -84,10 +89,10 @@ class Judge:
         self.lists = lists or Lists(out)
         self.job = job
         self.focus = _focus(out, len(members))
-        self._nodes: dict[Set, Listing | None] = {}
-        self._masks: dict[frozenset[int], tuple[Listing | None, dict[int, Flags]]] = {}
+        self._nodes: dict[Set, TableListing | None] = {}
+        self._masks: dict[frozenset[int], tuple[TableListing | None, dict[int, Flags]]] = {}
         self.adds = members[:, ~out.is_covered].any(axis=1)
-        self._cache: dict[bytes, tuple[Outcome, Beliefs | None]] = {}
+        self._cache: dict[bytes, tuple[CandidateOutcome, Beliefs | None]] = {}
         self.counts = 0
         self.pieces = _touched(out, members)
         self.before = [self._piece(number) for number in range(len(out.pieces))]
@@ -99,12 +104,12 @@ class Judge:
 
     # -- what is out already ---------------------------------------------------------------------
 
-    def _piece(self, piece: int) -> tuple[Outcome, Floats | None]:
+    def _piece(self, piece: int) -> tuple[CandidateOutcome, Floats | None]:
         """A piece as it is, and the beliefs of those of its people who are followed."""
         listing = self.lists.joined(self.lists.start(), frozenset([piece]))
         if listing is not None:
             # The view of nobody rules nothing out.
-            found = judged(self.out, listing, np.zeros((1, self.out.people), dtype=bool))
+            found = judge_listed(self.out, listing, np.zeros((1, self.out.people), dtype=bool))
             return _outcome(self.out, found, 0), self._followed(listing.people, found.beliefs[0])
         # What is out has to be known, whatever it takes.
         outcome, beliefs, there = self._counted([piece], [], most=inf)
@@ -150,7 +155,7 @@ class Judge:
 
     # -- by lists --------------------------------------------------------------------------------
 
-    def node(self, views: Set) -> Listing | None:
+    def node(self, views: Set) -> TableListing | None:
         """The list of the tables that fit some further views; None where it is too long."""
         if views not in self._nodes:
             if len(self._nodes) > MOST_NODES:
@@ -158,7 +163,7 @@ class Judge:
             self._nodes[views] = self._node(views)
         return self._nodes[views]
 
-    def _node(self, views: Set) -> Listing | None:
+    def _node(self, views: Set) -> TableListing | None:
         if not views:
             return self.lists.start()
         before = self.node(views[:-1])
@@ -170,13 +175,13 @@ class Judge:
 
     def by_list(
         self, views: Set, last: Integers, *, follow: bool = False
-    ) -> tuple[list[Outcome | None], Floats | None, list[bytes | None]]:
+    ) -> tuple[list[CandidateOutcome | None], Floats | None, list[bytes | None]]:
         """Judge some views with each of `last` in addition; None for those that cannot be listed.
 
         With `follow` also the beliefs of those who are followed, and a mark that is equal for views
         that rule out the same tables and add nobody.
         """
-        found: list[Outcome | None] = [None] * len(last)
+        found: list[CandidateOutcome | None] = [None] * len(last)
         marks: list[bytes | None] = [None] * len(last)
         followed = (
             np.full((len(last), len(self.focus), len(self.out.meanings)), np.nan, dtype=np.float32)
@@ -202,7 +207,7 @@ class Judge:
             ]
             if not some:
                 continue
-            result = judged(self.out, listing, self.members[last[some]], keep=follow)
+            result = judge_listed(self.out, listing, self.members[last[some]], keep=follow)
             for number, place in enumerate(some):
                 found[place] = _outcome(self.out, result, number)
                 if followed is not None and result.kept is not None:
@@ -217,11 +222,11 @@ class Judge:
                         )
         return found, followed, marks
 
-    def by_masks(self, sets: Sequence[Set]) -> list[Outcome | None]:
+    def by_masks(self, sets: Sequence[Set]) -> list[CandidateOutcome | None]:
         """Judge sets of views that add nobody, all at once;
         None for those that are not of this kind, or have too many tables.
         """
-        found: list[Outcome | None] = [None] * len(sets)
+        found: list[CandidateOutcome | None] = [None] * len(sets)
         groups: dict[frozenset[int], list[int]] = {}
         for at, views in enumerate(sets):
             if not self.adds[list(views)].any():
@@ -247,7 +252,7 @@ class Judge:
 
     def _masked(
         self, pieces: frozenset[int], views: set[int]
-    ) -> tuple[Listing | None, dict[int, Flags]]:
+    ) -> tuple[TableListing | None, dict[int, Flags]]:
         """The list of some pieces, and which of its tables each view keeps."""
         if pieces not in self._masks:
             listing = self.lists.joined(self.lists.start(), pieces)
@@ -258,14 +263,14 @@ class Judge:
         listing, masks = self._masks[pieces]
         missing = sorted(views - set(masks))
         if listing is not None and missing:
-            kept = judged(self.out, listing, self.members[missing], keep=True).kept
+            kept = judge_listed(self.out, listing, self.members[missing], keep=True).kept
             assert kept is not None
             masks.update(zip(missing, kept, strict=True))
         return listing, masks
 
     # -- by counting -----------------------------------------------------------------------------
 
-    def by_count(self, views: Set) -> tuple[Outcome, Floats | None]:
+    def by_count(self, views: Set) -> tuple[CandidateOutcome, Floats | None]:
         """Judge some views by counting, and the beliefs of those who are followed."""
         outcome, beliefs, there = self._counted(
             self.touched(views), [self.members[one] for one in views]
@@ -274,13 +279,13 @@ class Judge:
             there.people, shares_of(self.out, beliefs)[there.class_of]
         )
 
-    def of_views(self, shown: Sequence[Flags]) -> Outcome:
+    def of_views(self, shown: Sequence[Flags]) -> CandidateOutcome:
         """Judge views that are no candidates, by whom they show."""
         return self._counted(self.touched_by(shown), shown)[0]
 
     def _counted(
         self, pieces: Collection[int], views: Sequence[Flags], most: float = MOST_STEPS
-    ) -> tuple[Outcome, Beliefs | None, Extended]:
+    ) -> tuple[CandidateOutcome, Beliefs | None, Extended]:
         there = extended(self.out, pieces, views)
         system = system_of(there.overlap)
         key = mark_of(there, system)
@@ -289,7 +294,7 @@ class Judge:
             self._cache[key] = self._count(system, most)
         return (*self._cache[key], there)
 
-    def _count(self, system: System, most: float) -> tuple[Outcome, Beliefs | None]:
+    def _count(self, system: System, most: float) -> tuple[CandidateOutcome, Beliefs | None]:
         if self.facts and most < inf and is_unfair(system, self.out.gamma):
             return UNFAIR, None
         if any(least_cost(part).steps > most for part in system.parts):
@@ -317,7 +322,9 @@ class Judge:
             for at in range(0, len(bounds), many)
         )
         hopeless = low >= 1 or few * self.out.gamma < 1
-        return Outcome(low if low > self.out.gamma else high, found.tables, hopeless), found
+        return CandidateOutcome(
+            low if low > self.out.gamma else high, found.tables, hopeless
+        ), found
 
     def guessed(self, views: Set) -> tuple[float, Floats, bytes]:
         """About how large the largest belief is, by maximum entropy;
@@ -395,7 +402,7 @@ def mark_of(there: Extended, system: System) -> bytes:
     return sha256(b"|".join(parts)).digest()
 
 
-def _focus(out: Disclosed, candidates: int) -> Integers:
+def _focus(out: DisclosedViews, candidates: int) -> Integers:
     """The people who are followed: all in a view, or some of each class where they are many."""
     most = max(20, min(MOST_FOCUS, MOST_FOLLOWED // max(1, candidates * len(out.meanings))))
     covered = np.flatnonzero(out.is_covered)
@@ -405,7 +412,7 @@ def _focus(out: Disclosed, candidates: int) -> Integers:
     return np.sort(order[np.linspace(0, len(order) - 1, most).astype(np.int64)])
 
 
-def _touched(out: Disclosed, members: Flags) -> list[frozenset[int]]:
+def _touched(out: DisclosedViews, members: Flags) -> list[frozenset[int]]:
     """The pieces that each candidate touches."""
     order = np.argsort(out.piece_of, kind="stable")
     order = order[out.is_covered[order]]
@@ -416,22 +423,24 @@ def _touched(out: Disclosed, members: Flags) -> list[frozenset[int]]:
     return [frozenset(pieces[one].tolist()) for one in touches]
 
 
-def _outcome(out: Disclosed, found: Judged, place: int) -> Outcome:
+def _outcome(out: DisclosedViews, found: ListVerdict, place: int) -> CandidateOutcome:
     top, of, few = int(found.top[place]), int(found.of[place]), int(found.few[place])
-    return Outcome(Fraction(top, of), int(found.tables[place]), top == of or few * out.gamma < 1)
+    return CandidateOutcome(
+        Fraction(top, of), int(found.tables[place]), top == of or few * out.gamma < 1
+    )
 
 
-def _integers(part: Part, one: Expected | None, job: Job | None) -> Expected | None:
+def _integers(part: OpenPart, one: Expected | None, job: Job | None) -> Expected | None:
     return one if one is None or one.is_exact else counted(part, job) or one
 
 
-def meanings_in(out: Disclosed, values: Sequence[int]) -> list[list[int]]:
+def meanings_in(out: DisclosedViews, values: Sequence[int]) -> list[list[int]]:
     """The meanings, by the places of those of the values that are there."""
     place = {value: at for at, value in enumerate(values)}
     return [[place[one] for one in same if one in place] for same in out.meanings]
 
 
-def bounds_of(out: Disclosed, found: Beliefs) -> Iterator[tuple[Fraction, Fraction]]:
+def bounds_of(out: DisclosedViews, found: Beliefs) -> Iterator[tuple[Fraction, Fraction]]:
     """Every belief, class by class and meaning by meaning, between two bounds."""
     for class_ in range(len(found.system.overlap.sizes)):
         shares = [found.share(class_, value) for value in range(len(found.system.overlap.values))]
@@ -444,7 +453,7 @@ def bounds_of(out: Disclosed, found: Beliefs) -> Iterator[tuple[Fraction, Fracti
             yield low, min(high, Fraction(1))
 
 
-def shares_of(out: Disclosed, found: Beliefs) -> Floats:
+def shares_of(out: DisclosedViews, found: Beliefs) -> Floats:
     """Beliefs by class and meaning, as floats."""
     wide = len(found.system.overlap.values)
     is_settled = found.system.low == found.system.high
@@ -455,6 +464,6 @@ def shares_of(out: Disclosed, found: Beliefs) -> Floats:
     return _by_meaning(out, found.system.overlap.values, shares)
 
 
-def _by_meaning(out: Disclosed, values: Sequence[int], shares: Floats) -> Floats:
+def _by_meaning(out: DisclosedViews, values: Sequence[int], shares: Floats) -> Floats:
     """Shares of values as shares of meanings."""
     return np.stack([shares[:, same].sum(axis=1) for same in meanings_in(out, values)], axis=1)

@@ -9,8 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.families.overlaps.restore.disclosed import Disclosed, Flags
-from tacit.families.overlaps.setting import NOTHING, Integers
+from tacit.families.overlaps.overlap import NOTHING, Integers
+from tacit.families.overlaps.restore.disclosed_views import DisclosedViews, Flags
 from tacit.model.deadline import look
 
 MOST_SETS = 400
@@ -31,7 +31,7 @@ class Stuck:
     possible: int | None = None
 
 
-def known_classes(out: Disclosed) -> Flags:
+def known_classes(out: DisclosedViews) -> Flags:
     """Sets of classes, one in a row, whose values together are shown by a view."""
     found: dict[bytes, Flags] = {}
     for view in range(out.overlap.outputs.shape[1]):
@@ -44,7 +44,7 @@ def known_classes(out: Disclosed) -> Flags:
     return np.array(list(found.values()), dtype=bool).reshape(len(found), len(out.overlap.sizes))
 
 
-def known_views(out: Disclosed) -> list[Flags]:
+def known_views(out: DisclosedViews) -> list[Flags]:
     """The people of each known set of classes, the larger sets first."""
     sets = known_classes(out)
     padded = np.hstack(
@@ -54,7 +54,7 @@ def known_views(out: Disclosed) -> list[Flags]:
     return [padded[one][out.class_of] for one in order.tolist()]
 
 
-def known_set(out: Disclosed, classes: Integers) -> Stuck | None:
+def known_set(out: DisclosedViews, classes: Integers) -> Stuck | None:
     """The smallest set among some classes, of those that follow from the views by taking one
     from another, that is not diverse.
     """

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tacit.families.overlaps.restore.disclosed import Disclosed, Flags
-from tacit.families.overlaps.restore.judging_views import Judge, Outcome, Set
+from tacit.families.overlaps.restore.disclosed_views import DisclosedViews, Flags
+from tacit.families.overlaps.restore.judging_views import CandidateJudge, CandidateOutcome, Set
 from tacit.families.overlaps.restore.known_sets import Stuck, known_set
 from tacit.model.jobs import Job
 
@@ -22,9 +22,9 @@ class Others:
     `members` has a row for each candidate: whom it shows.
     """
 
-    def __init__(self, outs: Sequence[Disclosed], members: Flags, job: Job) -> None:
+    def __init__(self, outs: Sequence[DisclosedViews], members: Flags, job: Job) -> None:
         self.outs = tuple(outs)
-        self.judges = [Judge(out, members, job=job) for out in outs]
+        self.judges = [CandidateJudge(out, members, job=job) for out in outs]
 
     def __bool__(self) -> bool:
         return bool(self.judges)
@@ -34,7 +34,8 @@ class Others:
         nobody is known to be above gamma.
         """
         return _all(
-            _holds(judge, judge.touched(views), _judged(judge, views)) for judge in self.judges
+            _holds(judge, judge.touched(views), _judge_tables(judge, views))
+            for judge in self.judges
         )
 
     def hold_with(self, shown: Sequence[Flags]) -> bool | None:
@@ -51,7 +52,7 @@ class Others:
         return None
 
 
-def considered(out: Disclosed, members: Flags) -> Flags:
+def considered(out: DisclosedViews, members: Flags) -> Flags:
     """The candidates that are looked at: not those of nobody, nor any with which somebody in a view
     could have a further value.
 
@@ -63,7 +64,7 @@ def considered(out: Disclosed, members: Flags) -> Flags:
     return found
 
 
-def stuck(judge: Judge) -> Stuck | None:
+def stuck(judge: CandidateJudge) -> Stuck | None:
     """Why no view at all helps, where that is so already."""
     out = judge.out
     for piece in judge.above:
@@ -74,7 +75,7 @@ def stuck(judge: Judge) -> Stuck | None:
     return None
 
 
-def _judged(judge: Judge, views: Set) -> Outcome:
+def _judge_tables(judge: CandidateJudge, views: Set) -> CandidateOutcome:
     """From lists where tables are few, else counted."""
     found = judge.by_masks([views])[0]
     if found is None:
@@ -82,7 +83,7 @@ def _judged(judge: Judge, views: Set) -> Outcome:
     return judge.by_count(views)[0] if found is None else found
 
 
-def _holds(judge: Judge, touched: frozenset[int], found: Outcome) -> bool | None:
+def _holds(judge: CandidateJudge, touched: frozenset[int], found: CandidateOutcome) -> bool | None:
     """Is everybody at gamma or below: those whom the views touch, and all others as they were?"""
     if found.unfair:
         return False

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
-from tacit.families.overlaps.restore.judging_views import Outcome, Set
+from tacit.families.overlaps.restore.judging_views import CandidateOutcome, Set
 from tacit.families.overlaps.restore.known_sets import Stuck
 
 Order = Literal["best", "blind"]
@@ -31,7 +31,7 @@ DEFAULT = Limits()
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class RestorationTally:
     """What became of all sets of so many views:
     `ruled_out` by which fact, `judged` exactly, `left` without an answer.
     """
@@ -64,7 +64,7 @@ class Restoration:
     tables_after: int | None = None
     stuck: Stuck | None = None
     whose: int = 0
-    tallies: tuple[Tally, ...] = ()
+    tallies: tuple[RestorationTally, ...] = ()
     judged: int = 0
     first: int | None = None
     proved: bool = False
@@ -73,12 +73,12 @@ class Restoration:
 
 
 @dataclass(slots=True)
-class Level:
+class RestorationLevel:
     """Sets of one number of views: the best that restores, and what became of the others."""
 
     merit: tuple[Any, ...] | None = None
     views: Set = ()
-    outcome: Outcome | None = None
+    outcome: CandidateOutcome | None = None
     judged: int = 0
     first: int | None = None
     left: int = 0

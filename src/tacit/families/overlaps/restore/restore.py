@@ -18,29 +18,29 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.overlaps.restore.disclosed import ALONE, Disclosed, Flags
-from tacit.families.overlaps.restore.judging_views import Judge, Outcome, Set
+from tacit.families.overlaps.overlap import Integers
+from tacit.families.overlaps.restore.disclosed_views import ALONE, DisclosedViews, Flags
+from tacit.families.overlaps.restore.judging_views import CandidateJudge, CandidateOutcome, Set
 from tacit.families.overlaps.restore.known_sets import independent, known_classes, known_views
-from tacit.families.overlaps.restore.listed import Lists
-from tacit.families.overlaps.restore.others import Others, considered, stuck
-from tacit.families.overlaps.restore.promise import (
+from tacit.families.overlaps.restore.odds_promise import (
     SURE,
     Floats,
-    Promise,
+    OddsPromise,
     Sets,
     best_of,
     logit,
     promise_of,
 )
+from tacit.families.overlaps.restore.others import Others, considered, stuck
 from tacit.families.overlaps.restore.restorations import (
     DEFAULT,
-    Level,
     Limits,
     Order,
     Restoration,
-    Tally,
+    RestorationLevel,
+    RestorationTally,
 )
-from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.restore.table_listing import Lists
 from tacit.model.deadline import Deadline, look
 from tacit.model.jobs import Job
 
@@ -64,7 +64,7 @@ MORE = 12  # sets that are counted after one restores, for one that keeps more t
 
 
 def restored(
-    out: Disclosed,
+    out: DisclosedViews,
     members: Flags,
     *,
     limits: Limits = DEFAULT,
@@ -73,7 +73,7 @@ def restored(
     pruned: bool = True,
     with_classes: bool = True,
     lists: Lists | None = None,
-    others: Sequence[Disclosed] = (),
+    others: Sequence[DisclosedViews] = (),
     job: Job | None = None,
 ) -> Restoration:
     """Look for the fewest of some candidate views that restore gamma-privacy.
@@ -84,14 +84,14 @@ def restored(
     classes. `others` is what other adversaries see of the same people: the views have to hold for
     them as well. Everything but a limit in seconds is deterministic.
 
-    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.overlap import overlap_of
     >>> males, older = ["Heart", "SARS", "Viral", "SARS"], ["SARS", "Viral", "SARS", "Flu"]
     >>> views = overlap_of(
     ...     ["Flu", "Heart", "SARS", "Viral"],
     ...     [males, older],
     ...     [[0], [0], [0], [0, 1], [1], [1], [1]],
     ... )
-    >>> out = Disclosed(
+    >>> out = DisclosedViews(
     ...     views,
     ...     np.arange(7),
     ...     np.array([1, 2, 3, 2, 3, 2, 0]),
@@ -108,17 +108,17 @@ def restored(
     >>> [np.flatnonzero(ranges[one]).tolist() for one in found.views]
     [[2, 3], [3, 4]]
     """
-    return Search(
+    return RestoreSearch(
         out, members, limits, order, seed, pruned, with_classes, lists, others, job or Job()
     ).run()
 
 
-class Search:
+class RestoreSearch:
     """One search."""
 
     def __init__(
         self,
-        out: Disclosed,
+        out: DisclosedViews,
         members: Flags,
         limits: Limits,
         order: Order,
@@ -126,7 +126,7 @@ class Search:
         pruned: bool,
         with_classes: bool,
         lists: Lists | None,
-        others: Sequence[Disclosed],
+        others: Sequence[DisclosedViews],
         job: Job,
     ) -> None:
         self.out = out
@@ -139,7 +139,7 @@ class Search:
         self.job = job
         self.deadline = Deadline(inf if limits.seconds is None else limits.seconds)
         self.until = 1.0  # share of the time after which the sets at hand are left
-        self.judge = Judge(out, members, lists, job, facts=pruned)
+        self.judge = CandidateJudge(out, members, lists, job, facts=pruned)
         self.above = self.judge.above
         self.others = Others(others, members, job)
         self.alive = np.arange(len(members))
@@ -147,8 +147,8 @@ class Search:
             tuple[str, int, int, int]
         ] = []  # a fact, from which number of views on it counts, candidates before and after
         self.dead_pairs = np.zeros((0, 0), dtype=bool)
-        self.tallies: list[Tally] = []
-        self.promise = Promise(np.zeros(0), np.zeros((len(members), 0)))
+        self.tallies: list[RestorationTally] = []
+        self.promise = OddsPromise(np.zeros(0), np.zeros((len(members), 0)))
         self.is_listed = True  # could all single views be listed?
         self.shows = members[:, self.exposed()].any(axis=1)
 
@@ -205,7 +205,7 @@ class Search:
         """How many sets were judged."""
         return sum(one.judged for one in self.tallies)
 
-    def found(self, level: Level, proved: bool, known: dict[str, Any]) -> Restoration:
+    def found(self, level: RestorationLevel, proved: bool, known: dict[str, Any]) -> Restoration:
         """A set that restores."""
         assert level.outcome is not None
         touched = self.judge.touched(level.views)
@@ -274,13 +274,13 @@ class Search:
             kept &= ~around | self.out.is_diverse(counts - whole)
         return kept
 
-    def tally(self, size: int, level: Level) -> Tally:
+    def tally(self, size: int, level: RestorationLevel) -> RestorationTally:
         """What became of all sets of so many views."""
         ruled_out = dict(level.ruled_out)
         for fact, since, before, after in self.losses:
             if size >= since:
                 ruled_out[fact] = ruled_out.get(fact, 0) + comb(before, size) - comb(after, size)
-        return Tally(
+        return RestorationTally(
             size,
             comb(len(self.members), size),
             {fact: many for fact, many in ruled_out.items() if many},
@@ -290,16 +290,16 @@ class Search:
 
     # -- single views ----------------------------------------------------------------------------
 
-    def level(self, size: int) -> Level:
+    def level(self, size: int) -> RestorationLevel:
         """Judge the sets of so many views."""
-        level = Level()
+        level = RestorationLevel()
         if size == 1:
             self.singles(level)
         else:
             self.judge_all(self.sets(size, level), level)
         return level
 
-    def singles(self, level: Level) -> None:
+    def singles(self, level: RestorationLevel) -> None:
         """Judge every candidate by itself; what they do to beliefs is
         what larger sets are ranked by.
         """
@@ -350,7 +350,9 @@ class Search:
             guesses[at], followed[at], marks[at] = self.judge.guessed((int(order[at]),))
         return sorted(guesses, key=lambda at: (guesses[at] if self.order == "best" else 0.0, at))
 
-    def thin(self, outcomes: Sequence[Outcome | None], marks: Sequence[bytes | None]) -> None:
+    def thin(
+        self, outcomes: Sequence[CandidateOutcome | None], marks: Sequence[bytes | None]
+    ) -> None:
         """Before larger sets: leave out candidates that do the same as another, or that no
         further view can mend.
         """
@@ -382,7 +384,7 @@ class Search:
 
     # -- sets of several views -------------------------------------------------------------------
 
-    def sets(self, size: int, level: Level) -> Sets:
+    def sets(self, size: int, level: RestorationLevel) -> Sets:
         """The sets of so many views that are not ruled out, the most promising first;
         the best of them where they are too many.
         """
@@ -437,7 +439,7 @@ class Search:
         )
         return np.sort(np.lexsort((alone, ~meets.any(axis=1)))[:many])
 
-    def blocks(self, chosen: Integers, size: int, level: Level) -> Iterator[Sets]:
+    def blocks(self, chosen: Integers, size: int, level: RestorationLevel) -> Iterator[Sets]:
         """All sets of some candidates, without those that hold a pair beyond help."""
         many = len(chosen)
         dead = (
@@ -518,7 +520,7 @@ class Search:
                 waiting.remove(one)
         return True
 
-    def judge_all(self, sets: Sets, level: Level) -> None:
+    def judge_all(self, sets: Sets, level: RestorationLevel) -> None:
         """Judge sets in lots, the first ones first; those that cannot be listed are counted."""
         waiting: list[Set] = []
         at, lot = 0, FIRST_LOT
@@ -538,7 +540,7 @@ class Search:
         for _ in self.count(waiting, level):
             pass
 
-    def lot(self, sets: Sets) -> list[Outcome | None]:
+    def lot(self, sets: Sets) -> list[CandidateOutcome | None]:
         """Judge some sets from lists; where people are added, those that
         share all but the last view together.
         """
@@ -554,8 +556,8 @@ class Search:
         return found
 
     def count(
-        self, waiting: Sequence[Set], level: Level
-    ) -> Iterator[tuple[Outcome, Floats | None]]:
+        self, waiting: Sequence[Set], level: RestorationLevel
+    ) -> Iterator[tuple[CandidateOutcome, Floats | None]]:
         """Count sets one by one, as far as the limits go;
         yields what was found, with the beliefs that are followed.
         """
@@ -576,7 +578,7 @@ class Search:
             more -= level.outcome is not None
             yield one, beliefs
 
-    def note(self, level: Level, views: Set, one: Outcome) -> None:
+    def note(self, level: RestorationLevel, views: Set, one: CandidateOutcome) -> None:
         """Keep what was found: the set that restores and keeps the most tables, and pairs that
         are beyond help.
         """
@@ -603,7 +605,7 @@ class Search:
             level.first = level.first or level.judged
             level.merit, level.views, level.outcome = merit, views, one
 
-    def kept_tables(self, views: Set, one: Outcome) -> Fraction:
+    def kept_tables(self, views: Set, one: CandidateOutcome) -> Fraction:
         """How many tables of everybody fit, over how many of those in no view:
         whom a view adds, might have had any value before.
         """

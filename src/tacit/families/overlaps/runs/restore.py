@@ -10,39 +10,50 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from tacit.checking.concerning import out_already
 from tacit.checking.holdings.holdings import holdings_of
+from tacit.checking.publications import out_already
 from tacit.engines import output as place
 from tacit.engines.base import Engine
 from tacit.errors import EngineError, InputError, ParameterError, PlanError, did_you_mean
 from tacit.families.catalog import define
 from tacit.families.overlaps.definitions.gamma_privacy import GammaPrivacy
-from tacit.families.overlaps.definitions.overlapping import called, has, person
-from tacit.families.overlaps.restore.aware import Aware, aware
-from tacit.families.overlaps.restore.disclosed import Disclosed
+from tacit.families.overlaps.definitions.overlap_definition import has, person, person_label
+from tacit.families.overlaps.restore.aware_adversary import Aware, aware
+from tacit.families.overlaps.restore.disclosed_views import DisclosedViews
 from tacit.families.overlaps.restore.known_sets import Stuck
-from tacit.families.overlaps.restore.listed import Lists
-from tacit.families.overlaps.restore.restorations import Limits, Restoration, Tally
+from tacit.families.overlaps.restore.restorations import Limits, Restoration, RestorationTally
 from tacit.families.overlaps.restore.restore import restored
-from tacit.families.overlaps.restore.withstanding import withstanding
-from tacit.families.overlaps.runs.asked import Seen, asked, extended, recipients, verdict_about
-from tacit.families.overlaps.runs.drafting import draft, free_names
-from tacit.families.overlaps.runs.results import (
+from tacit.families.overlaps.restore.robust_views import withstanding
+from tacit.families.overlaps.restore.table_listing import Lists
+from tacit.families.overlaps.runs.adversary_verdicts import (
+    AdversaryView,
+    answer_for_adversaries,
+    extended,
+    recipients,
+    verdict_about,
+)
+from tacit.families.overlaps.runs.restore_results import (
     NOT_KNOWN,
     AwareBelief,
     FurtherView,
-    Looked,
     NotRestored,
     Restored,
+    SearchExtent,
 )
-from tacit.families.overlaps.runs.scene import Choices, Scene, chosen_columns, scene_of
+from tacit.families.overlaps.runs.restore_scene import (
+    Choices,
+    RestoreScene,
+    chosen_columns,
+    scene_of,
+)
+from tacit.families.overlaps.runs.view_drafts import draft, free_names
 from tacit.families.overlaps.stages import stages
 from tacit.families.words import listed, people, plural
 from tacit.model.jobs import Job
 from tacit.model.numbers import plain
 from tacit.model.verdict import Verdict
-from tacit.plan.opened import OpenPlan
-from tacit.plan.owned import owners_files
+from tacit.plan.open_plan import OpenPlan
+from tacit.plan.owned_files import owners_files
 from tacit.plan.plan import Check, Plan
 from tacit.plan.read.references import LEDGER
 
@@ -88,7 +99,7 @@ def restore(
             opened.engine = engine
         found = solve(opened, check, views, columns, seconds, against_aware, with_stages, job)
     if isinstance(found, Restored) and output is not None and found.views and not found.exit_status:
-        with place.beside(Path(output)) as file:
+        with place.temporary_place(Path(output)) as file:
             file.write_text(found.draft, "utf-8")
         found = replace(found, output=output)
     job.step("done", 1.0)
@@ -123,7 +134,7 @@ def the_check(plan: Plan, name: str | None) -> Check:
         return known[0]
     if not found:
         called_so = [check.name for check in known if check.name]
-        hint = " ".join(filter(None, (did_you_mean(name, called_so), unnamed_told(known))))
+        hint = " ".join(filter(None, (did_you_mean(name, called_so), describe_unnamed(known))))
         raise InputError(f"the plan has no gamma-privacy check named {name!r}.", hint=hint)
     return found[0]
 
@@ -133,7 +144,7 @@ def called_by(check: Check) -> str:
     return check.name or ",".join(check.releases)
 
 
-def unnamed_told(known: Sequence[Check]) -> str:
+def describe_unnamed(known: Sequence[Check]) -> str:
     """How to call the checks that have no name."""
     nameless = [check for check in known if not check.name]
     if not nameless:
@@ -160,7 +171,7 @@ def solve(
     definition = define(check.kind, check.parameters)
     assert isinstance(definition, GammaPrivacy)
     job.step("counting the tables that fit", 0.0)
-    now = asked(opened, check, definition)
+    now = answer_for_adversaries(opened, check, definition)
     before, question = now.verdict, now.seen[0].question
     if before.status == "holds":
         many = question.overlap.people
@@ -222,7 +233,7 @@ def solve(
         ),
     )
     if known is not None:
-        result = replace(result, aware=aware_told(scene, known, definition.gamma))
+        result = replace(result, aware=describe_aware_reader(scene, known, definition.gamma))
         if not result.exit_status:
             result = replace(
                 result,
@@ -234,7 +245,7 @@ def solve(
     return result
 
 
-def refuse_several(seen: Sequence[Seen]) -> None:
+def refuse_several(seen: Sequence[AdversaryView]) -> None:
     """Who knows how views are chosen is asked about where all see the same:
     the choice depends on what others see, too.
     """
@@ -251,7 +262,7 @@ def refuse_several(seen: Sequence[Seen]) -> None:
 
 
 def asked_aware(
-    scene: Scene,
+    scene: RestoreScene,
     choices: Choices,
     found: Restoration,
     limits: Limits,
@@ -284,7 +295,7 @@ def asked_aware(
     if found.status != "restored":
         return found, None
 
-    def withstands_nothing(other: Disclosed) -> bool:
+    def withstands_nothing(other: DisclosedViews) -> bool:
         """Is there nothing for this table either that withstands? Else
         its further views would be those.
         """
@@ -311,7 +322,7 @@ def asked_aware(
 
 
 def confirmed(
-    scene: Scene,
+    scene: RestoreScene,
     check: Check,
     definition: GammaPrivacy,
     before: Verdict,
@@ -329,7 +340,7 @@ def confirmed(
     first = frozenset([*scene.question.releases, *(one.name for one in views)])
     with OpenPlan(plan, job) as opened:
         opened.engine = scene.opened.engine
-        then = asked(opened, more, definition, first)
+        then = answer_for_adversaries(opened, more, definition, first)
         after, own = then.verdict, next(one for one in then.seen if one.views == first)
         if after.status == "undecided":
             because = "further views were found, but the check could not be answered with them"
@@ -369,7 +380,7 @@ def confirmed(
 
 
 def further_views(
-    scene: Scene, check: Check, found: Restoration, choices: Choices
+    scene: RestoreScene, check: Check, found: Restoration, choices: Choices
 ) -> tuple[FurtherView, ...]:
     """What was found as views with names, for those who get the releases of the check."""
     conditions = [
@@ -410,13 +421,13 @@ def worlds(verdict: Verdict) -> int | None:
 # -- in words --------------------------------------------------------------------------------------
 
 
-def looked_at(choices: Choices, found: Restoration) -> Looked:
+def looked_at(choices: Choices, found: Restoration) -> SearchExtent:
     """What the search went through."""
-    return Looked(
+    return SearchExtent(
         choices.columns,
         choices.considered,
         len(choices.conditions),
-        tuple(told(one) for one in found.tallies),
+        tuple(describe_sets(one) for one in found.tallies),
         found.judged,
         found.proved,
         found.most_tables,
@@ -425,7 +436,7 @@ def looked_at(choices: Choices, found: Restoration) -> Looked:
     )
 
 
-def told(tally: Tally) -> dict[str, object]:
+def describe_sets(tally: RestorationTally) -> dict[str, object]:
     """What became of all sets of so many views."""
     return {
         "views": tally.views,
@@ -438,10 +449,10 @@ def told(tally: Tally) -> dict[str, object]:
 
 def not_restored(
     check: Check,
-    scene: Scene,
+    scene: RestoreScene,
     before: Verdict,
     found: Restoration,
-    looked: Looked,
+    looked: SearchExtent,
     views: int,
     *,
     several: bool,
@@ -451,7 +462,7 @@ def not_restored(
     story, advice = "", tuple[str, ...]()
     if found.status == "impossible":
         assert found.stuck is not None
-        because, story = stuck_told(scene, found.stuck, before)
+        because, story = describe_stuck(scene, found.stuck, before)
         accept = () if before.measured.get("gamma") == 1 else (f"or accept a gamma above {gamma}",)
         advice = (
             (
@@ -494,10 +505,10 @@ def more_views(views: int) -> tuple[str, ...]:
     return (f"try more views (--views {views + 1})",) if views < MOST_VIEWS else ()
 
 
-def stuck_told(scene: Scene, stuck: Stuck, before: Verdict) -> tuple[str, str]:
+def describe_stuck(scene: RestoreScene, stuck: Stuck, before: Verdict) -> tuple[str, str]:
     """Why no further view helps: without names, and with them."""
     question, gamma = scene.question, plain(scene.out.gamma)
-    who = [called(scene.keys[one]) for one in stuck.people[:NAMED]]
+    who = [person_label(scene.keys[one]) for one in stuck.people[:NAMED]]
     names = listed(
         [*who, *([f"{len(stuck.people) - NAMED:,} others"] if len(stuck.people) > NAMED else [])]
     )
@@ -538,7 +549,7 @@ def stuck_told(scene: Scene, stuck: Stuck, before: Verdict) -> tuple[str, str]:
     )
 
 
-def aware_told(scene: Scene, found: Aware, gamma: Fraction) -> AwareBelief:
+def describe_aware_reader(scene: RestoreScene, found: Aware, gamma: Fraction) -> AwareBelief:
     """What somebody believes who knows the search, in words."""
     limit = plain(gamma)
     if found.worst is None or found.person is None or found.meaning is None:
@@ -563,7 +574,7 @@ def aware_told(scene: Scene, found: Aware, gamma: Fraction) -> AwareBelief:
     value = scene.values[scene.out.meanings[found.meaning][0]]
     key = scene.keys[found.person]
     story = (
-        f"{called(key)} {has(scene.question, value)} in {share} of them."
+        f"{person_label(key)} {has(scene.question, value)} in {share} of them."
         if found.status == "breached"
         else ""
     )

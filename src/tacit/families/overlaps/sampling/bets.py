@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from tacit.families.overlaps.overlap import Integers
 from tacit.families.overlaps.sampling.urns import Floats
-from tacit.families.overlaps.setting import Integers
 from tacit.families.overlaps.system import Flags
 
 STAKES = 0.95 * 0.6 ** np.arange(16)  # shares of what can be lost
@@ -18,7 +18,7 @@ FINEST = 16  # bits of a bound
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class SampleCounts:
     """In how many tables each cell had how many people: `seen[j, x - low[j]]`;
     `sizes[j]` is how many its class has.
     """
@@ -39,25 +39,25 @@ class Counts:
         found: Integers = self.seen @ np.arange(self.seen.shape[1]) + self.low * self.draws
         return found
 
-    def with_tables(self, tables: Integers) -> Counts:
+    def with_tables(self, tables: Integers) -> SampleCounts:
         """The counts with more tables, one row each."""
         wide = self.seen.shape[1]
         place = (tables - self.low + np.arange(len(self.low)) * wide).ravel()
         more = np.bincount(place, minlength=self.seen.size).reshape(self.seen.shape)
-        return Counts(self.low, self.high, self.sizes, self.seen + more)
+        return SampleCounts(self.low, self.high, self.sizes, self.seen + more)
 
-    def turned(self) -> Counts:
+    def turned(self) -> SampleCounts:
         """The people outside each cell instead of those in it, so that
         lower bounds become upper ones.
         """
         place = (self.high - self.low)[:, None] - np.arange(self.seen.shape[1])
         seen = np.where(place >= 0, np.take_along_axis(self.seen, np.maximum(place, 0), axis=1), 0)
-        return Counts(self.sizes - self.high, self.sizes - self.low, self.sizes, seen)
+        return SampleCounts(self.sizes - self.high, self.sizes - self.low, self.sizes, seen)
 
 
-def no_counts(low: Integers, high: Integers, sizes: Integers) -> Counts:
+def no_counts(low: Integers, high: Integers, sizes: Integers) -> SampleCounts:
     """Before the first table."""
-    return Counts(
+    return SampleCounts(
         low, high, sizes, np.zeros((len(low), int((high - low).max()) + 1), dtype=np.int64)
     )
 
@@ -82,7 +82,7 @@ class Bets:
     [True]
     """
 
-    def __init__(self, counts: Counts, limit: Fraction, *, below: bool = False) -> None:
+    def __init__(self, counts: SampleCounts, limit: Fraction, *, below: bool = False) -> None:
         """`below` asks for averages below the limit;
         else those that cannot be above it need no bet.
         """
@@ -100,7 +100,7 @@ class Bets:
         self.is_sure: Flags = np.array(is_sure, dtype=bool)
         self.logs: Floats = np.log1p(STAKES[:, None, None] * gain)
 
-    def refuted(self, counts: Counts, log_needed: float) -> Flags:
+    def refuted(self, counts: SampleCounts, log_needed: float) -> Flags:
         """For which cells it is refuted that the average share is the limit or more."""
         found: Flags = self.is_sure | (_log_capital(self.logs, counts.seen) >= log_needed + SLACK)
         return found
@@ -114,7 +114,7 @@ def _log_capital(logs: Floats, seen: Integers) -> Floats:
     return found
 
 
-def upper_bounds(counts: Counts, log_needed: float) -> list[Fraction]:
+def upper_bounds(counts: SampleCounts, log_needed: float) -> list[Fraction]:
     """For each cell the least limit, a multiple of 2**-16, that its
     average share is shown to be below.
 

@@ -9,11 +9,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from tacit.families.overlaps.counting.entropy import fitted
-from tacit.families.overlaps.sampling.columns import CannotSample, Column, Lattice, lattice_of
+from tacit.families.overlaps.overlap import Integers
+from tacit.families.overlaps.sampling.column_states import (
+    CannotSample,
+    PathLattice,
+    SampledColumn,
+    lattice_of,
+)
 from tacit.families.overlaps.sampling.urns import Floats
-from tacit.families.overlaps.sampling.walks import Law
-from tacit.families.overlaps.setting import Integers
-from tacit.families.overlaps.system import Part
+from tacit.families.overlaps.sampling.walks import PointLaw
+from tacit.families.overlaps.system import OpenPart
 
 ROUNDS = 12  # in which the tilt is improved
 CLOSE = 1e-3  # how far, in squared standard deviations, the sizes may be off
@@ -21,7 +26,7 @@ LARGEST = 60.0  # what a tilt's logarithm may be
 MOST_POWER = 500  # of two, in the mean of a cell
 
 
-def tilted(part: Part, columns: Sequence[Column]) -> tuple[Law, ...]:
+def tilted(part: OpenPart, columns: Sequence[SampledColumn]) -> tuple[PointLaw, ...]:
     """The laws of the columns of a part, tilted so that all classes have the right size on average.
 
     With any tilt the accepted tables are uniform. With this one their share is largest: the
@@ -45,10 +50,10 @@ def tilted(part: Part, columns: Sequence[Column]) -> tuple[Law, ...]:
         np.int64
     )
     tilt = first.classes
-    best: tuple[float, tuple[Law, ...]] | None = None
+    best: tuple[float, tuple[PointLaw, ...]] | None = None
     for _ in range(ROUNDS):
         means = np.ldexp(np.exp(tilt)[part.class_of], power)
-        laws = tuple(Law(lattice, means[lattice.column.cells]) for lattice in lattices)
+        laws = tuple(PointLaw(lattice, means[lattice.column.cells]) for lattice in lattices)
         average = np.zeros(len(part.place))
         for law in laws:
             average[law.lattice.column.cells] = law.averages
@@ -67,9 +72,9 @@ def tilted(part: Part, columns: Sequence[Column]) -> tuple[Law, ...]:
     return best[1]
 
 
-def _lattices(part: Part, columns: Sequence[Column]) -> list[Lattice]:
+def _lattices(part: OpenPart, columns: Sequence[SampledColumn]) -> list[PathLattice]:
     """The points of all columns; the classes are taken in about the same order in each."""
-    found: list[Lattice] = []
+    found: list[PathLattice] = []
     rank: Integers | None = None
     for column in sorted(columns, key=lambda one: -len(one.cells)):
         classes = part.class_of[column.cells]
@@ -93,13 +98,13 @@ def _spread(classes: Floats, rows: Floats, average: Floats) -> Floats:
     return found
 
 
-def members_of(part: Part) -> Floats:
+def members_of(part: OpenPart) -> Floats:
     """Which cells each class has: one row for a class, 1 for a cell of it."""
     found = np.zeros((len(part.classes), len(part.place)))
     found[part.class_of, np.arange(len(part.place))] = 1.0
     return found
 
 
-def is_simple(part: Part, column: Column) -> bool:
+def is_simple(part: OpenPart, column: SampledColumn) -> bool:
     """Has the column one cell of each class at most?"""
     return len(np.unique(part.class_of[column.cells])) == len(column.cells)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.overlap import Integers
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 UNIT = 2.0**-53  # the relative error of one operation on floats
@@ -18,7 +18,7 @@ WHOLE = 62  # an urn has 2**62 balls
 MOST_SLOTS = 20
 
 
-class Urn:
+class WeightedUrn:
     """Draws of `values` with probabilities proportional to `weights`.
 
     Weights become whole numbers of balls, 2**62 in all, and a draw takes one ball exactly
@@ -28,7 +28,7 @@ class Urn:
     The law drawn from is that of the weights but for relative errors of at most `relative`, and for
     a total variation of at most `absolute` on top.
 
-    >>> urn = Urn(np.array([1.0, 0.0, 3.0]), np.array([7, 8, 9]))
+    >>> urn = WeightedUrn(np.array([1.0, 0.0, 3.0]), np.array([7, 8, 9]))
     >>> np.unique(urn.draw(np.random.default_rng(1), 4000), return_counts=True)[1].tolist()
     [985, 3015]
     """

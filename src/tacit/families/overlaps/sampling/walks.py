@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.overlaps.sampling.columns import Lattice, Layer
-from tacit.families.overlaps.sampling.urns import UNIT, Floats, Urn, Urns
-from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.overlap import Integers
+from tacit.families.overlaps.sampling.column_states import CellLayer, PathLattice
+from tacit.families.overlaps.sampling.urns import UNIT, Floats, Urns, WeightedUrn
 
 Small = np.ndarray[Any, np.dtype[Any]]  # whole numbers of 32 bits: there may be many
 MOST_BEGUN = 1 << 17  # beginnings of points that are listed; cells after them are drawn one by one
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class PointLaw:
     """Points of a column with weights prod mean**x / x!, given for each cell as `factors`:
     1 at its most likely number.
 
@@ -29,7 +29,7 @@ class Law:
     person that it is away from that number.
     """
 
-    lattice: Lattice
+    lattice: PathLattice
     means: Floats
 
     @cached_property
@@ -58,7 +58,7 @@ class Law:
             found *= factor[points[:, cell] - low]
         return found
 
-    def of_steps(self, layer: Layer) -> Floats:
+    def of_steps(self, layer: CellLayer) -> Floats:
         """The factor of each step of a layer."""
         found: Floats = self.factors[layer.cell][layer.people - self.lattice.column.low[layer.cell]]
         return found
@@ -131,7 +131,7 @@ def _scaled(weights: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Begun:
+class ColumnBeginning:
     """All ways to fill the first cells of a column:
     so many people in each, and the state one comes to.
     """
@@ -146,7 +146,7 @@ class Begun:
         return len(self.cells)
 
 
-def begun(lattice: Lattice, most: float) -> Begun:
+def begun(lattice: PathLattice, most: float) -> ColumnBeginning:
     """As many first cells as have no more than so many ways together;
     with all cells these are the points.
     """
@@ -163,29 +163,29 @@ def begun(lattice: Lattice, most: float) -> Begun:
         state = layer.target[step]
     cells = np.array([layer.cell for layer in lattice.layers[: len(chosen)]], dtype=np.int64)
     people = np.stack(chosen, axis=1) if chosen else np.zeros((1, 0), dtype=np.int32)
-    return Begun(cells, people, state)
+    return ColumnBeginning(cells, people, state)
 
 
-def points_of(lattice: Lattice) -> Small:
+def points_of(lattice: PathLattice) -> Small:
     """All points of a column, one row each."""
     found = begun(lattice, float("inf"))
     return found.people[:, np.argsort(found.cells)]
 
 
-class Walk:
+class ColumnWalk:
     """Points of a column, drawn from its law: a beginning from one urn, then cell after cell.
 
-    Errors are as with `Urn`: the law differs by a relative error and by a total variation.
+    Errors are as with `WeightedUrn`: the law differs by a relative error and by a total variation.
     """
 
-    def __init__(self, law: Law, most: int = MOST_BEGUN) -> None:
+    def __init__(self, law: PointLaw, most: int = MOST_BEGUN) -> None:
         self.cells = law.lattice.column.cells
         self.begun = begun(law.lattice, most)
         behind = self.begun.layers
         first = np.ones(len(self.begun.people))
         for cell, people in zip(self.begun.cells.tolist(), self.begun.people.T, strict=True):
             first *= law.factors[cell][people - law.lattice.column.low[cell]]
-        self.urn = Urn(first * law.ahead[behind][self.begun.state], np.arange(len(first)))
+        self.urn = WeightedUrn(first * law.ahead[behind][self.begun.state], np.arange(len(first)))
         self.layers = law.lattice.layers[behind:]
         self.urns = [
             Urns(law.of_steps(layer) * law.ahead[number + 1][layer.target], layer.starts)

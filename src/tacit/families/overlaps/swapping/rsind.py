@@ -12,10 +12,10 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.families.overlaps.counting.possible import Possible, fits, possible
-from tacit.families.overlaps.setting import Integers, Overlap
-from tacit.families.overlaps.swapping.allowed import Exchanges, Type, allowed_sets, bits, bound
-from tacit.families.overlaps.swapping.dividing import Crowd, Division, largest
+from tacit.families.overlaps.counting.possible_cells import PossibleCells, fits, possible
+from tacit.families.overlaps.overlap import Integers, Overlap
+from tacit.families.overlaps.swapping.allowed_sets import Exchanges, Type, allowed_sets, bits, bound
+from tacit.families.overlaps.swapping.crowd_division import Crowd, Division, largest
 from tacit.families.overlaps.swapping.swaps import Swaps
 from tacit.families.overlaps.system import Flags, NoTable
 from tacit.model.deadline import OutOfTime, left, look, until
@@ -68,7 +68,7 @@ def rsind_level(
     is as far as it was settled. Raises NoTable if the present table does not fit.
 
     >>> from dataclasses import replace
-    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.overlap import overlap_of
     >>> views = replace(
     ...     overlap_of("xy", ["xyy", "xy"], [[0], [0], [0, 1], [1]]),
     ...     current=np.array([[1, 0], [0, 1], [0, 1], [1, 0]]),
@@ -189,7 +189,7 @@ class _Search:
             if better is None:
                 self._settle_all(known)
 
-    def _set_exchanges(self, known: Possible | None) -> None:
+    def _set_exchanges(self, known: PossibleCells | None) -> None:
         """Which kinds may exchange two values for certain, and perhaps,
         as far as the known tables tell.
         """
@@ -219,7 +219,7 @@ class _Search:
             max(bound(self.maybe, self.now, diverse=self.diverse), self.best.level),
         )
 
-    def _are_apart(self, known: Possible, one: int, other: int) -> Flags:
+    def _are_apart(self, known: PossibleCells, one: int, other: int) -> Flags:
         """Kinds for which it does not depend on each other whether they have these two values."""
         parts = known.part_of.reshape(known.can.shape)[self.classes]
         first, second = parts[:, None, one], parts[None, :, other]
@@ -269,7 +269,7 @@ class _Search:
         )
         return found, is_all
 
-    def _holds(self, division: Division, known: Possible) -> bool:
+    def _holds(self, division: Division, known: PossibleCells) -> bool:
         """Can the crowds of a division really exchange their values?
         What is not sure is searched for.
         """
@@ -284,7 +284,7 @@ class _Search:
         ]  # all of them, also after one that fails
         return all(settled)
 
-    def _settle_all(self, known: Possible) -> None:
+    def _settle_all(self, known: PossibleCells) -> None:
         """Search for all that is not sure: there is too much of it to look at the divisions."""
         for one, other in combinations(self.values, 2):
             for kind, (sure, maybe) in enumerate(
@@ -298,7 +298,9 @@ class _Search:
         if not self._is_done:
             raise OutOfTime  # there are too many sets
 
-    def _settle(self, values: tuple[int, int], kinds: tuple[int, int], known: Possible) -> bool:
+    def _settle(
+        self, values: tuple[int, int], kinds: tuple[int, int], known: PossibleCells
+    ) -> bool:
         """May two kinds exchange two values, although the swap equation fails:
         do they never have them at once?
         """
@@ -306,7 +308,7 @@ class _Search:
             self.settled[values, kinds] = not self._meet(kinds, values, known)
         return self.settled[values, kinds]
 
-    def _meet(self, kinds: tuple[int, int], values: tuple[int, int], known: Possible) -> bool:
+    def _meet(self, kinds: tuple[int, int], values: tuple[int, int], known: PossibleCells) -> bool:
         """Can people of two kinds have two values at once, either way?"""
         one, other = (int(self.classes[kind]) for kind in kinds)
         ways = (values, values[::-1])

@@ -9,9 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.families.overlaps.counting.filling import Filling
-from tacit.families.overlaps.counting.possible import Possible, first_table, pieces_of, possible
-from tacit.families.overlaps.setting import Integers, Overlap
+from tacit.families.overlaps.counting.filling import TableFilling
+from tacit.families.overlaps.counting.possible_cells import (
+    PossibleCells,
+    first_table,
+    pieces_of,
+    possible,
+)
+from tacit.families.overlaps.overlap import Integers, Overlap
 from tacit.families.overlaps.swapping.swaps import Swaps
 from tacit.families.overlaps.system import Flags, NoTable, System, system_of
 from tacit.model.deadline import OutOfTime, look
@@ -26,7 +31,7 @@ MOST_COMPARED = 5_000_000  # pairs of values that are compared at once
 
 
 @dataclass(frozen=True, slots=True)
-class Crowds:
+class ClassPartition:
     """A partition of the classes into sets, and how many people each set has."""
 
     sets: tuple[tuple[int, ...], ...]
@@ -38,10 +43,10 @@ class Crowds:
         return min(self.sizes, default=0)
 
 
-def conservative_partition(overlap: Overlap) -> Crowds:
+def conservative_partition(overlap: Overlap) -> ClassPartition:
     """Sets of people with the same output map: they are SIND for certain, others may be.
 
-    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.overlap import overlap_of
     >>> conservative_partition(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])).sets
     ((0,), (1,), (2,))
     """
@@ -51,7 +56,7 @@ def conservative_partition(overlap: Overlap) -> Crowds:
     return _crowds(overlap, alike.reshape(-1))
 
 
-def sind_partition(overlap: Overlap, job: Job | None = None) -> Crowds:
+def sind_partition(overlap: Overlap, job: Job | None = None) -> ClassPartition:
     """The sets of people who can exchange their values in every table that fits the views.
 
     Two people are SIND if every two values that they have in some table satisfy the swap equation
@@ -60,7 +65,7 @@ def sind_partition(overlap: Overlap, job: Job | None = None) -> Crowds:
     table in which they have values that they cannot exchange? Raises NoTable where no table fits,
     OutOfTime at the deadline.
 
-    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.overlap import overlap_of
     >>> sind_partition(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])).sets
     ((0, 2), (1,))
     """
@@ -74,13 +79,13 @@ def sind_partition(overlap: Overlap, job: Job | None = None) -> Crowds:
     return _crowds(overlap, _joined(overlap, swaps, kinds, table, job or Job()))
 
 
-def _crowds(overlap: Overlap, alike: Integers) -> Crowds:
+def _crowds(overlap: Overlap, alike: Integers) -> ClassPartition:
     """The sets of classes that have the same number, in the order of their first classes."""
     sets: dict[int, list[int]] = {}
     for class_, number in enumerate(alike.tolist()):
         sets.setdefault(number, []).append(class_)
     sizes = overlap.sizes.tolist()
-    return Crowds(
+    return ClassPartition(
         tuple(map(tuple, sets.values())),
         tuple(sum(sizes[one] for one in some) for some in sets.values()),
     )
@@ -212,7 +217,7 @@ class _Walk:
     def __init__(self, system: System, table: Integers) -> None:
         self.table = table
         flat = table.reshape(-1)
-        self._fillings = [Filling(part, flat[part.place]) for part in pieces_of(system.parts)]
+        self._fillings = [TableFilling(part, flat[part.place]) for part in pieces_of(system.parts)]
 
     def step(self, wanted: Flags, job: Job) -> bool:
         """Go to a table in which some of these cells, where nobody is now, have somebody.
@@ -283,7 +288,7 @@ class _Open:
             np.logical_or.at(found, other, failing.any(axis=1))
         return found
 
-    def apart(self, known: Possible) -> None:
+    def apart(self, known: PossibleCells) -> None:
         """Leave out the pairs that have possible values, of different parts or settled, which
         they cannot exchange.
         """
@@ -323,7 +328,7 @@ class _Open:
         return numbers
 
 
-def _search(open_: _Open, known: Possible, job: Job) -> None:
+def _search(open_: _Open, known: PossibleCells, job: Job) -> None:
     """Tell apart all open pairs that can be: those that are left are SIND."""
     open_.apart(known)
     for kind in np.unique(open_.pairs).tolist():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.overlaps.setting import NOTHING, Integers, Overlap
+from tacit.families.overlaps.overlap import NOTHING, Integers, Overlap
 from tacit.families.overlaps.system import Flags
 
 MOST_EFFECTS = 1 << 24  # numbers of effects that are kept; beyond, rows are compared each time
@@ -27,7 +27,7 @@ def swap_equation(
     into it with (value_1, value_2) are those that they put into it with (value_2, value_1), as
     multisets. The arguments are numbers, or arrays of them that go together.
 
-    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.overlap import overlap_of
     >>> views = overlap_of("xy", ["xy", "y"], [[0], [0], [0, 1]])
     >>> swap_equation(views, 0, 0, np.array([1, 2]), 1).tolist()
     [True, False]
@@ -55,7 +55,7 @@ class Swaps:
     the same only if both put the same row with p, and the same with q. So the effects are numbered,
     and the equation is an equality of two numbers.
 
-    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.overlap import overlap_of
     >>> swaps = Swaps(overlap_of("xy", ["xy", "y"], [[0], [0], [0, 1]]))
     >>> swaps.equation(0, 0, np.array([1, 2]), 1).tolist()
     [True, False]
@@ -91,7 +91,7 @@ class Swaps:
 def effects_of(overlap: Overlap) -> Integers:
     """The effect of each two values on each class, [class, value, value], as a number.
 
-    >>> from tacit.families.overlaps.setting import overlap_of
+    >>> from tacit.families.overlaps.overlap import overlap_of
     >>> effects_of(overlap_of("xy", ["xy"], [[0], [0], []]))[:, 0, 1].tolist()
     [1, 1, 0]
     """

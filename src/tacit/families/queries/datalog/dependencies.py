@@ -17,11 +17,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from tacit.errors import QueryError, did_you_mean
-from tacit.families.queries.datalog.read import (
+from tacit.families.queries.datalog.datalog_reader import (
+    DatalogRule,
     Parser,
     PlacedAtom,
     PlacedComparison,
-    Rule,
     check_atoms,
     condition,
     kinds_in,
@@ -38,8 +38,15 @@ from tacit.families.queries.query import (
     Term,
     Variable,
 )
-from tacit.families.queries.sql.bodies import Body, Condition, Equal, Known, Same, constrained
-from tacit.families.queries.understanding import Text
+from tacit.families.queries.sql.bodies import (
+    Condition,
+    Equal,
+    NotNull,
+    QueryBody,
+    Same,
+    constrained,
+)
+from tacit.families.queries.understanding import QueryText
 
 EXAMPLE = "RP(r, p) -> RS(r, c), SP(c, p)"
 COLUMNS = r"([\w.]+)\s*\[([^\]]*)\]"
@@ -66,7 +73,7 @@ def read_constraint(
     ...     print(one)
     R(a, b), R(a, b') -> b = b'
     """
-    where = Text(text, file)
+    where = QueryText(text, file)
     for pattern, read in (
         (INCLUSION, _inclusion),
         (FUNCTIONAL, _functional),
@@ -96,7 +103,7 @@ def is_constraint(text: str) -> bool:
 # -- as written ------------------------------------------------------------------------------------
 
 
-def _written(text: Text, relations: Relations) -> Iterator[Dependency]:
+def _written(text: QueryText, relations: Relations) -> Iterator[Dependency]:
     parser = Parser(text)
     bodies = _side(parser)
     parser.skip_lines()
@@ -129,7 +136,7 @@ def _side(parser: Parser) -> list[Side | None]:
 
 
 def _dependency(
-    text: Text, body: Side, heads: Sequence[Side], relations: Relations
+    text: QueryText, body: Side, heads: Sequence[Side], relations: Relations
 ) -> Iterator[Dependency]:
     for head in heads or [((), ())]:
         check_atoms([*body[0], *head[0]], text, relations)
@@ -148,7 +155,7 @@ def _dependency(
     )
 
 
-def _check_body(text: Text, body: Side) -> None:
+def _check_body(text: QueryText, body: Side) -> None:
     """Every variable of the left side stands in a subgoal, or equals something that does."""
     bound = _bound({placed.term for atom in body[0] for placed in atom.terms}, body[1])
     for one in body[1]:
@@ -157,7 +164,7 @@ def _check_body(text: Text, body: Side) -> None:
                 raise _unsafe(text, placed.start, placed.term, "left")
 
 
-def _check_head(text: Text, head: Side, body: set[Term]) -> None:
+def _check_head(text: QueryText, head: Side, body: set[Term]) -> None:
     bound = _bound(body | {placed.term for atom in head[0] for placed in atom.terms}, ())
     for one in head[1]:
         for placed in (one.left, one.right):
@@ -165,7 +172,7 @@ def _check_head(text: Text, head: Side, body: set[Term]) -> None:
                 raise _unsafe(text, placed.start, placed.term, "right")
 
 
-def _unsafe(text: Text, start: int, term: Variable, side: str) -> QueryError:
+def _unsafe(text: QueryText, start: int, term: Variable, side: str) -> QueryError:
     name = shown(term)
     return QueryError(
         f"{name} is compared on the {side} of -> and stands in no table there.",
@@ -188,8 +195,8 @@ def _bound(terms: set[Term], comparisons: Sequence[PlacedComparison]) -> set[Ter
 
 
 def _body_of(
-    text: Text, body: Side, heads: Sequence[Side], relations: Relations
-) -> tuple[Body, dict[Variable, Term]] | None:
+    text: QueryText, body: Side, heads: Sequence[Side], relations: Relations
+) -> tuple[QueryBody, dict[Variable, Term]] | None:
     """The left side, and what = on it made of its variables."""
     kinds = _kinds([body], relations)
     atoms = tuple(placed_atom(atom, text, relations) for atom in body[0])
@@ -201,11 +208,11 @@ def _body_of(
                 times[term] = times.get(term, 0) + 1
     # NULL joins with nothing, so a constraint says nothing of rows that miss a value it joins by.
     joins: list[Condition] = [
-        Known(one) for one, count in times.items() if count > 1 or one in on_the_right
+        NotNull(one) for one, count in times.items() if count > 1 or one in on_the_right
     ]
     conditions = [condition(one, kinds, text) for one in body[1]]
     named = tuple(dict.fromkeys([*times, *_compared(body[1])]))
-    found = constrained(Body(named, atoms), [*joins, *conditions], relations)[0]
+    found = constrained(QueryBody(named, atoms), [*joins, *conditions], relations)[0]
     if found is None:
         return None
     moved = {old: new for old, new in zip(named, found.head, strict=True) if old != new}
@@ -213,10 +220,10 @@ def _body_of(
 
 
 def _alternative(
-    text: Text,
+    text: QueryText,
     body: Side,
     head: Side,
-    dependency: Body,
+    dependency: QueryBody,
     moved: Mapping[Variable, Term],
     relations: Relations,
 ) -> Alternative | None:
@@ -225,7 +232,7 @@ def _alternative(
     atoms = tuple(placed_atom(atom, text, relations) for atom in head[0])
     conditions = [_identity(condition(one, kinds, text)) for one in head[1]]
     universal = tuple(dependency.bound())
-    start = Body(universal, atoms).put(moved)
+    start = QueryBody(universal, atoms).put(moved)
     # Existential variables are named first, so that an equation replaces them by what the body has.
     mine = {
         term for atom in start.atoms for term in atom.terms if isinstance(term, Variable)
@@ -265,7 +272,7 @@ def _existential_last(
 def _kinds(sides: Sequence[Side], relations: Relations) -> dict[Variable, str]:
     atoms = tuple(atom for side in sides for atom in side[0])
     return kinds_in(
-        Rule(PlacedAtom("", (), 0), atoms, tuple(one for side in sides for one in side[1])),
+        DatalogRule(PlacedAtom("", (), 0), atoms, tuple(one for side in sides for one in side[1])),
         relations,
     )
 
@@ -338,7 +345,7 @@ def _determines(
     )
 
 
-def _inclusion(found: re.Match[str], text: Text, relations: Relations) -> Iterator[Dependency]:
+def _inclusion(found: re.Match[str], text: QueryText, relations: Relations) -> Iterator[Dependency]:
     name, columns, other, others = found.groups()
     here = _columns(name, columns, text, relations)
     there = _columns(other, others, text, relations)
@@ -352,7 +359,9 @@ def _inclusion(found: re.Match[str], text: Text, relations: Relations) -> Iterat
     yield inclusion(name, here, other, there, relations, text.text.strip())
 
 
-def _functional(found: re.Match[str], text: Text, relations: Relations) -> Iterator[Dependency]:
+def _functional(
+    found: re.Match[str], text: QueryText, relations: Relations
+) -> Iterator[Dependency]:
     name, given, fixed = found.groups()
     yield _determines(
         _relation(name, text, relations),
@@ -362,7 +371,9 @@ def _functional(found: re.Match[str], text: Text, relations: Relations) -> Itera
     )
 
 
-def _cardinality(found: re.Match[str], text: Text, relations: Relations) -> Iterator[Dependency]:
+def _cardinality(
+    found: re.Match[str], text: QueryText, relations: Relations
+) -> Iterator[Dependency]:
     name, column, how, number, other, counted, by = found.groups()
     one, two = _relation(name, text, relations), _relation(other, text, relations)
     [column], [counted] = (
@@ -436,7 +447,7 @@ def _at_most(
     return Dependency(text, tuple(atoms), apart, (), frozenset({shared, *values}))
 
 
-def _relation(name: str, text: Text, relations: Relations) -> Relation:
+def _relation(name: str, text: QueryText, relations: Relations) -> Relation:
     if name not in relations:
         raise QueryError(
             f"there is no table {name!r}.",
@@ -447,7 +458,7 @@ def _relation(name: str, text: Text, relations: Relations) -> Relation:
     return relations[name]
 
 
-def _columns(name: str, written: str, text: Text, relations: Relations) -> list[str]:
+def _columns(name: str, written: str, text: QueryText, relations: Relations) -> list[str]:
     relation = _relation(name, text, relations)
     found = [one.strip() for one in written.split(",")]
     for column in found:

@@ -15,7 +15,7 @@ from tacit.families.queries.query import Query, Relations
 from tacit.families.queries.question import QueryQuestion
 from tacit.families.queries.read import read
 from tacit.families.queries.sql.to_sql import to_sql
-from tacit.families.queries.understanding import Reading
+from tacit.families.queries.understanding import QueryUnderstanding
 
 SECONDS = 2  # to judge a changed view
 
@@ -51,7 +51,7 @@ def changed_views(
 
 
 def _candidates(
-    definition: PerfectPrivacy, question: QueryQuestion, reading: Reading
+    definition: PerfectPrivacy, question: QueryQuestion, reading: QueryUnderstanding
 ) -> Iterator[tuple[str, tuple[str, ...], Query]]:
     """Every change that can be proposed, with the columns and the query that it leads to."""
     assert reading.exact is not None
@@ -69,7 +69,9 @@ def _candidates(
             yield said, reading.columns, query
 
 
-def _text(query: Query, columns: Sequence[str], reading: Reading, question: QueryQuestion) -> str:
+def _text(
+    query: Query, columns: Sequence[str], reading: QueryUnderstanding, question: QueryQuestion
+) -> str:
     if reading.language == "datalog":
         return str(query)
     return named_sql(query, columns, question.relations, question.dialect)
@@ -105,7 +107,7 @@ def named_sql(query: Query, columns: Sequence[str], relations: Relations, dialec
 
 
 def _holds(
-    definition: PerfectPrivacy, question: QueryQuestion, reading: Reading, text: str
+    definition: PerfectPrivacy, question: QueryQuestion, reading: QueryUnderstanding, text: str
 ) -> bool:
     """Is the whole question answered with holds, with this text in the place of the view's?"""
     try:

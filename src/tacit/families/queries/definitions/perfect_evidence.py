@@ -25,7 +25,7 @@ from tacit.families.queries.evaluate import answers
 from tacit.families.queries.facts import Fact
 from tacit.families.queries.query import Query, Relation, Relations
 from tacit.families.queries.sql.to_sql import to_sql
-from tacit.families.queries.understanding import Reading
+from tacit.families.queries.understanding import QueryUnderstanding
 from tacit.model.deadline import is_over, look
 
 MOST_ROWS = 12  # possible rows of which each may be there or not
@@ -57,7 +57,7 @@ class Executed:
         return self.without != self.with_
 
 
-class Bench:
+class EvidenceDatabase:
     """An empty database with the tables of the schema, in which queries are executed on a few rows.
 
     Whatever runs when the time is up is ended with an EngineError:
@@ -124,7 +124,7 @@ class Bench:
             )
         return self._written[text]
 
-    def __enter__(self) -> Bench:
+    def __enter__(self) -> EvidenceDatabase:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -150,7 +150,7 @@ class Bench:
 
     def executed(
         self,
-        reading: Reading,
+        reading: QueryUnderstanding,
         query: Query | None,
         facts: Sequence[Fact],
         tuple_: Fact,
@@ -168,7 +168,9 @@ class Bench:
         )
         return Executed(named(without, names), named(with_, names))
 
-    def by_text(self, reading: Reading, query: Query, made: Mapping[Fact, Fact]) -> Answer:
+    def by_text(
+        self, reading: QueryUnderstanding, query: Query, made: Mapping[Fact, Fact]
+    ) -> Answer:
         """The answers of a query as the engine gives them, whatever was understood of it."""
         sql, names = self.text(reading, query), fresh_names(made)
 
@@ -177,7 +179,7 @@ class Bench:
 
         return answer
 
-    def text(self, reading: Reading, query: Query | None) -> str:
+    def text(self, reading: QueryUnderstanding, query: Query | None) -> str:
         """A query as the embedded engine reads it."""
         if reading.language == "datalog" and query is not None:
             return to_sql(query, self.relations)
@@ -300,7 +302,7 @@ def fitting(kind: str, value: str, numbers: Iterator[int]) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class BeliefMove:
     """How a belief moves under a simple prior:
     each of some possible rows is there or not by a fair coin.
 
@@ -322,7 +324,7 @@ def moved(
     secret: Answer,
     views: Answer,
     claims: Iterable[tuple[Any, ...]],
-) -> Moved | None:
+) -> BeliefMove | None:
     """The belief in a row of the secret's answer that moves most, over
     all instances made of some rows.
     """
@@ -332,7 +334,7 @@ def moved(
         by_view.setdefault(seen, []).append(hidden)
     different = len({hidden for hidden, _ in worlds}) > 1
     total = different and any(len(set(found)) == 1 for found in by_view.values())
-    best: Moved | None = None
+    best: BeliefMove | None = None
     for claim in claims:
         before = Fraction(sum(claim in hidden for hidden, _ in worlds), len(worlds))
         for seen, found in by_view.items():
@@ -342,7 +344,7 @@ def moved(
                 best.after > best.before,
                 abs(best.after - best.before),
             ):
-                best = Moved(len(rows), claim, before, after, seen, total)
+                best = BeliefMove(len(rows), claim, before, after, seen, total)
     return best if best is not None and best.before != best.after else None
 
 

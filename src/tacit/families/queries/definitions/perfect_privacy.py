@@ -9,16 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from tacit.errors import EngineError, ParameterError
-from tacit.families.definition import Definition, Place, check_seconds
-from tacit.families.queries.classes import bound, classes_of
+from tacit.families.definition import Definition, DefinitionFacts, check_seconds
 from tacit.families.queries.definitions.perfect_changes import changes
 from tacit.families.queries.definitions.perfect_evidence import (
     MOST_ROWS,
     MOST_ROWS_BY_TEXT,
     Answer,
-    Bench,
+    BeliefMove,
+    EvidenceDatabase,
     Executed,
-    Moved,
     by_logic,
     concrete,
     moved,
@@ -26,7 +25,6 @@ from tacit.families.queries.definitions.perfect_evidence import (
     views_named,
 )
 from tacit.families.queries.facts import Fact
-from tacit.families.queries.families import doubtful
 from tacit.families.queries.logic.attribute_independent import (
     Role,
     asks_existence,
@@ -36,9 +34,9 @@ from tacit.families.queries.logic.attribute_independent import (
 )
 from tacit.families.queries.logic.critical import (
     Disclosed,
-    Judge,
     NotDecided,
     Private,
+    SecretJudge,
     SettledPair,
     is_empty,
 )
@@ -50,9 +48,11 @@ from tacit.families.queries.logic.known_keys import (
     with_keys,
 )
 from tacit.families.queries.query import Query, Relations
+from tacit.families.queries.query_classes import bound, classes_of
 from tacit.families.queries.question import QueryQuestion
 from tacit.families.queries.sql.public_order import order_beyond_rows
-from tacit.families.queries.understanding import Reading
+from tacit.families.queries.understanding import QueryUnderstanding
+from tacit.families.queries.value_families import doubtful
 from tacit.families.words import listed, plural
 from tacit.model.deadline import Deadline, OutOfTime, is_over, until
 from tacit.model.numbers import percents
@@ -104,7 +104,7 @@ class PerfectPrivacy(Definition):
     monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = True
     needs_sensitive: ClassVar[bool] = False
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="the answer of a secret query",
         against="who sees the views and believes anything that takes rows as independent",
         measured="any change of belief",
@@ -161,7 +161,7 @@ class PerfectPrivacy(Definition):
                 )
         return self._holds(question, ruling, said)
 
-    def decide(self, question: QueryQuestion, judge: Judge | None = None) -> Ruling:
+    def decide(self, question: QueryQuestion, judge: SecretJudge | None = None) -> Ruling:
         """The decision by itself: no witness is executed and nothing is told.
         `judge` remembers queries that it saw before.
         """
@@ -186,7 +186,7 @@ class PerfectPrivacy(Definition):
         judge = judge or (
             judge_of(relations, question.known)
             if self.model == "tuple-independent"
-            else Judge(relations)
+            else SecretJudge(relations)
         )
         pairs: tuple[SettledPair, ...] = ()
         for secret in secrets:
@@ -213,7 +213,7 @@ class PerfectPrivacy(Definition):
             said_of=tuple(question.views[place].name for place, _ in views),
         )
 
-    def _reduced(self, query: Query, reading: Reading, question: QueryQuestion) -> Query:
+    def _reduced(self, query: Query, reading: QueryUnderstanding, question: QueryQuestion) -> Query:
         """The query as it is judged given known keys. Where rows are sorted by what they do not
         show, all that is in them is judged.
         """
@@ -239,7 +239,7 @@ class PerfectPrivacy(Definition):
     # -- what is asked -----------------------------------------------------------------------------
 
     def _queries(
-        self, reading: Reading, relations: Relations, role: Role = "view"
+        self, reading: QueryUnderstanding, relations: Relations, role: Role = "view"
     ) -> tuple[list[Query], Relations]:
         """The query itself, or its supports;
         over split relations where attributes are independent.
@@ -348,7 +348,7 @@ class PerfectPrivacy(Definition):
         question: QueryQuestion,
         secret: Query,
         view: Query,
-        reading: Reading,
+        reading: QueryUnderstanding,
         found: Disclosed,
         relations: Relations,
         said: dict[str, Any],
@@ -397,14 +397,14 @@ class PerfectPrivacy(Definition):
         question: QueryQuestion,
         secret: Query,
         view: Query,
-        reading: Reading,
+        reading: QueryUnderstanding,
         found: Disclosed,
-    ) -> tuple[Tried | None, str]:
+    ) -> tuple[ExecutedPair | None, str]:
         """Both queries executed on the rows that were found; or why they could not be."""
         made = concrete(rows_at(found), question.relations)
         try:
             named = views_named((question.secret.text, reading.text), question.others)
-            with Bench(question.relations, question.dialect, named) as bench:
+            with EvidenceDatabase(question.relations, question.dialect, named) as bench:
                 executed = (
                     bench.executed(
                         question.secret,
@@ -424,7 +424,7 @@ class PerfectPrivacy(Definition):
                     ),
                 )
                 if not all(one.differs for one in executed):
-                    return Tried(
+                    return ExecutedPair(
                         executed, None
                     ), "On the rows that were found the queries' own answers do not change."
                 exact = question.secret.is_exact and reading.is_exact
@@ -436,17 +436,17 @@ class PerfectPrivacy(Definition):
                 belief = believed(found, question.relations, of_secret, of_view, most)
         except EngineError as error:
             return None, error.message
-        return Tried(executed, belief), ""
+        return ExecutedPair(executed, belief), ""
 
     def _breached(
         self,
         question: QueryQuestion,
         secret: Query,
         view: Query,
-        reading: Reading,
+        reading: QueryUnderstanding,
         found: Disclosed,
         relations: Relations,
-        tried: Tried | None,
+        tried: ExecutedPair | None,
         said: dict[str, Any],
     ) -> Verdict:
         executed = tried.executed if tried is not None else None
@@ -506,7 +506,7 @@ class PerfectPrivacy(Definition):
         self,
         question: QueryQuestion,
         view: Query,
-        reading: Reading,
+        reading: QueryUnderstanding,
         relations: Relations,
     ) -> list[str]:
         """Small changes of one view after which the whole question would be answered with holds;
@@ -520,7 +520,7 @@ class PerfectPrivacy(Definition):
             for query in self._queries(one, question.relations)[0]
         ]
 
-        judge = Judge(relations)
+        judge = SecretJudge(relations)
 
         def are_private(asked: Sequence[Query]) -> bool:
             return all(
@@ -556,13 +556,13 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ExecutedPair:
     """What came out when both queries were executed, and how a
     belief moves by their own answers.
     """
 
     executed: tuple[Executed, Executed]
-    belief: Moved | None
+    belief: BeliefMove | None
 
 
 def rows_at(found: Disclosed) -> list[Fact]:
@@ -580,7 +580,7 @@ def rows_at(found: Disclosed) -> list[Fact]:
 
 def believed(
     found: Disclosed, relations: Relations, secret: Answer, view: Answer, most: int
-) -> Moved | None:
+) -> BeliefMove | None:
     """How the belief in a row of the secret's answer moves, where the rows are few enough to try
     all sets of them in time.
     """
@@ -706,9 +706,9 @@ def bound_by(tied: Sequence[Collection[str]], queries: Sequence[Query]) -> bool:
     return any(not used(queries).isdisjoint(group) for group in tied)
 
 
-def judge_of(relations: Relations, known: KnownKeys) -> Judge:
+def judge_of(relations: Relations, known: KnownKeys) -> SecretJudge:
     """A judge of queries over some tables, given which keys there are."""
-    return Judge(with_keys(relations, known), frozenset(map(keys_of, known.columns)))
+    return SecretJudge(with_keys(relations, known), frozenset(map(keys_of, known.columns)))
 
 
 def keys_known(known: KnownKeys) -> tuple[Assumption, ...]:
@@ -721,7 +721,7 @@ def keys_known(known: KnownKeys) -> tuple[Assumption, ...]:
     )
 
 
-def class_names(*readings: Reading) -> list[str]:
+def class_names(*readings: QueryUnderstanding) -> list[str]:
     """The query classes of Figure 2.3 that all of some queries are in."""
     found: frozenset[str] | None = None
     for reading in readings:
@@ -769,13 +769,13 @@ def because(found: Disclosed, secret: str, view: str) -> str:
 
 
 def story(
-    found: Disclosed, secret: str, view: str, belief: Moved | None, proposed: Sequence[str]
+    found: Disclosed, secret: str, view: str, belief: BeliefMove | None, proposed: Sequence[str]
 ) -> str:
     """The same as a person would tell it."""
     told = [
-        f"{beside(found.instance_secret)} the row {found.secret_tuple}"
+        f"{company_of_row(found.instance_secret)} the row {found.secret_tuple}"
         f"{in_place_of(found.instead_secret)} changes the answer of {secret}. "
-        f"{beside(found.instance_view)} the row {found.view_tuple}"
+        f"{company_of_row(found.instance_view)} the row {found.view_tuple}"
         f"{in_place_of(found.instead_view)} changes the answer of {view}."
     ]
     if belief is not None:
@@ -798,7 +798,7 @@ def story(
     return " ".join(told)
 
 
-def beside(facts: Sequence[Fact]) -> str:
+def company_of_row(facts: Sequence[Fact]) -> str:
     """In which company a row is added."""
     return f"Beside {listed([str(one) for one in facts])}" if facts else "On its own"
 

@@ -23,7 +23,7 @@ BAG_ROWS = 20_000  # and so are bags with more rows than this
 
 
 @dataclass(slots=True)
-class Table:
+class TermTable:
     """Rows over some variables, each with the number of the fact it came from."""
 
     scope: tuple[int, ...]
@@ -100,7 +100,7 @@ def tree_decomposition(scopes: Sequence[Sequence[int]]) -> list[frozenset[int]]:
 
 
 def solve(
-    tables: Sequence[Table],
+    tables: Sequence[TermTable],
     pairs: Sequence[tuple[int, int]],
     check: Check,
 ) -> list[int] | None:
@@ -126,10 +126,10 @@ def solve(
     return _by_bags(small, joined)
 
 
-def semijoin(tables: Sequence[Table], tree: Sequence[tuple[int, int]]) -> list[int] | None:
+def semijoin(tables: Sequence[TermTable], tree: Sequence[tuple[int, int]]) -> list[int] | None:
     """One row per table along a join tree: up with semijoins, down by picking.
 
-    >>> chain = [Table((1, 2), {(1, 1): 0, (1, 2): 1}), Table((2, 3), {(2, 5): 7})]
+    >>> chain = [TermTable((1, 2), {(1, 1): 0, (1, 2): 1}), TermTable((2, 3), {(2, 5): 7})]
     >>> semijoin(chain, [(0, 1), (1, -1)])
     [1, 7]
     """
@@ -148,12 +148,14 @@ def semijoin(tables: Sequence[Table], tree: Sequence[tuple[int, int]]) -> list[i
     return [table.rows[columns[number].rows[chosen[number]]] for number, table in enumerate(tables)]
 
 
-def reduced(tables: Sequence[Table]) -> list[Table]:
+def reduced(tables: Sequence[TermTable]) -> list[TermTable]:
     """The tables without rows that cannot be in the join; all such rows where the join is acyclic.
 
     >>> [
     ...     list(table.rows)
-    ...     for table in reduced([Table((1, 2), {(1, 1): 0, (1, 2): 1}), Table((2,), {(2,): 0})])
+    ...     for table in reduced(
+    ...         [TermTable((1, 2), {(1, 1): 0, (1, 2): 1}), TermTable((2,), {(2,): 0})]
+    ...     )
     ... ]
     [[(1, 2)], [(2,)]]
     """
@@ -161,7 +163,7 @@ def reduced(tables: Sequence[Table]) -> list[Table]:
     if tree is None:
         domains = _propagated(tables, (), lambda *_: True, None)
         return (
-            [Table(table.scope, {}) for table in tables]
+            [TermTable(table.scope, {}) for table in tables]
             if domains is None
             else _restricted(tables, domains)
         )
@@ -183,12 +185,12 @@ def reduced(tables: Sequence[Table]) -> list[Table]:
             )
             left[number] = sorted(place for place in found if mask is None or mask[place])
     return [
-        Table(table.scope, _rows_at(table, columns[number], left[number]))
+        TermTable(table.scope, _rows_at(table, columns[number], left[number]))
         for number, table in enumerate(tables)
     ]
 
 
-def _rows_at(table: Table, columns: _Columns, places: Sequence[int]) -> dict[Row, int]:
+def _rows_at(table: TermTable, columns: _Columns, places: Sequence[int]) -> dict[Row, int]:
     return {row: table.rows[row] for row in map(columns.rows.__getitem__, places)}
 
 
@@ -230,7 +232,7 @@ class _Columns:
         return place
 
 
-def _columns(tables: Sequence[Table]) -> list[_Columns]:
+def _columns(tables: Sequence[TermTable]) -> list[_Columns]:
     """The columns of each table; tables that share their rows share them too."""
     seen: dict[int, _Columns] = {}
     return [
@@ -240,7 +242,7 @@ def _columns(tables: Sequence[Table]) -> list[_Columns]:
 
 
 def _upwards(
-    tables: Sequence[Table], columns: Sequence[_Columns], tree: Sequence[tuple[int, int]]
+    tables: Sequence[TermTable], columns: Sequence[_Columns], tree: Sequence[tuple[int, int]]
 ) -> dict[int, list[bool]]:
     """Which rows of each table that has children agree with a row left
     of every child, from the leaves up.
@@ -271,7 +273,7 @@ Domains = dict[int, set[int]]
 
 
 def _propagated(
-    tables: Sequence[Table],
+    tables: Sequence[TermTable],
     pairs: Sequence[tuple[int, int]],
     check: Check,
     start: Domains | None,
@@ -317,7 +319,7 @@ def _propagated(
     return domains if all(domains.values()) else None
 
 
-def _revised(table: Table, domains: Domains) -> list[int]:
+def _revised(table: TermTable, domains: Domains) -> list[int]:
     """Keep the values that occur in a row which is still possible; the variables that lost some."""
     sets = [domains[variable] for variable in table.scope]
     rows = table.rows
@@ -353,10 +355,10 @@ def _compared(pairs: Sequence[tuple[int, int]], check: Check, domains: Domains) 
     return lost
 
 
-def _restricted(tables: Sequence[Table], domains: Domains) -> list[Table]:
+def _restricted(tables: Sequence[TermTable], domains: Domains) -> list[TermTable]:
     """The tables without the rows that propagation excluded."""
     return [
-        Table(
+        TermTable(
             table.scope,
             {
                 row: fact
@@ -372,13 +374,13 @@ def _restricted(tables: Sequence[Table], domains: Domains) -> list[Table]:
 
 
 def _joined(
-    tables: Sequence[Table],
+    tables: Sequence[TermTable],
     pairs: Sequence[tuple[int, int]],
     check: Check,
     bags: Sequence[frozenset[int]],
-) -> list[Table] | None:
+) -> list[TermTable] | None:
     """The join of the tables inside each bag; None where one has too many rows."""
-    joined: list[Table] = []
+    joined: list[TermTable] = []
     for bag in bags:
         rows = _bag_rows(tables, pairs, check, bag)
         look()
@@ -388,13 +390,13 @@ def _joined(
     return joined
 
 
-def _by_bags(tables: Sequence[Table], joined: Sequence[Table]) -> list[int] | None:
+def _by_bags(tables: Sequence[TermTable], joined: Sequence[TermTable]) -> list[int] | None:
     """Semijoins between bags; a row of a bag is numbered by its place."""
     tree = join_tree([table.scope for table in joined])
     assert tree is not None, "bags of a tree decomposition form a tree"
     rows = [list(table.rows) for table in joined]
     numbered = [
-        Table(table.scope, {row: number for number, row in enumerate(table.rows)})
+        TermTable(table.scope, {row: number for number, row in enumerate(table.rows)})
         for table in joined
     ]
     chosen = semijoin(numbered, tree)
@@ -407,8 +409,8 @@ def _by_bags(tables: Sequence[Table], joined: Sequence[Table]) -> list[int] | No
 
 
 def _bag_rows(
-    tables: Sequence[Table], pairs: Sequence[tuple[int, int]], check: Check, bag: frozenset[int]
-) -> Table | None:
+    tables: Sequence[TermTable], pairs: Sequence[tuple[int, int]], check: Check, bag: frozenset[int]
+) -> TermTable | None:
     """All rows over a bag that the tables, projected on it, allow;
     None where there are too many.
     """
@@ -446,11 +448,11 @@ def _bag_rows(
         if left in scope and right in scope:
             one, two = scope.index(left), scope.index(right)
             rows = {row for row in rows if check(number, row[one], row[two])}
-    return Table(scope, dict.fromkeys(sorted(rows), 0))
+    return TermTable(scope, dict.fromkeys(sorted(rows), 0))
 
 
 def _searched(
-    tables: Sequence[Table],
+    tables: Sequence[TermTable],
     pairs: Sequence[tuple[int, int]],
     check: Check,
     domains: Domains,

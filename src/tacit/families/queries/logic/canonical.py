@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from tacit.families.queries.logic.numbered import Body
+from tacit.families.queries.logic.numbered_queries import NumberedBody
 
 Key = tuple[Any, ...]
 TRIES = 24  # ties that are tried per query
 
 
-def canonical(body: Body) -> Key:
+def canonical(body: NumberedBody) -> Key:
     """The key of a conjunctive query in numbers.
 
     >>> from dataclasses import replace
-    >>> one = Body(
+    >>> one = NumberedBody(
     ...     (-1,), (("R", (-1, -3)), ("R", (-3, 5))), (), frozenset(), {}, frozenset(), (0, 1)
     ... )
     >>> two = replace(one, head=(-7,), atoms=(("R", (-9, 5)), ("R", (-7, -9))))
@@ -39,12 +39,12 @@ def canonical(body: Body) -> Key:
     return _smallest(body, _refined(body, colours), budget)
 
 
-def canonical_query(bodies: tuple[Body, ...], bag: bool) -> Key:
+def canonical_query(bodies: tuple[NumberedBody, ...], bag: bool) -> Key:
     """The key of a union: its parts' keys, in a fixed order."""
     return bag, tuple(sorted(map(canonical, bodies), key=repr))
 
 
-def _refined(body: Body, colours: Mapping[int, int]) -> dict[int, int]:
+def _refined(body: NumberedBody, colours: Mapping[int, int]) -> dict[int, int]:
     """Split classes of variables by where they stand until nothing changes."""
     colours = dict(colours)
     while True:
@@ -88,7 +88,7 @@ def _refined(body: Body, colours: Mapping[int, int]) -> dict[int, int]:
         colours = finer
 
 
-def _smallest(body: Body, colours: dict[int, int], budget: list[int]) -> Key:
+def _smallest(body: NumberedBody, colours: dict[int, int], budget: list[int]) -> Key:
     classes: dict[int, list[int]] = {}
     for variable, colour in colours.items():
         classes.setdefault(colour, []).append(variable)
@@ -113,7 +113,7 @@ def _smallest(body: Body, colours: dict[int, int], budget: list[int]) -> Key:
     return best
 
 
-def _written(body: Body, colours: Mapping[int, Any]) -> Key:
+def _written(body: NumberedBody, colours: Mapping[int, Any]) -> Key:
     number = {
         variable: -1 - place
         for place, variable in enumerate(sorted(colours, key=colours.__getitem__))

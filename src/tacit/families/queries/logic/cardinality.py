@@ -19,7 +19,7 @@ Pair = frozenset[Term]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CardinalityBound:
     """At most, or at least, `number` combinations of values at `places` of
     rows with `shared` terms elsewhere.
 
@@ -35,7 +35,7 @@ class Counted:
     null_counts: bool = False
 
 
-def at_most(dependency: Dependency, relations: Relations) -> Counted | None:
+def at_most(dependency: Dependency, relations: Relations) -> CardinalityBound | None:
     """What a dependency counts, where all it says is that there are not too many.
 
     >>> from tacit.families.queries.datalog.dependencies import read_constraint
@@ -75,7 +75,7 @@ def at_most(dependency: Dependency, relations: Relations) -> Counted | None:
 
 def at_least(
     alternative: Alternative, given: Collection[Variable], relations: Relations
-) -> Counted | None:
+) -> CardinalityBound | None:
     """What an alternative counts, where all it says is that there are
     enough rows, different in one column.
     """
@@ -93,7 +93,7 @@ def at_least(
         isinstance(term, Variable) and term not in given for _, term in found[1]
     ):
         return None
-    return Counted(atoms[0].relation, found[0], found[1], len(atoms))
+    return CardinalityBound(atoms[0].relation, found[0], found[1], len(atoms))
 
 
 def _apart(comparisons: Sequence[Comparison]) -> list[Pair] | None:
@@ -116,7 +116,7 @@ def _of_copies(
     relations: Relations,
     *,
     jointly: bool,
-) -> Counted | None:
+) -> CardinalityBound | None:
     if len({atom.relation for atom in copies}) != 1 or not pairs:
         return None
     in_guards = [term for atom in guards for term in atom.terms if isinstance(term, Variable)]
@@ -131,7 +131,9 @@ def _of_copies(
         known = {term in dependency.known for term in values}
         if known != {not jointly}:
             return None
-    return Counted(relation.name, places, shared, len(copies) - 1, guards, null_counts=jointly)
+    return CardinalityBound(
+        relation.name, places, shared, len(copies) - 1, guards, null_counts=jointly
+    )
 
 
 def _shape(

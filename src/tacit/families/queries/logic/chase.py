@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from tacit.families.queries.logic.numbered import NumberedAtom
+from tacit.families.queries.logic.numbered_queries import NumberedAtom
 from tacit.families.queries.logic.unify import Unifier
 from tacit.families.queries.query import Relation, Relations
 

@@ -15,21 +15,26 @@ from itertools import pairwise
 from tacit.families.queries.logic.comparisons import paths
 from tacit.families.queries.logic.homomorphism import (
     Compare,
-    Facts,
+    FactIndex,
     Pattern,
     homomorphism,
     options,
 )
-from tacit.families.queries.logic.numbered import NUMBERED_NULL, Body, NumberedComparison, Symbols
+from tacit.families.queries.logic.numbered_queries import (
+    NUMBERED_NULL,
+    NumberedBody,
+    NumberedComparison,
+    Symbols,
+)
 
 Mapped = dict[int, int]  # variable to term
 
 
-def core(body: Body, symbols: Symbols) -> tuple[Body, Mapped]:
+def core(body: NumberedBody, symbols: Symbols) -> tuple[NumberedBody, Mapped]:
     """An equivalent query that is as short as can be shown, and where
     the variables of the first one went.
 
-    >>> body = Body(
+    >>> body = NumberedBody(
     ...     (-1,), (("R", (-1, -3)), ("R", (-1, 1))), (), frozenset(), {}, frozenset(), (0, 1)
     ... )
     >>> shorter, went = core(body, Symbols())
@@ -61,7 +66,9 @@ def core(body: Body, symbols: Symbols) -> tuple[Body, Mapped]:
     return body, went
 
 
-def _image(body: Body, mapped: Mapping[int, int], places: Iterable[int] | None = None) -> list[int]:
+def _image(
+    body: NumberedBody, mapped: Mapping[int, int], places: Iterable[int] | None = None
+) -> list[int]:
     """The atoms to which some atoms (all, if not said) are sent."""
     at = {atom: place for place, atom in enumerate(body.atoms)}
     chosen = body.atoms if places is None else [body.atoms[place] for place in places]
@@ -73,7 +80,7 @@ def _image(body: Body, mapped: Mapping[int, int], places: Iterable[int] | None =
     )
 
 
-def _locally_folded(body: Body, went: Mapped) -> tuple[Body, Mapped]:
+def _locally_folded(body: NumberedBody, went: Mapped) -> tuple[NumberedBody, Mapped]:
     """Cut atoms that another one covers when only variables that stand nowhere else are moved.
 
     The general step finds these too, but each by a search of its own; here an index finds them.
@@ -82,7 +89,7 @@ def _locally_folded(body: Body, went: Mapped) -> tuple[Body, Mapped]:
     compared = {term for left, _, right in body.comparisons for term in (left, right)}
     while True:
         uses = Counter(term for _, terms in body.atoms for term in set(terms))
-        facts = Facts(body.atoms)
+        facts = FactIndex(body.atoms)
         gone: set[int] = set()
         for place, (relation, terms) in enumerate(body.atoms):
             own = {
@@ -104,7 +111,9 @@ def _locally_folded(body: Body, went: Mapped) -> tuple[Body, Mapped]:
         body = kept_only(body, [place for place in range(len(body.atoms)) if place not in gone])
 
 
-def _candidates(facts: Facts, relation: str, terms: tuple[int, ...], own: set[int]) -> list[int]:
+def _candidates(
+    facts: FactIndex, relation: str, terms: tuple[int, ...], own: set[int]
+) -> list[int]:
     lists = [
         facts.having(relation, column, term) for column, term in enumerate(terms) if term not in own
     ]
@@ -120,12 +129,12 @@ def _covered(terms: tuple[int, ...], others: tuple[int, ...], own: set[int]) -> 
     return mapped
 
 
-def embedding(source: Body, target: Body, symbols: Symbols) -> Mapped | None:
+def embedding(source: NumberedBody, target: NumberedBody, symbols: Symbols) -> Mapped | None:
     """A homomorphism between two queries with heads that agree:
     then the target is contained in the source.
 
-    >>> wide = Body((), (("R", (-1,)),), (), frozenset(), {}, frozenset(), (0,))
-    >>> narrow = Body((), (("R", (7,)),), (), frozenset(), {}, frozenset(), (0,))
+    >>> wide = NumberedBody((), (("R", (-1,)),), (), frozenset(), {}, frozenset(), (0,))
+    >>> narrow = NumberedBody((), (("R", (7,)),), (), frozenset(), {}, frozenset(), (0,))
     >>> embedding(wide, narrow, Symbols()), embedding(narrow, wide, Symbols())
     ({-1: 7}, None)
     """
@@ -134,7 +143,7 @@ def embedding(source: Body, target: Body, symbols: Symbols) -> Mapped | None:
     )
 
 
-def implied(body: Body, symbols: Symbols, more: Iterable[int] = ()) -> Compare:
+def implied(body: NumberedBody, symbols: Symbols, more: Iterable[int] = ()) -> Compare:
     """Does a comparison of two terms follow from the query's own?
     `more` are constants asked about.
     """
@@ -169,7 +178,7 @@ def implied(body: Body, symbols: Symbols, more: Iterable[int] = ()) -> Compare:
     return follows
 
 
-def kept_only(body: Body, places: list[int]) -> Body:
+def kept_only(body: NumberedBody, places: list[int]) -> NumberedBody:
     """The query with some of its atoms, and with what the others said of the variables that stay.
 
     An atom that goes may have been the reason why a variable is not NULL, and a variable that goes
@@ -188,7 +197,7 @@ def kept_only(body: Body, places: list[int]) -> Body:
     )
 
 
-def _comparisons_among(body: Body, left: set[int]) -> tuple[NumberedComparison, ...]:
+def _comparisons_among(body: NumberedBody, left: set[int]) -> tuple[NumberedComparison, ...]:
     """The comparisons between terms that stay, with those that follow through terms that go."""
     stays = [
         all(term >= 0 or term in left for term in (one[0], one[2])) for one in body.comparisons
@@ -209,33 +218,33 @@ def _comparisons_among(body: Body, left: set[int]) -> tuple[NumberedComparison, 
     return tuple(dict.fromkeys(kept))
 
 
-def _without_repetition(body: Body) -> Body:
+def _without_repetition(body: NumberedBody) -> NumberedBody:
     first: dict[tuple[str, tuple[int, ...]], int] = {}
     for place, atom in enumerate(body.atoms):
         first.setdefault(atom, place)
     return body if len(first) == len(body.atoms) else kept_only(body, list(first.values()))
 
 
-def _movable(body: Body) -> list[int]:
+def _movable(body: NumberedBody) -> list[int]:
     """The atoms that propagation does not hold in place: only they can be avoided."""
     fixed = {term: term for term in body.head if term < 0}
-    possible = options(_pattern(body, body), Facts(body.atoms), fixed)
+    possible = options(_pattern(body, body), FactIndex(body.atoms), fixed)
     return [place for place, found in enumerate(possible) if found != {place}]
 
 
-def _pattern(source: Body, target: Body) -> Pattern:
+def _pattern(source: NumberedBody, target: NumberedBody) -> Pattern:
     return Pattern(source.atoms, source.comparisons, source.known, target.maybe | {NUMBERED_NULL})
 
 
-def _avoiding(body: Body, place: int, compare: Compare) -> Mapped | None:
+def _avoiding(body: NumberedBody, place: int, compare: Compare) -> Mapped | None:
     """A homomorphism of the query to itself that does not use one atom."""
     rest = [*body.atoms[:place], *body.atoms[place + 1 :]]
     return _homomorphism(body, body, rest, compare)
 
 
 def _homomorphism(
-    source: Body,
-    target: Body,
+    source: NumberedBody,
+    target: NumberedBody,
     facts: list[tuple[str, tuple[int, ...]]],
     compare: Compare,
 ) -> Mapped | None:
@@ -243,12 +252,12 @@ def _homomorphism(
     for term, wanted in zip(source.head, target.head, strict=True):
         if (term if term >= 0 else fixed.setdefault(term, wanted)) != wanted:
             return None
-    images = homomorphism(_pattern(source, target), Facts(facts), fixed, compare=compare)
+    images = homomorphism(_pattern(source, target), FactIndex(facts), fixed, compare=compare)
     return None if images is None else _read(source, facts, images, fixed)
 
 
 def _read(
-    source: Body,
+    source: NumberedBody,
     facts: list[tuple[str, tuple[int, ...]]],
     images: list[int],
     fixed: Mapping[int, int],

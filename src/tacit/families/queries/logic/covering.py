@@ -29,12 +29,12 @@ MOST_STEPS = 20_000
 Mapped = dict[Variable, Term]
 
 
-class TooMany(Exception):
+class CoveringLimit(Exception):
     """The search met its limit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class CoveringPiece:
     """A view's body found in a query: which subgoals it is, what it shows and hides of the
     query, and which conditions it has.
     """
@@ -72,7 +72,7 @@ def covers(query: Query, views: Sequence[Query], relations: Relations) -> tuple[
     steps = [MOST_STEPS]
     try:
         found = [_cover(part, usable, relations, steps) for part in query.parts]
-    except TooMany:
+    except CoveringLimit:
         return None
     if any(one is None for one in found):
         return None
@@ -81,14 +81,14 @@ def covers(query: Query, views: Sequence[Query], relations: Relations) -> tuple[
 
 def _cover(
     part: Conjunctive, views: Sequence[Query], relations: Relations, steps: list[int]
-) -> list[Piece] | None:
+) -> list[CoveringPiece] | None:
     """Pieces that have each subgoal once."""
     pieces = [piece for view in views for piece in _pieces(view, part, relations, steps)]
 
-    def fill(left: frozenset[int], chosen: list[Piece]) -> list[Piece] | None:
+    def fill(left: frozenset[int], chosen: list[CoveringPiece]) -> list[CoveringPiece] | None:
         steps[0] -= 1
         if steps[0] < 0:
-            raise TooMany
+            raise CoveringLimit
         if not left:
             return chosen if _shows_all(part, chosen) else None
         first = min(left)
@@ -104,7 +104,7 @@ def _cover(
     return fill(frozenset(range(len(part.atoms))), [])
 
 
-def _shows_all(part: Conjunctive, chosen: Sequence[Piece]) -> bool:
+def _shows_all(part: Conjunctive, chosen: Sequence[CoveringPiece]) -> bool:
     """Do the pieces show what the query shows, and all that its further conditions are about?"""
     hidden = frozenset[Term]().union(*(piece.hidden for piece in chosen))
     done = frozenset[Comparison]().union(*(piece.conditions for piece in chosen))
@@ -115,7 +115,7 @@ def _shows_all(part: Conjunctive, chosen: Sequence[Piece]) -> bool:
 
 def _pieces(
     view: Query, part: Conjunctive, relations: Relations, steps: list[int]
-) -> Iterator[Piece]:
+) -> Iterator[CoveringPiece]:
     """All ways in which the view's body is part of the query."""
     body = view.parts[0]
     for mapped, places in _embeddings(body, part, relations, steps):
@@ -134,7 +134,7 @@ def _embeddings(
         at, mapped, places = pending.pop()
         steps[0] -= 1
         if steps[0] < 0:
-            raise TooMany
+            raise CoveringLimit
         if at == len(body.atoms):
             yield mapped, frozenset(places)
             continue
@@ -163,7 +163,7 @@ def _piece(
     mapped: Mapped,
     places: frozenset[int],
     relations: Relations,
-) -> Piece | None:
+) -> CoveringPiece | None:
     """The view at these subgoals; None where it would leave out rows of the query, or hide what
     the query needs.
     """
@@ -199,7 +199,7 @@ def _piece(
     ]
     if any(one not in part.comparisons for one in conditions):
         return None
-    return Piece(name, places, frozenset(shown), frozenset(hidden), frozenset(conditions))
+    return CoveringPiece(name, places, frozenset(shown), frozenset(hidden), frozenset(conditions))
 
 
 def _put(term: Term, mapped: Mapped) -> Term:

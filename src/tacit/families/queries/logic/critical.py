@@ -17,12 +17,12 @@ from typing import Literal
 
 from tacit.families.queries.facts import Fact
 from tacit.families.queries.logic.chase import anchor, key_places, path
-from tacit.families.queries.logic.constraints import Side, State
-from tacit.families.queries.logic.numbered import Body, Numbering, Symbols
-from tacit.families.queries.logic.prepare import Folded, Prepared, normalised, prepare
+from tacit.families.queries.logic.numbered_queries import NumberedBody, Symbols, TermNumbering
+from tacit.families.queries.logic.prepare import Folded, PreparedQuery, normalised, prepare
 from tacit.families.queries.logic.realise import realised
+from tacit.families.queries.logic.term_constraints import QuerySide, State
 from tacit.families.queries.logic.unify import Unifier, may_unify
-from tacit.families.queries.logic.valuations import Absorption, Question, Valuation
+from tacit.families.queries.logic.valuations import Absorption, Valuation, ValuationSearch
 from tacit.families.queries.logic.witness import Instance, collapsed
 from tacit.families.queries.query import Atom, Query, Relations
 from tacit.model.deadline import OutOfTime, look, until
@@ -30,9 +30,9 @@ from tacit.model.deadline import OutOfTime, look, until
 __all__ = [
     "Disclosed",
     "Fact",
-    "Judge",
     "NotDecided",
     "Private",
+    "SecretJudge",
     "SettledPair",
     "Verdict",
     "is_empty",
@@ -124,7 +124,7 @@ def judge(
     >>> print(judge(cancer, [everything], wards).secret_tuple)
     D('_fresh1', 'cancer', '_fresh2')
     """
-    return Judge(relations).judge(secret, views, seconds=seconds)
+    return SecretJudge(relations).judge(secret, views, seconds=seconds)
 
 
 def is_empty(query: Query, relations: Relations) -> bool:
@@ -147,24 +147,24 @@ def is_empty(query: Query, relations: Relations) -> bool:
     >>> is_empty(Query("S", (part,)), {"R": Relation("R", ("a",))})
     True
     """
-    numbering, keys = Numbering(relations, Symbols()), key_places(relations)
+    numbering, keys = TermNumbering(relations, Symbols()), key_places(relations)
     bodies = (numbering.body(part, 0) for part in query.parts)
     return all(body is None or normalised(body, numbering, keys) is None for body in bodies)
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class AtomPair:
     """An atom of the secret and one of a view that may be one tuple,
     or two that depend on each other.
     """
 
-    secret_part: Body
+    secret_part: NumberedBody
     secret_atom: int
-    view_part: Body
+    view_part: NumberedBody
     view_atom: int
 
 
-class Judge:
+class SecretJudge:
     """Judges many questions about the same relations; queries are prepared once.
     The rows of `public` relations are no secret, whoever asks.
     """
@@ -173,10 +173,10 @@ class Judge:
         self.relations = relations
         self.public = frozenset(public)
         self.symbols = Symbols()
-        self.numbering = Numbering(relations, self.symbols)
+        self.numbering = TermNumbering(relations, self.symbols)
         self.keys = key_places(relations)
         self.anchors = {name: anchor(relation) for name, relation in relations.items()}
-        self._prepared: dict[tuple[Query, int], Prepared] = {}
+        self._prepared: dict[tuple[Query, int], PreparedQuery] = {}
 
     def judge(
         self, secret: Query, views: Sequence[Query], *, seconds: float | None = None
@@ -203,7 +203,7 @@ class Judge:
             )
         return Private(tuple(settled), not settled)
 
-    def prepared(self, query: Query, parity: int) -> Prepared:
+    def prepared(self, query: Query, parity: int) -> PreparedQuery:
         """The query made ready, from memory if it was asked about before."""
         place = query, parity
         found = self._prepared.get(place)
@@ -215,7 +215,7 @@ class Judge:
     # --- one secret and one view ----------------------------------------------------------------
 
     def between(
-        self, secret: Prepared, view: Prepared, number: int
+        self, secret: PreparedQuery, view: PreparedQuery, number: int
     ) -> list[SettledPair] | Disclosed | NotDecided:
         """The pairs that were settled, or what is disclosed."""
         settled: list[SettledPair] = []
@@ -229,7 +229,9 @@ class Judge:
             settled += self._settled(pair, question.absorptions, number)
         return settled + self._folded(secret, view, number)
 
-    def pairs(self, secrets: Sequence[Body], views: Sequence[Body]) -> Iterator[Pair]:
+    def pairs(
+        self, secrets: Sequence[NumberedBody], views: Sequence[NumberedBody]
+    ) -> Iterator[AtomPair]:
         """The pairs of subgoals that may unify as far as constants say;
         with keys, on the anchor only.
         """
@@ -246,17 +248,23 @@ class Judge:
                         if may_unify(
                             [terms[one] for one in columns], [wanted[one] for one in columns]
                         ):
-                            yield Pair(secret_part, place, view_part, other)
+                            yield AtomPair(secret_part, place, view_part, other)
 
-    def asked(self, pair: Pair, secret: Prepared, view: Prepared) -> tuple[Question, State | None]:
+    def asked(
+        self, pair: AtomPair, secret: PreparedQuery, view: PreparedQuery
+    ) -> tuple[ValuationSearch, State | None]:
         """The question whether a pair is critical for both; no state where the two cannot meet."""
         sides = (
-            Side(pair.secret_part, pair.secret_atom, secret.rivals, secret.minimal),
-            Side(pair.view_part, pair.view_atom, view.rivals, view.minimal),
+            QuerySide(pair.secret_part, pair.secret_atom, secret.rivals, secret.minimal),
+            QuerySide(pair.view_part, pair.view_atom, view.rivals, view.minimal),
         )
-        return self._met(pair, Question(sides, self.keys, self.symbols, (*secret.raw, *view.raw)))
+        return self._met(
+            pair, ValuationSearch(sides, self.keys, self.symbols, (*secret.raw, *view.raw))
+        )
 
-    def _met(self, pair: Pair, question: Question) -> tuple[Question, State | None]:
+    def _met(
+        self, pair: AtomPair, question: ValuationSearch
+    ) -> tuple[ValuationSearch, State | None]:
         state = question.start()
         relation, terms = pair.secret_part.atoms[pair.secret_atom]
         wanted = pair.view_part.atoms[pair.view_atom][1]
@@ -268,7 +276,7 @@ class Judge:
     # --- what is told ---------------------------------------------------------------------------
 
     def _settled(
-        self, pair: Pair, absorptions: Sequence[Absorption], number: int
+        self, pair: AtomPair, absorptions: Sequence[Absorption], number: int
     ) -> list[SettledPair]:
         if not absorptions:  # the two can only meet by values that the domains or keys exclude
             return []
@@ -278,7 +286,7 @@ class Judge:
         mapped = self._mapped(first, sides[first.side])
         return [SettledPair(secret, view, number, _side(first.side), mapped, len(absorptions) - 1)]
 
-    def _mapped(self, absorption: Absorption, body: Body) -> tuple[tuple[str, str], ...]:
+    def _mapped(self, absorption: Absorption, body: NumberedBody) -> tuple[tuple[str, str], ...]:
         rival, found = absorption.rival, {}
         for (_, terms), image in zip(rival.atoms, absorption.images, strict=True):
             for term, target in zip(terms, body.atoms[image][1], strict=True):
@@ -288,7 +296,7 @@ class Judge:
                     )
         return tuple(found.items())
 
-    def _folded(self, secret: Prepared, view: Prepared, number: int) -> list[SettledPair]:
+    def _folded(self, secret: PreparedQuery, view: PreparedQuery, number: int) -> list[SettledPair]:
         """The pairs with subgoals that were cut off: the rest of the query says the same."""
         settled: list[SettledPair] = []
         for side, (one, two) in enumerate(((secret, view), (view, secret))):
@@ -302,7 +310,7 @@ class Judge:
         return settled
 
     def _folded_pairs(
-        self, folded: Folded, others: Sequence[Body], side: int, number: int
+        self, folded: Folded, others: Sequence[NumberedBody], side: int, number: int
     ) -> Iterator[SettledPair]:
         mapped = tuple(
             (
@@ -322,7 +330,7 @@ class Judge:
                 view = self.numbering.words(pair.view_part, pair.view_atom)
                 yield SettledPair(secret, view, number, _side(side), mapped)
 
-    def meets(self, pair: Pair) -> bool:
+    def meets(self, pair: AtomPair) -> bool:
         """Can the two subgoals meet at all?"""
         if not self.keys and not any(
             _says_more(body) for body in (pair.secret_part, pair.view_part)
@@ -332,16 +340,19 @@ class Judge:
                 pair.view_part.atoms[pair.view_atom][1],
             )
             return Unifier().join_all(terms, wanted)  # nothing else can keep them apart
-        bare = Side(pair.secret_part, pair.secret_atom), Side(pair.view_part, pair.view_atom)
-        return self._met(pair, Question(bare, self.keys, self.symbols))[1] is not None
+        bare = (
+            QuerySide(pair.secret_part, pair.secret_atom),
+            QuerySide(pair.view_part, pair.view_atom),
+        )
+        return self._met(pair, ValuationSearch(bare, self.keys, self.symbols))[1] is not None
 
     def _disclosed(
         self,
-        question: Question,
+        question: ValuationSearch,
         state: State,
         found: Valuation,
-        secret: Prepared,
-        view: Prepared,
+        secret: PreparedQuery,
+        view: PreparedQuery,
         number: int,
     ) -> Disclosed | NotDecided:
         state, found = collapsed(question, state, found)
@@ -380,7 +391,7 @@ class Judge:
         )
 
 
-def _says_more(body: Body) -> bool:
+def _says_more(body: NumberedBody) -> bool:
     """Is more said of the variables than where they stand?"""
     return bool(body.comparisons or body.domains or body.maybe)
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 from tacit.families.queries.logic.tableau import (
     Budget,
+    RowTableau,
     Rules,
-    Tableau,
     TooMuchWork,
     Values,
     may_hold,
@@ -42,7 +42,7 @@ MOST_UNIONS = 5  # rows of views that are unions, of which nobody says from whic
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownBodies:
     """What somebody sees: views, and rows that are known to be there (each a body without head)."""
 
     views: tuple[Query, ...]
@@ -50,7 +50,7 @@ class Shown:
 
 
 def is_determined(
-    part: Conjunctive, shown: Shown, rules: Rules, deadline: Deadline | None = None
+    part: Conjunctive, shown: ShownBodies, rules: Rules, deadline: Deadline | None = None
 ) -> bool:
     """Is the set of rows of a conjunctive query determined by what is shown?
 
@@ -67,7 +67,7 @@ def is_determined(
     >>> mine = query("V(i, a, t) :- posts(i, a, t), shared(i, 7)")
     >>> rules = rules_of((), relations)
     >>> [
-    ...     is_determined(query(text).parts[0], Shown((mine,)), rules)
+    ...     is_determined(query(text).parts[0], ShownBodies((mine,)), rules)
     ...     for text in (
     ...         "Q(t) :- posts(5, a, t), shared(5, 7)",
     ...         "Q(t) :- posts(5, a, t)",
@@ -78,7 +78,7 @@ def is_determined(
     """
     budget = Budget(STEPS, deadline or Deadline(10.0))
     try:
-        first = Tableau(rules, budget)
+        first = RowTableau(rules, budget)
         first.put(part.atoms, part.comparisons, part.known)
         for fact in shown.facts:
             first.put_copy(fact, {})
@@ -88,12 +88,12 @@ def is_determined(
         return False
 
 
-def _is_there(part: Conjunctive, first: Tableau, shown: Shown, splits: int) -> bool:
+def _is_there(part: Conjunctive, first: RowTableau, shown: ShownBodies, splits: int) -> bool:
     """Has every database that shows the same as the first one the answer that is in it?"""
     if first.broken:
         # Rows that somebody got may have changed since: that they contradict the query is no proof.
         return not shown.facts
-    second = Tableau(first.rules, first.budget)
+    second = RowTableau(first.rules, first.budget)
     for fact in shown.facts:
         second.put_copy(fact, {})
     unions = []
@@ -122,7 +122,7 @@ def _is_there(part: Conjunctive, first: Tableau, shown: Shown, splits: int) -> b
     return splits > 0 and _in_all_cases(part, first, shown, splits)
 
 
-def _in_all_cases(part: Conjunctive, first: Tableau, shown: Shown, splits: int) -> bool:
+def _in_all_cases(part: Conjunctive, first: RowTableau, shown: ShownBodies, splits: int) -> bool:
     """Is the answer there whichever alternative of a constraint the first database satisfies?"""
     for rule in first.rules.splitting:
         for values in first.matches(rule.atoms, rule.comparisons, rule.known):
@@ -142,7 +142,7 @@ def _in_all_cases(part: Conjunctive, first: Tableau, shown: Shown, splits: int) 
 def _has_answer(
     part: Conjunctive,
     head: Values,
-    second: Tableau,
+    second: RowTableau,
     unions: Sequence[Sequence[_Way]],
 ) -> bool:
     """Have the rows of a database the answer? A row of a union is there by one of its parts, and
@@ -163,7 +163,7 @@ def _has_answer(
     return True
 
 
-def _rows_of(view: Query, tableau: Tableau) -> Iterator[tuple[Term, ...]]:
+def _rows_of(view: Query, tableau: RowTableau) -> Iterator[tuple[Term, ...]]:
     """What a view certainly shows, each row once."""
     seen = set()
     for body in view.parts:
@@ -182,14 +182,14 @@ class _Way:
     values: Values
     equal: tuple[tuple[Term, Term], ...]
 
-    def put(self, tableau: Tableau) -> None:
+    def put(self, tableau: RowTableau) -> None:
         """The row is there in this way."""
         tableau.put_copy(self.body, self.values)
         for one, other in self.equal:
             tableau.equate(one, other)
 
 
-def _shows(body: Conjunctive, row: tuple[Term, ...], first: Tableau) -> _Way | None:
+def _shows(body: Conjunctive, row: tuple[Term, ...], first: RowTableau) -> _Way | None:
     """How a body shows a row of the first database; None where it cannot."""
     values: Values = {}
     equal: list[tuple[Term, Term]] = []
@@ -240,17 +240,17 @@ def with_keys(part: Conjunctive, relations: Relations) -> Conjunctive | None:
 
 def unidentified(head: Sequence[Term], part: Conjunctive, relations: Relations) -> Atom | None:
     """The first subgoal whose row is not told by the head and by keys; None where all are."""
-    left = _told(head, part, relations)[1]
+    left = _determined(head, part, relations)[1]
     return left[0] if left else None
 
 
 def has_one_row(part: Conjunctive, relations: Relations) -> bool:
     """Do constants and keys tell what the query shows? Then all its rows are alike."""
-    told = _told((), part, relations)[0]
+    told = _determined((), part, relations)[0]
     return all(isinstance(term, Constant) or term in told for term in part.head)
 
 
-def _told(
+def _determined(
     head: Sequence[Term], part: Conjunctive, relations: Relations
 ) -> tuple[set[Term], list[Atom]]:
     """The values that the head and keys tell, and the subgoals whose rows they do not tell."""

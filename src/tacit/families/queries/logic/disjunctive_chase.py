@@ -34,7 +34,7 @@ MOST = 20_000  # branches of one step
 
 
 @dataclass(frozen=True)
-class Tableau:
+class ChaseTableau:
     """Rows over constants and variables, with pairs of terms that are not the same;
     beside NULL: is known.
     """
@@ -98,7 +98,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class DisjunctiveRule:
     """Whatever satisfies the atoms and comparisons satisfies one of the ways.
 
     `watched` has no ways and asks for nothing but an answer: every branch says whether the left
@@ -136,12 +136,12 @@ def has_order(comparisons: Iterable[Comparison]) -> bool:
     return any(one.operator != "!=" for one in comparisons)
 
 
-def rules_of(dependencies: Iterable[Dependency]) -> tuple[Rule, ...]:
+def rules_of(dependencies: Iterable[Dependency]) -> tuple[DisjunctiveRule, ...]:
     """Dependencies as rules. Those with an order comparison are left
     out, which keeps more databases.
     """
     return tuple(
-        Rule(one.atoms, one.comparisons, one.known, tuple(map(Way, one.alternatives)))
+        DisjunctiveRule(one.atoms, one.comparisons, one.known, tuple(map(Way, one.alternatives)))
         for one in dependencies
         if not has_order(one.comparisons)
         and not any(has_order(way.comparisons) for way in one.alternatives)
@@ -166,7 +166,7 @@ class Chase:
 
     def __init__(
         self,
-        rules: Sequence[Rule],
+        rules: Sequence[DisjunctiveRule],
         relations: Relations,
         *,
         injective: bool = False,
@@ -184,12 +184,12 @@ class Chase:
         atoms: Iterable[Atom],
         comparisons: Iterable[Comparison] = (),
         known: Iterable[Variable] = (),
-    ) -> Tableau | None:
+    ) -> ChaseTableau | None:
         """A tableau to begin with, or None where it contradicts itself."""
         apart = [pair for one in comparisons for pair in _asked(one.left, one.right)]
-        return self._with(Tableau(), atoms, [*apart, *((term, NULL) for term in known)])
+        return self._with(ChaseTableau(), atoms, [*apart, *((term, NULL) for term in known)])
 
-    def branches(self, start: Tableau | None, limit: int = 10_000) -> Iterator[Tableau]:
+    def branches(self, start: ChaseTableau | None, limit: int = 10_000) -> Iterator[ChaseTableau]:
         """The finished branches, one by one, depth first; LimitMet after so many steps."""
         waiting = [] if start is None else [start]
         for number in count(1):
@@ -205,13 +205,13 @@ class Chase:
             else:
                 waiting += following
 
-    def step(self, tableau: Tableau) -> list[Tableau] | None:
+    def step(self, tableau: ChaseTableau) -> list[ChaseTableau] | None:
         """The tableaux to go on with in its place (none:
         it is closed), or None where it is finished.
 
         The step with the fewest branches is taken. LimitMet where all of them have far too many.
         """
-        best: list[Tableau] | None = None
+        best: list[ChaseTableau] | None = None
         most, wide = FAN, None
         for rule in self.rules:
             if rule.watched:
@@ -234,14 +234,19 @@ class Chase:
             return best
         return self._split(tableau)
 
-    def certain(self, rule: Rule, tableau: Tableau) -> Iterator[Values]:
+    def certain(self, rule: DisjunctiveRule, tableau: ChaseTableau) -> Iterator[Values]:
         """The ways in which a left side matches whatever the variables stand for."""
         return (match.values for match in self._matches(rule, tableau, certain=True))
 
     # -- matching ----------------------------------------------------------------------------------
 
     def _matches(
-        self, rule: Rule, tableau: Tableau, *, certain: bool, values: Values | None = None
+        self,
+        rule: DisjunctiveRule,
+        tableau: ChaseTableau,
+        *,
+        certain: bool,
+        values: Values | None = None,
     ) -> Iterator[Match]:
         for sent, equal in self._sent(rule.atoms, tableau, dict(values or {}), {}, certain):
             needed = self._needed(rule.comparisons, rule.known, sent, equal, tableau)
@@ -251,7 +256,7 @@ class Chase:
     def _sent(
         self,
         atoms: Sequence[Atom],
-        tableau: Tableau,
+        tableau: ChaseTableau,
         values: dict[Variable, Term],
         equal: Values,
         certain: bool,
@@ -280,7 +285,7 @@ class Chase:
             else:
                 yield from self._sent(atoms[1:], tableau, extended, joined, certain)
 
-    def _joined(self, one: Term, two: Term, equal: Values, tableau: Tableau) -> Values | None:
+    def _joined(self, one: Term, two: Term, equal: Values, tableau: ChaseTableau) -> Values | None:
         """What is equal when two more terms are, or None where that cannot be."""
         one, two = _end(one, equal), _end(two, equal)
         if one == two:
@@ -296,7 +301,7 @@ class Chase:
             return None
         return found
 
-    def _apart(self, one: Term, two: Term, tableau: Tableau) -> bool:
+    def _apart(self, one: Term, two: Term, tableau: ChaseTableau) -> bool:
         """Are two terms never the same?"""
         if isinstance(one, Variable) and isinstance(two, Variable) and self.injective:
             return one != two
@@ -310,7 +315,7 @@ class Chase:
         known: Iterable[Variable],
         values: Values,
         equal: Values,
-        tableau: Tableau,
+        tableau: ChaseTableau,
     ) -> frozenset[Pair] | None:
         """The pairs that must be apart and need not be; None where one cannot be."""
         pairs = [pair for one in comparisons for pair in _asked(one.left, one.right)]
@@ -324,7 +329,7 @@ class Chase:
                 needed.add(frozenset((left, right)))
         return frozenset(needed)
 
-    def _satisfied(self, rule: Rule, values: Values, tableau: Tableau) -> bool:
+    def _satisfied(self, rule: DisjunctiveRule, values: Values, tableau: ChaseTableau) -> bool:
         """Does an alternative hold whatever the variables stand for?"""
         return any(
             all(
@@ -337,7 +342,7 @@ class Chase:
 
     # -- steps -------------------------------------------------------------------------------------
 
-    def _split(self, tableau: Tableau) -> list[Tableau] | None:
+    def _split(self, tableau: ChaseTableau) -> list[ChaseTableau] | None:
         """Two terms equal, and apart, where that decides whether a rule is asked for something."""
         for rule in self.rules:
             for match in self._matches(rule, tableau, certain=False):
@@ -355,16 +360,20 @@ class Chase:
                 return [new for new in found if new is not None]
         return None
 
-    def _ways(self, rule: Rule, values: Values, tableau: Tableau) -> Iterator[Tableau]:
+    def _ways(
+        self, rule: DisjunctiveRule, values: Values, tableau: ChaseTableau
+    ) -> Iterator[ChaseTableau]:
         return (new for way in rule.ways for new in self._taken(way, values, tableau))
 
-    def _all_ways(self, rule: Rule, values: Values, tableau: Tableau) -> list[Tableau]:
+    def _all_ways(
+        self, rule: DisjunctiveRule, values: Values, tableau: ChaseTableau
+    ) -> list[ChaseTableau]:
         found = list(islice(self._ways(rule, values, tableau), MOST))
         if len(found) == MOST:
             raise LimitMet
         return found
 
-    def _taken(self, way: Way, values: Values, tableau: Tableau) -> Iterator[Tableau]:
+    def _taken(self, way: Way, values: Values, tableau: ChaseTableau) -> Iterator[ChaseTableau]:
         """The tableau with one alternative."""
         equal: Values = {}
         for left, right in way.alternative.equalities:
@@ -393,7 +402,9 @@ class Chase:
             if result is not None:
                 yield result
 
-    def _chosen(self, new: Sequence[Variable], tableau: Tableau) -> Iterator[dict[Variable, Term]]:
+    def _chosen(
+        self, new: Sequence[Variable], tableau: ChaseTableau
+    ) -> Iterator[dict[Variable, Term]]:
         """What new variables stand for: each for itself, or in the injective reading also for
         one that is there.
         """
@@ -415,7 +426,7 @@ class Chase:
 
         yield from choose(0, tableau.variables)
 
-    def _put_equal(self, tableau: Tableau | None, equal: Values) -> Tableau | None:
+    def _put_equal(self, tableau: ChaseTableau | None, equal: Values) -> ChaseTableau | None:
         """The tableau with some variables replaced, or None where that cannot be."""
         if not equal or tableau is None:
             return tableau
@@ -424,11 +435,11 @@ class Chase:
             for atom in tableau.atoms
         ]
         apart = [tuple(_end(term, equal) for term in pair) for pair in tableau.apart]
-        return self._with(Tableau(), atoms, apart)
+        return self._with(ChaseTableau(), atoms, apart)
 
     def _with(
-        self, tableau: Tableau | None, atoms: Iterable[Atom], apart: Iterable[Iterable[Term]]
-    ) -> Tableau | None:
+        self, tableau: ChaseTableau | None, atoms: Iterable[Atom], apart: Iterable[Iterable[Term]]
+    ) -> ChaseTableau | None:
         """The tableau with more rows and pairs, or None where it contradicts itself."""
         if tableau is None:
             return None
@@ -440,7 +451,7 @@ class Chase:
                 kept.add(pair)
         if not all(map(self._fits, atoms)):
             return None
-        result = Tableau(tuple(dict.fromkeys((*tableau.atoms, *atoms))), frozenset(kept))
+        result = ChaseTableau(tuple(dict.fromkeys((*tableau.atoms, *atoms))), frozenset(kept))
         return result if self._of_one_kind(result) else None
 
     def _not_null(self, atoms: Iterable[Atom]) -> Iterator[tuple[Term, Term]]:
@@ -467,7 +478,7 @@ class Chase:
                     return False
         return True
 
-    def _of_one_kind(self, tableau: Tableau) -> bool:
+    def _of_one_kind(self, tableau: ChaseTableau) -> bool:
         """A variable does not stand in columns of different kinds, unless it is NULL."""
         found: dict[Term, str] = {}
         for atom in tableau.atoms:
@@ -500,8 +511,8 @@ def _clash(value: object, kind: str | None) -> bool:
     return wanted != ("number" if isinstance(value, float) else family_of(value))
 
 
-def _as_rule(way: Way) -> Rule:
-    return Rule(way.alternative.atoms, way.alternative.comparisons, way.known)
+def _as_rule(way: Way) -> DisjunctiveRule:
+    return DisjunctiveRule(way.alternative.atoms, way.alternative.comparisons, way.known)
 
 
 def _put(term: Term, values: Values) -> Term:

@@ -12,14 +12,18 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 
 from tacit.families.queries.logic import acyclic
-from tacit.families.queries.logic.numbered import NUMBERED_NULL, NumberedAtom, NumberedComparison
+from tacit.families.queries.logic.numbered_queries import (
+    NUMBERED_NULL,
+    NumberedAtom,
+    NumberedComparison,
+)
 from tacit.model.deadline import look
 
 Compare = Callable[[str, int, int], bool]  # does the operator hold of two values?
 
 
 @dataclass(slots=True)
-class Facts:
+class FactIndex:
     """Facts in numbers, found by relation, column and value; earlier ones are preferred."""
 
     rows: Sequence[NumberedAtom]
@@ -55,7 +59,7 @@ class Pattern:
 
 def homomorphism(
     pattern: Pattern,
-    facts: Facts,
+    facts: FactIndex,
     fixed: Mapping[int, int],
     *,
     compare: Compare | None = None,
@@ -65,8 +69,8 @@ def homomorphism(
     `fixed` says where some variables must go (those of the head).
 
     >>> triangle = Pattern([("R", (-1, -2)), ("R", (-2, -3)), ("R", (-3, -1))])
-    >>> homomorphism(triangle, Facts([("R", (1, 2)), ("R", (2, 1))]), {})
-    >>> homomorphism(triangle, Facts([("R", (1, 2)), ("R", (5, 5))]), {})
+    >>> homomorphism(triangle, FactIndex([("R", (1, 2)), ("R", (2, 1))]), {})
+    >>> homomorphism(triangle, FactIndex([("R", (1, 2)), ("R", (5, 5))]), {})
     [1, 1, 1]
     """
     task = _Task(pattern, facts, dict(fixed), compare or _differ)
@@ -88,7 +92,7 @@ class _Task:
     def __init__(
         self,
         pattern: Pattern,
-        facts: Facts,
+        facts: FactIndex,
         binding: dict[int, int],
         compare: Compare,
     ) -> None:
@@ -318,7 +322,7 @@ def _by_structure(task: _Task, places: Sequence[int]) -> dict[int, int] | None:
     return None if chosen is None else dict(zip(places, chosen, strict=True))
 
 
-def _tables(task: _Task, places: Sequence[int]) -> list[acyclic.Table]:
+def _tables(task: _Task, places: Sequence[int]) -> list[acyclic.TermTable]:
     """For each atom the values that its free variables have in the facts where it can go.
 
     Atoms of the same shape share their rows: a chain of 400 has one list of rows, not 400.
@@ -335,18 +339,18 @@ def _tables(task: _Task, places: Sequence[int]) -> list[acyclic.Table]:
             columns = [terms.index(term) for term in scope]
             rows = [(fact, task.facts.rows[fact][1]) for fact in task.fitting(place)]
             seen[shape] = {tuple([row[column] for column in columns]): fact for fact, row in rows}
-        tables.append(acyclic.Table(scope, seen[shape]))
+        tables.append(acyclic.TermTable(scope, seen[shape]))
     return tables
 
 
-def options(pattern: Pattern, facts: Facts, fixed: Mapping[int, int]) -> list[set[int]]:
+def options(pattern: Pattern, facts: FactIndex, fixed: Mapping[int, int]) -> list[set[int]]:
     """For each atom the facts that propagation leaves it:
     all where a homomorphism can send it, perhaps more.
 
     Comparisons between variables are not looked at.
 
     >>> chain = Pattern([("R", (-1, -2)), ("R", (-2, -3))])
-    >>> options(chain, Facts([("R", (1, 2)), ("R", (2, 3)), ("R", (3, 4))]), {})
+    >>> options(chain, FactIndex([("R", (1, 2)), ("R", (2, 3)), ("R", (3, 4))]), {})
     [{0, 1}, {1, 2}]
     """
     task = _Task(

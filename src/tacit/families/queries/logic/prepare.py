@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tacit.families.queries.logic.chase import Keys
-from tacit.families.queries.logic.constraints import Side
 from tacit.families.queries.logic.core import Mapped, core, embedding
-from tacit.families.queries.logic.numbered import Body, Numbering
-from tacit.families.queries.logic.valuations import Question
+from tacit.families.queries.logic.numbered_queries import NumberedBody, TermNumbering
+from tacit.families.queries.logic.term_constraints import QuerySide
+from tacit.families.queries.logic.valuations import ValuationSearch
 from tacit.families.queries.query import Query
 
 
@@ -25,43 +25,43 @@ class Folded:
     `kept` are the atoms, by their origin, that are still asked about.
     """
 
-    whole: Body
+    whole: NumberedBody
     kept: frozenset[int]
     homomorphism: Mapped
-    source: Body
+    source: NumberedBody
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedQuery:
     """A query ready for questions: `parts` is what is asked about,
     `raw` the query as it was written.
     """
 
     query: Query
-    raw: tuple[Body, ...]
-    parts: tuple[Body, ...]
+    raw: tuple[NumberedBody, ...]
+    parts: tuple[NumberedBody, ...]
     folded: tuple[Folded, ...]
 
     # no part, and no atom of one, can be left out: what `core` shows without comparisons and NULLs
     minimal: bool = False
 
     @property
-    def rivals(self) -> tuple[Body, ...]:
+    def rivals(self) -> tuple[NumberedBody, ...]:
         """The parts that may absorb a tuple: none where every way counts."""
         return () if self.query.bag else self.parts
 
 
-def prepare(query: Query, numbering: Numbering, keys: Keys, parity: int) -> Prepared:
+def prepare(query: Query, numbering: TermNumbering, keys: Keys, parity: int) -> PreparedQuery:
     """Make a query ready: parity 0 for secrets, 1 for views, so that their variables differ."""
     raw = [numbering.body(part, parity) for part in query.parts]
     written = tuple(body for body in raw if body is not None)
     normal = (normalised(body, numbering, keys) for body in written)
     chased = tuple(body for body in normal if body is not None)
     if query.bag:
-        return Prepared(query, written, chased, ())
+        return PreparedQuery(query, written, chased, ())
     cores = [(whole, *core(whole, numbering.symbols)) for whole in chased]
     folded: list[Folded] = []
-    parts: list[Body] = []
+    parts: list[NumberedBody] = []
     containers = _containers([body for _, body, _ in cores], numbering)
     for (whole, body, went), container in zip(cores, containers, strict=True):
         if container is not None:
@@ -72,10 +72,12 @@ def prepare(query: Query, numbering: Numbering, keys: Keys, parity: int) -> Prep
             if len(body.atoms) < len(whole.atoms):
                 folded.append(Folded(whole, frozenset(body.origins), went, whole))
     minimal = not any(body.comparisons or body.maybe for body in parts)
-    return Prepared(query, written, tuple(parts), tuple(folded), minimal)
+    return PreparedQuery(query, written, tuple(parts), tuple(folded), minimal)
 
 
-def _containers(bodies: Sequence[Body], numbering: Numbering) -> list[tuple[int, Mapped] | None]:
+def _containers(
+    bodies: Sequence[NumberedBody], numbering: TermNumbering
+) -> list[tuple[int, Mapped] | None]:
     """For each part that another one contains, that other one;
     of equivalent parts the first stays.
     """
@@ -95,11 +97,11 @@ def _containers(bodies: Sequence[Body], numbering: Numbering) -> list[tuple[int,
     return found
 
 
-def normalised(body: Body, numbering: Numbering, keys: Keys) -> Body | None:
+def normalised(body: NumberedBody, numbering: TermNumbering, keys: Keys) -> NumberedBody | None:
     """The query with all equalities drawn that its keys and comparisons force;
     None where it is empty.
     """
-    question = Question([Side(body)], keys, numbering.symbols)
+    question = ValuationSearch([QuerySide(body)], keys, numbering.symbols)
     state = question.start()
     if question.solve(state) is None:
         return None

@@ -11,13 +11,15 @@ from itertools import count
 from typing import Any
 
 from tacit.families.queries.logic.comparisons import values_between
-from tacit.families.queries.logic.numbered import NUMBERED_NULL, Numbering
-from tacit.families.queries.logic.valuations import Question, Valuation
+from tacit.families.queries.logic.numbered_queries import NUMBERED_NULL, TermNumbering
+from tacit.families.queries.logic.valuations import Valuation, ValuationSearch
 
 SORTS = {1: "number", 2: "text", 3: "date"}
 
 
-def realised(question: Question, found: Valuation, numbering: Numbering) -> dict[int, Any] | None:
+def realised(
+    question: ValuationSearch, found: Valuation, numbering: TermNumbering
+) -> dict[int, Any] | None:
     """A Python value for every number that the valuation uses;
     None where no value lies between two constants.
     """
@@ -60,7 +62,7 @@ class _Groups:
 
 
 def _ordered_values(
-    question: Question, found: Valuation, numbering: Numbering
+    question: ValuationSearch, found: Valuation, numbering: TermNumbering
 ) -> dict[int, Any] | None:
     groups, ordered, constants = _columns(question)
     members: dict[Hashable, dict[int, None]] = {}
@@ -87,7 +89,9 @@ def _ordered_values(
     return answer
 
 
-def _columns(question: Question) -> tuple[_Groups, list[Hashable], list[tuple[Hashable, int]]]:
+def _columns(
+    question: ValuationSearch,
+) -> tuple[_Groups, list[Hashable], list[tuple[Hashable, int]]]:
     """Which columns belong together, which are compared by order, and the constants met in them."""
     groups = _Groups()
     ordered: list[Hashable] = []
@@ -108,7 +112,7 @@ def _columns(question: Question) -> tuple[_Groups, list[Hashable], list[tuple[Ha
     return groups, ordered, constants
 
 
-def _sort(found: set[int], groups: _Groups, top: Hashable, numbering: Numbering) -> str | None:
+def _sort(found: set[int], groups: _Groups, top: Hashable, numbering: TermNumbering) -> str | None:
     """What kind of values a group of columns has:
     from its constants, else from the column types, else numbers.
     """
@@ -130,7 +134,7 @@ def _sort(found: set[int], groups: _Groups, top: Hashable, numbering: Numbering)
 
 
 def _placed(
-    values: Sequence[int], found: Valuation, sort: str, numbering: Numbering
+    values: Sequence[int], found: Valuation, sort: str, numbering: TermNumbering
 ) -> dict[int, Any] | None:
     """Values for a sorted run of new ones, between the constants of their sort."""
     key = numbering.symbols.key

@@ -22,9 +22,9 @@ from math import prod
 from tacit.families.queries.dependency import Alternative, Dependency
 from tacit.families.queries.logic.disjunctive_chase import (
     Chase,
+    ChaseTableau,
+    DisjunctiveRule,
     LimitMet,
-    Rule,
-    Tableau,
     has_order,
     rules_of,
 )
@@ -139,18 +139,18 @@ def implied(
     return _closes(chase, start)
 
 
-def _goal_of(way: Alternative, universal: Sequence[Variable]) -> Rule | None:
+def _goal_of(way: Alternative, universal: Sequence[Variable]) -> DisjunctiveRule | None:
     """What must not be, where an alternative is supposed not to hold; None where it never does."""
     equal = _unified(way.equalities)
     if equal is None:
         return None
     put = way.substituted(equal)
-    return Rule(
+    return DisjunctiveRule(
         (*put.atoms, Atom(GOAL, tuple(equal.get(one, one) for one in universal))), put.comparisons
     )
 
 
-def _closes(chase: Chase, start: Tableau | None) -> bool:
+def _closes(chase: Chase, start: ChaseTableau | None) -> bool:
     """Does every branch contradict itself?"""
     try:
         return next(chase.branches(start, STEPS), None) is None
@@ -171,12 +171,12 @@ class _Task:
         self.views = _usable(views)
         rules = rules_of(terminating(dependencies, relations))
         shown = [
-            Rule(part.atoms, part.comparisons, part.known, watched=True)
+            DisjunctiveRule(part.atoms, part.comparisons, part.known, watched=True)
             for view in self.views.values()
             for part in view.parts
         ]
         answered = [
-            Rule((*part.atoms, Atom(GOAL, part.head)), part.comparisons, part.known)
+            DisjunctiveRule((*part.atoms, Atom(GOAL, part.head)), part.comparisons, part.known)
             for part in new.parts
         ]
         # One body for the whole query; cases; and the way back, where the query is supposed not to
@@ -199,7 +199,7 @@ class _Task:
             )
         )
 
-    def _cases(self, start: Tableau | None) -> list[Conjunctive] | None:
+    def _cases(self, start: ChaseTableau | None) -> list[Conjunctive] | None:
         try:
             settled = next(self.settling.branches(start, STEPS), None)
         except LimitMet:
@@ -224,7 +224,7 @@ class _Task:
             parts += more
         return parts
 
-    def _body(self, tableau: Tableau) -> Conjunctive | None:
+    def _body(self, tableau: ChaseTableau) -> Conjunctive | None:
         """A body over the views that these rows satisfy and only answers of the query do, as
         short as may be.
         """
@@ -244,12 +244,12 @@ class _Task:
                 return self._shortened(short)
         return None if many else self._shortened(full)
 
-    def _seen(self, tableau: Tableau) -> Iterator[Atom]:
+    def _seen(self, tableau: ChaseTableau) -> Iterator[Atom]:
         """What the views show of these rows, whatever the variables stand for."""
         for name, view in self.views.items():
             for part in view.parts:
                 for values in self.settling.certain(
-                    Rule(part.atoms, part.comparisons, part.known), tableau
+                    DisjunctiveRule(part.atoms, part.comparisons, part.known), tableau
                 ):
                     yield Atom(
                         name,
@@ -286,7 +286,7 @@ class _Task:
         choices = product(*(self.views[atom.relation].parts for atom in body.atoms))
         return all(_closes(self.refuting, self._expanded(body, chosen)) for chosen in choices)
 
-    def _expanded(self, body: Conjunctive, chosen: Sequence[Conjunctive]) -> Tableau | None:
+    def _expanded(self, body: Conjunctive, chosen: Sequence[Conjunctive]) -> ChaseTableau | None:
         """The body with each view replaced by a part of it; None where that never has a row."""
         equal: list[tuple[Term, Term]] = []
         atoms = [Atom(GOAL, body.head)]
@@ -335,7 +335,9 @@ def _named(body: Conjunctive) -> Conjunctive:
     return named(body.substituted(names))
 
 
-def _over(head: tuple[Term, ...], atoms: Sequence[Atom], tableau: Tableau) -> Conjunctive | None:
+def _over(
+    head: tuple[Term, ...], atoms: Sequence[Atom], tableau: ChaseTableau
+) -> Conjunctive | None:
     """A body of these atoms with all that the tableau says of their terms;
     None where it misses a term of the head.
     """
@@ -431,5 +433,7 @@ def _is_contained(one: Conjunctive, other: Conjunctive) -> bool:
     rows = chase.tableau([*one.atoms, Atom(GOAL, one.head)], one.comparisons, one.known)
     if rows is None:
         return True
-    pattern = Rule((*other.atoms, Atom(GOAL, other.head)), other.comparisons, other.known)
+    pattern = DisjunctiveRule(
+        (*other.atoms, Atom(GOAL, other.head)), other.comparisons, other.known
+    )
     return any(True for _ in chase.certain(pattern, rows))

@@ -74,7 +74,7 @@ def rules_of(dependencies: Sequence[Dependency], relations: Relations) -> Rules:
     )
 
 
-class Tableau:
+class RowTableau:
     """Rows that are there, with what is known of their values.
 
     `broken`: no database is like that.
@@ -92,9 +92,9 @@ class Tableau:
         self._known: set[Variable] = set()
         self._order: _Order | None = None
 
-    def copy(self) -> Tableau:
+    def copy(self) -> RowTableau:
         """The same rows, to be changed apart."""
-        other = Tableau(self.rules, self.budget)
+        other = RowTableau(self.rules, self.budget)
         other.broken = self.broken
         other._equal = dict(self._equal)
         other._rows = {name: dict(rows) for name, rows in self._rows.items()}

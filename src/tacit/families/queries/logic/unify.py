@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tacit.families.queries.logic.numbered import NUMBERED_NULL, Body
+from tacit.families.queries.logic.numbered_queries import NUMBERED_NULL, NumberedBody
 
 
 class Unifier:
@@ -28,7 +28,7 @@ class Unifier:
         self.version = 0
 
     @classmethod
-    def of(cls, *bodies: Body) -> Unifier:
+    def of(cls, *bodies: NumberedBody) -> Unifier:
         """The classes of some queries before anything is joined."""
         classes = cls()
         for body in bodies:

@@ -23,9 +23,14 @@ from dataclasses import dataclass, field
 
 from tacit.families.queries.logic.chase import Keys
 from tacit.families.queries.logic.comparisons import paths
-from tacit.families.queries.logic.constraints import Constraints, Literal, Side, State
-from tacit.families.queries.logic.homomorphism import Facts, Pattern, homomorphism
-from tacit.families.queries.logic.numbered import NUMBERED_NULL, Body, NumberedAtom, Symbols
+from tacit.families.queries.logic.homomorphism import FactIndex, Pattern, homomorphism
+from tacit.families.queries.logic.numbered_queries import (
+    NUMBERED_NULL,
+    NumberedAtom,
+    NumberedBody,
+    Symbols,
+)
+from tacit.families.queries.logic.term_constraints import Literal, QuerySide, State, TermConstraints
 from tacit.families.queries.logic.unify import Unifier, may_unify
 from tacit.model.deadline import look
 
@@ -39,7 +44,7 @@ class Absorption:
     """
 
     side: int
-    rival: Body
+    rival: NumberedBody
     images: tuple[int, ...]
 
 
@@ -72,15 +77,15 @@ class Valuation:
         return operator == "<=" if one == two else self.ranks[one] < self.ranks[two]
 
 
-class Question(Constraints):
+class ValuationSearch(TermConstraints):
     """One or two queries, and the search for valuations of both."""
 
     def __init__(
         self,
-        sides: Sequence[Side],
+        sides: Sequence[QuerySide],
         keys: Keys,
         symbols: Symbols,
-        written: Sequence[Body] = (),
+        written: Sequence[NumberedBody] = (),
     ) -> None:
         """`written`: the queries before they were cut;
         new values must suit what they compare, too.
@@ -274,7 +279,7 @@ class Question(Constraints):
         return rows[chosen], rows
 
     def _absorbed(
-        self, state: State, found: Valuation, number: int, side: Side
+        self, state: State, found: Valuation, number: int, side: QuerySide
     ) -> list[Literal] | None:
         """The conditions of a homomorphism from a rival to the rows without the tuple, negated."""
         critical, rows = self.facts(found, number)
@@ -292,7 +297,7 @@ class Question(Constraints):
             )
             (unsafe if free else safe).append(place)
         order = safe + unsafe
-        facts = Facts([rows[place] for place in order])
+        facts = FactIndex([rows[place] for place in order])
         head = found.row(side.body.head)
         for rival in side.rivals:
             fixed = _fixed(rival, head)
@@ -314,9 +319,9 @@ class Question(Constraints):
     def _sent(
         self,
         found: Valuation,
-        own: Body | None,
-        rival: Body,
-        facts: Facts,
+        own: NumberedBody | None,
+        rival: NumberedBody,
+        facts: FactIndex,
         fixed: Mapping[int, int],
         critical: NumberedAtom,
     ) -> list[int] | None:
@@ -334,7 +339,9 @@ class Question(Constraints):
                 return images
         return homomorphism(pattern, facts, fixed, compare=found.compare)
 
-    def _conditions(self, number: int, rival: Body, images: Sequence[int]) -> Iterator[Literal]:
+    def _conditions(
+        self, number: int, rival: NumberedBody, images: Sequence[int]
+    ) -> Iterator[Literal]:
         """What every solution breaks that is not absorbed by this
         homomorphism, in the terms of the query.
         """
@@ -405,7 +412,7 @@ class Question(Constraints):
                 return None
 
 
-def _tells_apart(found: Valuation, side: Side) -> bool:
+def _tells_apart(found: Valuation, side: QuerySide) -> bool:
     """Do all terms have values of their own? Then the rows are the
     body itself under other names.
     """
@@ -422,7 +429,7 @@ def _own(same: bool, rows: Sequence[NumberedAtom], images: list[int]) -> list[in
     return [place if rows[place] == rows[image] else image for place, image in enumerate(images)]
 
 
-def _fixed(rival: Body, head: Sequence[int]) -> dict[int, int] | None:
+def _fixed(rival: NumberedBody, head: Sequence[int]) -> dict[int, int] | None:
     """Where the head sends the rival's variables, or None where its constants say no."""
     fixed: dict[int, int] = {}
     for term, value in zip(rival.head, head, strict=True):

@@ -8,24 +8,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from tacit.families.queries.facts import Fact
-from tacit.families.queries.logic.constraints import Literal, State
-from tacit.families.queries.logic.homomorphism import Facts, Pattern, homomorphism
-from tacit.families.queries.logic.numbered import (
+from tacit.families.queries.logic.homomorphism import FactIndex, Pattern, homomorphism
+from tacit.families.queries.logic.numbered_queries import (
     NUMBERED_NULL,
-    Body,
     NumberedAtom,
-    Numbering,
+    NumberedBody,
+    TermNumbering,
     compares,
 )
-from tacit.families.queries.logic.prepare import Prepared
-from tacit.families.queries.logic.valuations import Question, Valuation
+from tacit.families.queries.logic.prepare import PreparedQuery
+from tacit.families.queries.logic.term_constraints import Literal, State
+from tacit.families.queries.logic.valuations import Valuation, ValuationSearch
 from tacit.families.queries.query import Constant
 
 SMALL = 12  # subgoals up to which instances are made smaller: each try is a search of its own
 THE_TUPLE = "\0the tuple"  # a relation that no database has
 
 
-def collapsed(question: Question, state: State, found: Valuation) -> tuple[State, Valuation]:
+def collapsed(question: ValuationSearch, state: State, found: Valuation) -> tuple[State, Valuation]:
     """A solution in which more atoms are the tuple, or each other,
     as long as nothing absorbs it.
     """
@@ -45,7 +45,7 @@ def collapsed(question: Question, state: State, found: Valuation) -> tuple[State
 
 
 def _merged(
-    question: Question, state: State, found: Valuation, side: int, one: int, two: int
+    question: ValuationSearch, state: State, found: Valuation, side: int, one: int, two: int
 ) -> tuple[State, Valuation]:
     atoms = question.sides[side].body.atoms
     if found.row(atoms[one][1]) == found.row(atoms[two][1]):
@@ -70,7 +70,7 @@ class Instance:
     `row` is the row of the answer that appears with the tuple.
     """
 
-    def __init__(self, prepared: Prepared, numbering: Numbering) -> None:
+    def __init__(self, prepared: PreparedQuery, numbering: TermNumbering) -> None:
         self.prepared = prepared
         self.numbering = numbering
 
@@ -113,13 +113,13 @@ class Instance:
         return not self._appears(before, head) and self._appears([added, *before], head)
 
     def _appears(self, facts: Sequence[NumberedAtom], head: tuple[int, ...]) -> bool:
-        index = Facts(facts)
+        index = FactIndex(facts)
         return any(self._found(body, body.atoms, index, head) for body in self.prepared.raw)
 
     def _appears_with(
         self, facts: Sequence[NumberedAtom], added: NumberedAtom, head: tuple[int, ...]
     ) -> bool:
-        index = Facts([added, *facts, (THE_TUPLE, added[1])])
+        index = FactIndex([added, *facts, (THE_TUPLE, added[1])])
         for body in self.prepared.raw:
             for place, (relation, terms) in enumerate(body.atoms):
                 if relation == added[0]:
@@ -129,7 +129,11 @@ class Instance:
         return False
 
     def _found(
-        self, body: Body, atoms: Sequence[NumberedAtom], facts: Facts, head: tuple[int, ...]
+        self,
+        body: NumberedBody,
+        atoms: Sequence[NumberedAtom],
+        facts: FactIndex,
+        head: tuple[int, ...],
     ) -> bool:
         fixed: dict[int, int] = {}
         for term, value in zip(body.head, head, strict=True):

@@ -8,15 +8,15 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
 from tacit.errors import EngineError, InputError, TacitError, did_you_mean
-from tacit.families.queries.classes import classes_of
 from tacit.families.queries.datalog.dependencies import read_constraint
 from tacit.families.queries.dependency import joined
 from tacit.families.queries.explain import Explanation, explained
+from tacit.families.queries.query_classes import classes_of
 from tacit.families.queries.question import QueryQuestion
 from tacit.families.queries.read import read
 from tacit.families.queries.reading.domains import check_domains
 from tacit.families.queries.schema import derived
-from tacit.families.queries.understanding import Reading
+from tacit.families.queries.understanding import QueryUnderstanding
 from tacit.model.release import Synthetic, View
 from tacit.model.schema import Table
 from tacit.model.verdict import Assumption
@@ -25,7 +25,7 @@ from tacit.plan.known_tables import KnownTables, known_tables
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.families.queries.query import Relations
-    from tacit.plan.opened import OpenPlan
+    from tacit.plan.open_plan import OpenPlan
     from tacit.plan.plan import Check, Plan
 
 NO_NULLS = Assumption(
@@ -51,7 +51,7 @@ class Readings:
         self._engine = engine
         self._known: KnownTables | None = None
         self._compared: set[str] = set()  # tables whose domains were compared with the data
-        self._readings: dict[tuple[str, str], Reading] = {}
+        self._readings: dict[tuple[str, str], QueryUnderstanding] = {}
 
     @property
     def dialect(self) -> str:
@@ -93,11 +93,11 @@ class Readings:
         unseen = [table for table in self.plan.tables.values() if table.name not in known.looked_at]
         return (*seen, *no_nulls(unseen), *untyped(known.relations), *known.assumptions)
 
-    def secret(self, name: str) -> Reading:
+    def secret(self, name: str) -> QueryUnderstanding:
         """A secret as read."""
         return self._read("secrets", name, self.plan.secrets[name], None)
 
-    def view(self, name: str) -> Reading:
+    def view(self, name: str) -> QueryUnderstanding:
         """A release that is a view, as read."""
         release = self.plan.releases[name]
         assert isinstance(release, View)
@@ -157,7 +157,7 @@ class Readings:
                 raise error.at(self.plan.mark("constraints", at)) from None
         return joined(groups)
 
-    def _read(self, section: str, name: str, text: str, file: str | None) -> Reading:
+    def _read(self, section: str, name: str, text: str, file: str | None) -> QueryUnderstanding:
         if (section, name) not in self._readings:
             # Its own name stays among them: a view that leads back to itself is found out.
             # Tables come first.
@@ -183,7 +183,7 @@ class Readings:
             self._readings[section, name] = found
         return self._readings[section, name]
 
-    def read_as(self, text: str, name: str) -> Reading:
+    def read_as(self, text: str, name: str) -> QueryUnderstanding:
         """A query over the plan's tables, read under a name."""
         return read(
             text,

@@ -11,13 +11,13 @@ from sqlglot import exp
 
 from tacit.engines.sql.shapes_named import in_front, outer_tables, spelling, with_full_names
 from tacit.errors import QueryError, TacitError
-from tacit.families.queries.datalog.read import is_datalog
+from tacit.families.queries.datalog.datalog_reader import is_datalog
 from tacit.families.queries.reading.readings import Readings, dialect_of
 from tacit.families.queries.sql.joins import table_name
+from tacit.families.queries.sql.name_scope import DEFAULT_SCHEMAS
 from tacit.families.queries.sql.parse import parsed
-from tacit.families.queries.sql.scope import DEFAULT_SCHEMAS
 from tacit.families.queries.sql.to_sql import to_sql
-from tacit.families.queries.understanding import Text
+from tacit.families.queries.understanding import QueryText
 from tacit.model.release import View
 from tacit.plan.plan import Plan
 
@@ -31,7 +31,7 @@ def tree_of(plan: Plan, name: str, readings: Readings) -> exp.Query | None:
         if exact is None or not exact.parts:
             return None
         tree = parsed(
-            Text(to_sql(exact, readings.relations(), readings.dialect), name), readings.dialect
+            QueryText(to_sql(exact, readings.relations(), readings.dialect), name), readings.dialect
         )
     else:
         readings.view(name)  # what is no single query, or changes by itself, is refused here
@@ -60,7 +60,7 @@ def own_tree(plan: Plan, name: str) -> exp.Expr:
     """A view as it is written."""
     release = plan.releases[name]
     assert isinstance(release, View)
-    return parsed(Text(release.query, release.query_file or name), dialect_of(plan.source))
+    return parsed(QueryText(release.query, release.query_file or name), dialect_of(plan.source))
 
 
 def needed_views(plan: Plan, name: str) -> list[str]:

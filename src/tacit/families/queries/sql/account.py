@@ -12,7 +12,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from tacit.families.queries.sql.rows import Rows
+from tacit.families.queries.sql.result_rows import ResultRows
 
 Role = Literal["support", "head", "condition", "name", "computed", "order", "limit", "unseen"]
 
@@ -33,8 +33,8 @@ class Account:
 
     def __init__(self) -> None:
         self.roles: dict[int, Role] = {}
-        self._asked: list[tuple[exp.Expr, Rows]] = []
-        self._used: dict[int, Rows] = {}  # held, so that no other rows get their place
+        self._asked: list[tuple[exp.Expr, ResultRows]] = []
+        self._used: dict[int, ResultRows] = {}  # held, so that no other rows get their place
 
     def took(self, role: Role, *nodes: exp.Expr | None) -> None:
         """These nodes, each by itself, were taken for this."""
@@ -50,7 +50,7 @@ class Account:
                     if not is_query(node):
                         self.roles[id(node)] = role
 
-    def asked(self, node: exp.Expr, rows: Rows) -> Rows:
+    def asked(self, node: exp.Expr, rows: ResultRows) -> ResultRows:
         """A subquery was read; its rows must be used."""
         self._asked.append((node, rows))
         return rows
@@ -67,7 +67,7 @@ class Account:
         elif isinstance(node, exp.Select):
             self.whole("computed", *node.expressions)
 
-    def used(self, rows: Rows) -> None:
+    def used(self, rows: ResultRows) -> None:
         """These rows are among those that the reading is made of."""
         self._used[id(rows)] = rows
 

@@ -71,7 +71,7 @@ GROUPS: frozenset[Place] = frozenset({"having"})  # a grouping key that is an al
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class DialectClause:
     """A clause of a query in one dialect: the order in which it looks up names;
     () where nothing is known.
     """
@@ -83,7 +83,7 @@ class Clause:
     def rule(self) -> tuple[Meaning, ...]:
         """Where names are looked up.
 
-        >>> Clause("duckdb", "order by").rule
+        >>> DialectClause("duckdb", "order by").rule
         ('alias', 'column')
         """
         return RULES[self.dialect].get(self.place, ())
@@ -94,9 +94,9 @@ class Clause:
         return self.rule != ("column",)
 
     @property
-    def inside(self) -> Clause:
+    def inside(self) -> DialectClause:
         """The same clause, inside of an expression."""
-        return Clause(self.dialect, INSIDE.get(self.place, self.place))
+        return DialectClause(self.dialect, INSIDE.get(self.place, self.place))
 
 
 INSIDE: Mapping[Place, Place] = {

@@ -65,17 +65,17 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class NotNull:
     """IS NOT NULL."""
 
     left: Term
 
 
-Condition = Equal | Same | Missing | Known | Comparison
+Condition = Equal | Same | Missing | NotNull | Comparison
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class QueryBody:
     """Atoms and conditions, with the columns that they give.
     `pending`: conditions about slots only.
 
@@ -96,7 +96,7 @@ class Body:
             term for term in found if isinstance(term, Variable) and not isinstance(term, Slot)
         )
 
-    def put(self, values: Mapping[Variable, Term]) -> Body:
+    def put(self, values: Mapping[Variable, Term]) -> QueryBody:
         """The body with some variables replaced everywhere."""
         if not values:
             return self
@@ -104,7 +104,7 @@ class Body:
         def new(term: Term) -> Term:
             return values.get(term, term) if isinstance(term, Variable) else term
 
-        return Body(
+        return QueryBody(
             tuple(entry if isinstance(entry, Opaque) else new(entry) for entry in self.head),
             tuple(Atom(atom.relation, tuple(map(new, atom.terms))) for atom in self.atoms),
             tuple(
@@ -119,7 +119,7 @@ class Body:
 def _moved(condition: Condition, new: Callable[[Term], Term]) -> Condition:
     if isinstance(condition, Comparison):
         return Comparison(new(condition.left), condition.operator, new(condition.right))
-    if isinstance(condition, Missing | Known):
+    if isinstance(condition, Missing | NotNull):
         return type(condition)(new(condition.left))
     return type(condition)(new(condition.left), new(condition.right))
 
@@ -128,7 +128,7 @@ def terms_of(condition: Condition) -> tuple[Term, ...]:
     """The one or two terms that a condition is about."""
     return (
         (condition.left,)
-        if isinstance(condition, Missing | Known)
+        if isinstance(condition, Missing | NotNull)
         else (condition.left, condition.right)
     )
 
@@ -147,19 +147,22 @@ class Fresh:
         """As many slots as a table has columns."""
         return tuple(Slot(f"?{next(self.numbers)}") for _ in range(count))
 
-    def scan(self, relation: Relation) -> Body:
+    def scan(self, relation: Relation) -> QueryBody:
         """All rows of a relation."""
         terms = tuple(self.variable(column) for column in relation.columns)
-        return Body(terms, (Atom(relation.name, terms),))
+        return QueryBody(terms, (Atom(relation.name, terms),))
 
-    def renamed(self, body: Body) -> Body:
+    def renamed(self, body: QueryBody) -> QueryBody:
         """The same body with variables of its own."""
         return body.put({old: self.variable(old.name) for old in body.bound()})
 
 
 def constrained(
-    body: Body, conditions: Iterable[Condition], relations: Relations, slots: Sequence[Slot] = ()
-) -> tuple[Body | None, bool]:
+    body: QueryBody,
+    conditions: Iterable[Condition],
+    relations: Relations,
+    slots: Sequence[Slot] = (),
+) -> tuple[QueryBody | None, bool]:
     """The body under more conditions, or None where they contradict each other;
     and whether any was left out.
 
@@ -212,7 +215,7 @@ class _Step:
 NOTHING = _Step({})
 
 
-def _after(body: Body, step: _Step) -> Body:
+def _after(body: QueryBody, step: _Step) -> QueryBody:
     # What the condition makes known is named before the replacement,
     # so it is replaced with the rest.
     body = replace(body, known=body.known | step.known).put(step.values)
@@ -225,7 +228,7 @@ def _after(body: Body, step: _Step) -> Body:
 
 def _met(condition: Condition, terms: Sequence[Term]) -> _Step | None:
     known = frozenset(term for term in terms if isinstance(term, Variable))
-    if isinstance(condition, Known):
+    if isinstance(condition, NotNull):
         return None if terms[0] == NULL else _Step({}, known)
     if isinstance(condition, Missing):
         return _same(terms[0], NULL, frozenset())
@@ -272,7 +275,7 @@ def holds(left: Constant, operator: str, right: Constant) -> bool:
     return {"!=": found != 0, "<": found < 0, "<=": found <= 0}[operator]
 
 
-def settled(body: Body, relations: Relations) -> Body | None:
+def settled(body: QueryBody, relations: Relations) -> QueryBody | None:
     """The body with comparisons of constants worked out, or None where it cannot be satisfied."""
     kept: list[Comparison] = []
     for one in dict.fromkeys(body.comparisons):
@@ -289,8 +292,8 @@ def settled(body: Body, relations: Relations) -> Body | None:
 
 
 def joined(
-    left: Body, right: Body, slots: Sequence[Slot], fresh: Fresh, relations: Relations
-) -> tuple[Body | None, bool]:
+    left: QueryBody, right: QueryBody, slots: Sequence[Slot], fresh: Fresh, relations: Relations
+) -> tuple[QueryBody | None, bool]:
     """Both bodies side by side, the columns of the left one put into the slots of the right one.
 
     The head is the left head followed by the right one. Second:
@@ -310,7 +313,7 @@ def joined(
         return None, left_out
     right = right.put(values)  # type: ignore[arg-type]
     waiting, right = right.pending, replace(right, pending=())
-    both = Body(
+    both = QueryBody(
         left.head + right.head,
         left.atoms + right.atoms,
         left.comparisons + right.comparisons,
@@ -322,7 +325,7 @@ def joined(
     return found, left_out or more
 
 
-def _freed(body: Body, opaque: Mapping[Slot, Variable]) -> tuple[Body, bool]:
+def _freed(body: QueryBody, opaque: Mapping[Slot, Variable]) -> tuple[QueryBody, bool]:
     """The body with some slots about which nothing is known:
     each a variable where an atom holds it, else gone.
     """

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from tacit.errors import QueryError
-from tacit.families.queries.understanding import Text
+from tacit.families.queries.understanding import QueryText
 
 # What stands between two words. A comment inside of a comment is one to some databases only.
 BETWEEN = re.compile(r"(?:[ \t\r\n]|--[^\r\n]*(?=\r|\n|\Z)|/\*(?:(?!\*/|/\*)[\s\S])*\*/)*")
@@ -20,14 +20,14 @@ QUOTED = re.compile(r"(?:[A-Za-z]&?)?['\"`]|\$")
 HINT = "Write it in ASCII and letters; put other characters into quotes."
 
 
-class Token(Protocol):
+class TextToken(Protocol):
     """A word of a text: the places of its first and its last character."""
 
     start: int
     end: int
 
 
-def check_characters(tokens: Sequence[Token], source: Text, dialect: str) -> None:
+def check_characters(tokens: Sequence[TextToken], source: QueryText, dialect: str) -> None:
     """Refuse a text of which another tokenizer may make other words."""
     text, place = source.text, 0
     for token in tokens:
@@ -41,7 +41,7 @@ def check_characters(tokens: Sequence[Token], source: Text, dialect: str) -> Non
     _check_between(text[place:], place, source, dialect)
 
 
-def _check_between(written: str, place: int, source: Text, dialect: str) -> None:
+def _check_between(written: str, place: int, source: QueryText, dialect: str) -> None:
     if not written.isascii() or written.strip(" \t\r\n"):
         found = BETWEEN.match(written)
         end = found.end() if found is not None else 0
@@ -53,7 +53,7 @@ def _check_between(written: str, place: int, source: Text, dialect: str) -> None
             raise _refused("\\", place, source)
 
 
-def _refused(one: str, place: int, source: Text) -> QueryError:
+def _refused(one: str, place: int, source: QueryText) -> QueryError:
     shown = f"U+{ord(one):04X}" if not one.isascii() or not one.isprintable() else repr(one)
     return QueryError(
         f"{shown} stands outside of quotes, and the database may take it for something else.",

@@ -19,7 +19,7 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
 from tacit.errors import QueryError
-from tacit.families.queries.understanding import Text
+from tacit.families.queries.understanding import QueryText
 
 Tree = Any  # of JSON
 
@@ -108,7 +108,7 @@ class Unparsed(Exception):
     """The engine does not read a text at all; its words."""
 
 
-def check_engine(source: Text, text: str, tree: exp.Expr, dialect: str) -> None:
+def check_engine(source: QueryText, text: str, tree: exp.Expr, dialect: str) -> None:
     """Refuse a text that the engine reads as another tree;
     `text` is the source, or what runs in its place.
     """
@@ -192,13 +192,13 @@ def same_tree(dialect: str, text: str, other: str) -> bool:
 
 def _compared(dialect: str, text: str, other: str) -> bool:
     found = TREES[dialect](text, other)
-    return found is None or alike(plain(found[0]), plain(found[1]))
+    return found is None or are_alike(plain(found[0]), plain(found[1]))
 
 
 _remembered = lru_cache(maxsize=1_000)(_compared)
 
 
-def alike(one: Tree, other: Tree) -> bool:
+def are_alike(one: Tree, other: Tree) -> bool:
     """Are two trees the same, but for how what is computed is written?"""
     if one == other:
         return True
@@ -213,9 +213,9 @@ def alike(one: Tree, other: Tree) -> bool:
                 and looked_at == (_parts(other, LOOKED_AT) or _parts(other, CONSTANTS))
                 and one.get("alias") == other.get("alias")
             )
-        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(are_alike(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(alike, one, other))
+        return len(one) == len(other) and all(map(are_alike, one, other))
     return False
 
 

@@ -15,12 +15,12 @@ from tacit.families.queries.kinds import Clash, day, family, family_of, fitted, 
 from tacit.families.queries.query import NULL, Constant, Term
 from tacit.families.queries.sql import truth
 from tacit.families.queries.sql.account import Account, Role, is_query
-from tacit.families.queries.sql.aliases import Clause
+from tacit.families.queries.sql.aliases import DialectClause
 from tacit.families.queries.sql.approximations import APPROXIMATED, HINTS
 from tacit.families.queries.sql.bodies import OPAQUE, Entry, Fresh, Opaque
 from tacit.families.queries.sql.functions import code_of, refusal
-from tacit.families.queries.sql.rows import Rows
-from tacit.families.queries.sql.scope import Scope, shown, start_of
+from tacit.families.queries.sql.name_scope import SqlScope, shown, start_of
+from tacit.families.queries.sql.result_rows import ResultRows
 from tacit.families.queries.sql.truth import Dependence, Formula
 from tacit.families.queries.understanding import Approximation
 
@@ -88,11 +88,11 @@ class Expressions:
 
     def __init__(
         self,
-        scope: Scope,
+        scope: SqlScope,
         dialect: str,
         notes: Notes,
         fresh: Fresh,
-        subquery: Callable[[exp.Expr, Scope, bool, bool], Rows],
+        subquery: Callable[[exp.Expr, SqlScope, bool, bool], ResultRows],
         account: Account,
     ) -> None:
         self.scope = scope
@@ -269,14 +269,14 @@ class Expressions:
             return self
         inside = clause.inside
         if clause.place == "having" and isinstance(node, exp.AggFunc):
-            inside = Clause(clause.dialect, "having, inside an aggregate")
+            inside = DialectClause(clause.dialect, "having, inside an aggregate")
         if inside == clause:
             return self
         found = copy(self)
         found.scope = replace(self.scope, clause=inside)
         return found
 
-    def rows_of(self, node: exp.Expr, only_exists: bool) -> Rows:
+    def rows_of(self, node: exp.Expr, only_exists: bool) -> ResultRows:
         """The rows of a subquery that stands in an expression."""
         return self.account.asked(node, self.subquery(node, self.scope, False, only_exists))
 

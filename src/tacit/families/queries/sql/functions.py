@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from tacit.families.queries.sql.scope import shown
+from tacit.families.queries.sql.name_scope import shown
 
 
 def _words(text: str) -> frozenset[str]:

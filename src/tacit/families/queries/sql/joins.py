@@ -11,29 +11,36 @@ from sqlglot import exp
 from tacit.errors import QueryError
 from tacit.families.queries.query import NULL
 from tacit.families.queries.sql import truth
-from tacit.families.queries.sql.bodies import Body, Slot
+from tacit.families.queries.sql.bodies import QueryBody, Slot
 from tacit.families.queries.sql.expressions import Value, only
-from tacit.families.queries.sql.rows import Column, Rows, mentioned
-from tacit.families.queries.sql.scope import Group, Name, Scope, Source, same_name, shown
+from tacit.families.queries.sql.name_scope import (
+    FromSource,
+    Name,
+    SourceGroup,
+    SqlScope,
+    same_name,
+    shown,
+)
+from tacit.families.queries.sql.result_rows import ResultColumn, ResultRows, mentioned
 from tacit.families.queries.sql.truth import Formula
 
 if TYPE_CHECKING:
-    from tacit.families.queries.sql.read import Reader
+    from tacit.families.queries.sql.sql_reader import SqlReader
 
-NOTHING = Group(Rows((), (Body(),), distinct=True), (), (), ())
+NOTHING = SourceGroup(ResultRows((), (QueryBody(),), distinct=True), (), (), ())
 
 
 class FromReader:
     """Reads the FROM of one query. `bag`: how often rows occur matters."""
 
-    def __init__(self, reader: Reader, outer: Scope, bag: bool) -> None:
+    def __init__(self, reader: SqlReader, outer: SqlScope, bag: bool) -> None:
         self.reader = reader
         self.algebra = reader.algebra
         self.account = reader.account
         self.outer = outer
         self.bag = bag
 
-    def read(self, first: exp.Expr | None, joins: Sequence[exp.Join]) -> Group:
+    def read(self, first: exp.Expr | None, joins: Sequence[exp.Join]) -> SourceGroup:
         """All of FROM. A comma binds less than JOIN, so the items
         between commas are joined first.
         """
@@ -51,22 +58,24 @@ class FromReader:
             group = self._beside(group, self._joined(item, more, group))
         return group
 
-    def _joined(self, item: exp.Expr, joins: Sequence[exp.Join], before: Group) -> Group:
+    def _joined(
+        self, item: exp.Expr, joins: Sequence[exp.Join], before: SourceGroup
+    ) -> SourceGroup:
         group = self.item(item, before)
         for join in joins:
             group = self._join(group, join, before)
         return group
 
-    def _beside(self, left: Group, right: Group) -> Group:
+    def _beside(self, left: SourceGroup, right: SourceGroup) -> SourceGroup:
         self._names_differ(left, right)
-        return Group(
+        return SourceGroup(
             self.algebra.product(left.rows, left.slots, right.rows),
             left.slots + right.slots,
             left.sources + right.sources,
             left.visible + right.visible,
         )
 
-    def _names_differ(self, left: Group, right: Group) -> None:
+    def _names_differ(self, left: SourceGroup, right: SourceGroup) -> None:
         taken = {source.alias.lower() for source in left.sources if source.alias}
         twice = [source.alias for source in right.sources if source.alias.lower() in taken]
         if twice:
@@ -79,7 +88,7 @@ class FromReader:
 
     # -- one item
 
-    def item(self, node: exp.Expr, before: Group) -> Group:
+    def item(self, node: exp.Expr, before: SourceGroup) -> SourceGroup:
         """A table, a subquery, VALUES, or joins in parentheses."""
         reader = self.reader
         if isinstance(node, exp.Table):
@@ -117,10 +126,10 @@ class FromReader:
             return group
         raise reader.refuse("table-function", node, f"{node.key.upper()} in FROM is not read")
 
-    def _lateral(self, before: Group) -> Scope:
-        return Scope(self.outer.text, before.sources, before.visible, self.outer)
+    def _lateral(self, before: SourceGroup) -> SqlScope:
+        return SqlScope(self.outer.text, before.sources, before.visible, self.outer)
 
-    def _parenthesised(self, node: exp.Subquery, before: Group) -> Group:
+    def _parenthesised(self, node: exp.Subquery, before: SourceGroup) -> SourceGroup:
         """(r JOIN s ON ...): the aliases inside are seen outside, unless it has an alias itself."""
         self.reader.allow(node, "this", "alias", "joins")
         self.account.took("support", node)
@@ -131,13 +140,13 @@ class FromReader:
             group = self._join(group, join, before)
         return group
 
-    def _shown(self, group: Group) -> Rows:
-        columns = [Column(name.name, name.kind, name.named) for name in group.visible]
+    def _shown(self, group: SourceGroup) -> ResultRows:
+        columns = [ResultColumn(name.name, name.kind, name.named) for name in group.visible]
         return self.algebra.projected(
             group.rows, group.slots, columns, [name.slot for name in group.visible]
         )
 
-    def _table(self, node: exp.Table, before: Group) -> Group:
+    def _table(self, node: exp.Table, before: SourceGroup) -> SourceGroup:
         reader = self.reader
         if node.args.get("sample"):
             raise reader.refuse("volatile-function", node, "TABLESAMPLE draws rows at random")
@@ -154,7 +163,7 @@ class FromReader:
             group = self._join(group, join, before)
         return group
 
-    def _named(self, rows: Rows, node: exp.Expr) -> Group:
+    def _named(self, rows: ResultRows, node: exp.Expr) -> SourceGroup:
         """Rows under the alias of a node, its columns renamed where the alias does so."""
         alias = node.args.get("alias")
         self.account.whole("name", alias)
@@ -178,11 +187,11 @@ class FromReader:
         stored = isinstance(node, exp.Table) and self.reader.is_stored(node)
         called = node.alias or (table_name(node) if isinstance(node, exp.Table) else "")
         schema = node.text("db") if stored and not node.alias else None
-        return Group(rows, slots, (Source(called, found, stored, schema),), found)
+        return SourceGroup(rows, slots, (FromSource(called, found, stored, schema),), found)
 
     # -- joins
 
-    def _join(self, left: Group, join: exp.Join, before: Group) -> Group:
+    def _join(self, left: SourceGroup, join: exp.Join, before: SourceGroup) -> SourceGroup:
         reader = self.reader
         side, kind, method = (
             str(join.args.get(part) or "").upper() for part in ("side", "kind", "method")
@@ -208,7 +217,7 @@ class FromReader:
         # Only DuckDB looks into what stands before the comma;
         # elsewhere such a name is one of the query around.
         around = self._lateral(before) if reader.dialect == "duckdb" else self.outer
-        scope = Scope(self.outer.text, both.sources, both.visible, around)
+        scope = SqlScope(self.outer.text, both.sources, both.visible, around)
         formula = self._on(join, pairs, scope, kind in ("ANTI",) or side != "")
         matches = reader.filtered(both.rows, both.slots, formula, join, disjoint=self.bag)
         if kind in ("SEMI", "ANTI"):
@@ -228,12 +237,14 @@ class FromReader:
             rows = matches
         return self._merged(replace(both, rows=rows), left, right, pairs, side)
 
-    def _beside_names(self, before: Group, left: Group) -> Group:
-        return Group(
+    def _beside_names(self, before: SourceGroup, left: SourceGroup) -> SourceGroup:
+        return SourceGroup(
             before.rows, before.slots, before.sources + left.sources, before.visible + left.visible
         )
 
-    def _half(self, left: Group, matches: Rows, kind: str, join: exp.Join, scope: Scope) -> Group:
+    def _half(
+        self, left: SourceGroup, matches: ResultRows, kind: str, join: exp.Join, scope: SqlScope
+    ) -> SourceGroup:
         expressions = self.reader.expressions(scope)
         if kind == "SEMI":
             expressions.note("semijoin", join, counts=True)
@@ -242,7 +253,7 @@ class FromReader:
         return replace(left, rows=self.algebra.anti(left.rows, matches))
 
     def _pairs(
-        self, left: Group, right: Group, join: exp.Join, natural: bool
+        self, left: SourceGroup, right: SourceGroup, join: exp.Join, natural: bool
     ) -> list[tuple[Name, Name]]:
         """The columns that USING or NATURAL makes equal."""
         if natural:
@@ -260,7 +271,7 @@ class FromReader:
         for name, place in wanted:
             sides = []
             for group in (left, right):
-                scope = Scope(self.outer.text, group.sources, group.visible)
+                scope = SqlScope(self.outer.text, group.sources, group.visible)
                 column = exp.column(exp.to_identifier(name))
                 if not natural and isinstance(place, exp.Identifier):
                     column.this.meta.update(place.meta)
@@ -269,7 +280,7 @@ class FromReader:
         return found
 
     def _on(
-        self, join: exp.Join, pairs: Sequence[tuple[Name, Name]], scope: Scope, negative: bool
+        self, join: exp.Join, pairs: Sequence[tuple[Name, Name]], scope: SqlScope, negative: bool
     ) -> Formula:
         formula: Formula = truth.Constantly("T")
         expressions = self.reader.expressions(scope)
@@ -286,8 +297,13 @@ class FromReader:
         )
 
     def _merged(
-        self, both: Group, left: Group, right: Group, pairs: Sequence[tuple[Name, Name]], side: str
-    ) -> Group:
+        self,
+        both: SourceGroup,
+        left: SourceGroup,
+        right: SourceGroup,
+        pairs: Sequence[tuple[Name, Name]],
+        side: str,
+    ) -> SourceGroup:
         """After USING a bare name means one column:
         of either side where both have it, else of the one that has.
         """
@@ -308,11 +324,11 @@ class FromReader:
                 *merged_names.values(),
                 *(name for name in left.visible if name.slot not in merged_names),
             )
-        return Group(rows, slots, both.sources, mine + rest)
+        return SourceGroup(rows, slots, both.sources, mine + rest)
 
     def _either(
-        self, rows: Rows, slots: tuple[Slot, ...], one: Name, other: Name
-    ) -> tuple[Rows, tuple[Slot, ...], Name]:
+        self, rows: ResultRows, slots: tuple[Slot, ...], one: Name, other: Name
+    ) -> tuple[ResultRows, tuple[Slot, ...], Name]:
         """A column more: the left value, or the right one where there is no left row."""
         at, beside = slots.index(one.slot), slots.index(other.slot)
         bodies = [
@@ -323,7 +339,7 @@ class FromReader:
             for body in rows.bodies
         ]
         (slot,) = self.algebra.fresh.slots(1)
-        columns = (*rows.columns, Column(one.name, one.kind))
+        columns = (*rows.columns, ResultColumn(one.name, one.kind))
         return (
             replace(rows, columns=columns, bodies=tuple(bodies)),
             (*slots, slot),

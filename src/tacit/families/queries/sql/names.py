@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from tacit.errors import QueryError
 from tacit.families.queries.query import Relations
-from tacit.families.queries.sql.scope import start_of
-from tacit.families.queries.understanding import Text
+from tacit.families.queries.sql.name_scope import start_of
+from tacit.families.queries.understanding import QueryText
 
 HINT = (
     "Write the name as the database has it, in quotes where it has capital letters, or "
@@ -19,7 +19,7 @@ HINT = (
 )
 
 
-def check_names(tree: exp.Expr, relations: Relations, dialect: str, source: Text) -> None:
+def check_names(tree: exp.Expr, relations: Relations, dialect: str, source: QueryText) -> None:
     """Refuse names of tables with a dot in them, and names that only
     the case of letters tells apart.
     """
@@ -46,7 +46,9 @@ def _names_a_table(node: exp.Identifier) -> bool:
     )
 
 
-def _check_case(written: Iterator[tuple[str, exp.Expr | None]], source: Text, code: str) -> None:
+def _check_case(
+    written: Iterator[tuple[str, exp.Expr | None]], source: QueryText, code: str
+) -> None:
     """Which of two names is meant must not depend on case, where the database goes by it:
     PostgreSQL in quotes, DuckDB beyond a to z.
     """

@@ -15,9 +15,9 @@ from sqlglot.tokenizer_core import TokenType
 from tacit.errors import EngineError, Mark, QueryError, did_you_mean
 from tacit.families.queries.sql.characters import check_characters
 from tacit.families.queries.sql.engines import check_engine
+from tacit.families.queries.sql.name_scope import start_of
 from tacit.families.queries.sql.order import outermost
-from tacit.families.queries.sql.scope import start_of
-from tacit.families.queries.understanding import Text
+from tacit.families.queries.understanding import QueryText
 
 Explain = Callable[[str], None]
 DIALECTS = ("duckdb", "postgres", "spark")
@@ -48,7 +48,7 @@ GO_ON = frozenset(
 
 
 def parsed(
-    source: Text, dialect: str, explain: Explain | None = None, *, created: bool = True
+    source: QueryText, dialect: str, explain: Explain | None = None, *, created: bool = True
 ) -> exp.Expr:
     """The tree of the one query that a text is; `created`: the query of CREATE VIEW is one too."""
     if dialect not in DIALECTS:
@@ -169,7 +169,7 @@ def created_query(tree: exp.Expr) -> exp.Expr:
     )
 
 
-def check_parse(source: Text, tree: exp.Expr, dialect: str) -> None:
+def check_parse(source: QueryText, tree: exp.Expr, dialect: str) -> None:
     """Refuse a text of which the database's own parser makes another
     tree than the one that was read.
     """
@@ -215,7 +215,7 @@ def _quietly() -> Iterator[None]:
         logger.setLevel(before)
 
 
-def _unparsed(error: ParseError, source: Text, explain: Explain | None) -> QueryError:
+def _unparsed(error: ParseError, source: QueryText, explain: Explain | None) -> QueryError:
     found = error.errors[0] if error.errors else {}
     said = str(found.get("description") or "it does not parse").rstrip(".")
     if said.startswith("Required keyword") or " but got <Token" in said:
@@ -245,7 +245,7 @@ def _unparsed(error: ParseError, source: Text, explain: Explain | None) -> Query
     )
 
 
-def _engine_says(explain: Explain | None, source: Text) -> str | None:
+def _engine_says(explain: Explain | None, source: QueryText) -> str | None:
     if explain is None:
         return None
     try:
@@ -255,7 +255,7 @@ def _engine_says(explain: Explain | None, source: Text) -> str | None:
     return "The database reads it, but Tacit does not."
 
 
-def explained_by(explain: Explain, source: Text) -> None:
+def explained_by(explain: Explain, source: QueryText) -> None:
     """Have the database read the text too, and pass on what it says against it."""
     try:
         explain(source.text)

@@ -10,24 +10,24 @@ from sqlglot import exp
 
 from tacit.families.queries.query import Constant
 from tacit.families.queries.sql import truth
-from tacit.families.queries.sql.aliases import Clause, Place
+from tacit.families.queries.sql.aliases import DialectClause, Place
 from tacit.families.queries.sql.bodies import OPAQUE, Entry, Opaque, Slot
 from tacit.families.queries.sql.expressions import Expressions, Value, only
 from tacit.families.queries.sql.functions import is_aggregate, is_windowed
 from tacit.families.queries.sql.joins import FromReader
-from tacit.families.queries.sql.rows import Column, Rows
-from tacit.families.queries.sql.scope import Group, Name, Scope, Source
+from tacit.families.queries.sql.name_scope import FromSource, Name, SourceGroup, SqlScope
+from tacit.families.queries.sql.result_rows import ResultColumn, ResultRows
 from tacit.families.queries.sql.truth import Dependence, Formula
 
 if TYPE_CHECKING:
-    from tacit.families.queries.sql.read import Reader
+    from tacit.families.queries.sql.sql_reader import SqlReader
 
 
 class SelectReader:
     """Reads one SELECT, clause by clause in the order in which SQL evaluates them."""
 
     def __init__(
-        self, reader: Reader, node: exp.Select, outer: Scope, bag: bool, only_exists: bool
+        self, reader: SqlReader, node: exp.Select, outer: SqlScope, bag: bool, only_exists: bool
     ) -> None:
         self.reader = reader
         self.algebra = reader.algebra
@@ -56,7 +56,7 @@ class SelectReader:
         ]
         return [*node.expressions, *(one for one in parts if one is not None)]
 
-    def read(self) -> Rows:
+    def read(self) -> ResultRows:
         """The rows of the SELECT."""
         self._check_parts()
         first = self.node.args.get("from_")
@@ -66,7 +66,7 @@ class SelectReader:
         group = FromReader(self.reader, self.outer, self.bag).read(
             first.this if first else None, self.node.args.get("joins") or []
         )
-        self.scope = Scope(self.reader.text, group.sources, group.visible, self.outer)
+        self.scope = SqlScope(self.reader.text, group.sources, group.visible, self.outer)
         where = self.node.args.get("where")
         self.account.took("condition", where)
         formula: Formula = (
@@ -133,7 +133,7 @@ class SelectReader:
         """
         nodes = self.node.expressions
         first, rest = (nodes, []) if before is None else (nodes[:before], nodes[before:])
-        clause = Clause(self.reader.dialect, place)
+        clause = DialectClause(self.reader.dialect, place)
         scope = replace(
             self.scope,
             aliases=self._aliases(first),
@@ -147,7 +147,7 @@ class SelectReader:
 
     # -- after WHERE
 
-    def _after_where(self, rows: Rows, group: Group) -> Rows:
+    def _after_where(self, rows: ResultRows, group: SourceGroup) -> ResultRows:
         items = self._items(group)
         depends = [one for _, value in items for one in value.depends]
         depends += self._ordering()
@@ -169,7 +169,7 @@ class SelectReader:
             )
         return self._last(rows, group)
 
-    def _last(self, rows: Rows, group: Group) -> Rows:
+    def _last(self, rows: ResultRows, group: SourceGroup) -> ResultRows:
         """Windows, QUALIFY, DISTINCT, ORDER BY and LIMIT."""
         node, expressions = self.node, self._expressions("qualify")
         qualify = node.args.get("qualify")
@@ -244,8 +244,8 @@ class SelectReader:
 
     # -- the select list
 
-    def _items(self, group: Group) -> list[tuple[Column, Value]]:
-        found: list[tuple[Column, Value]] = []
+    def _items(self, group: SourceGroup) -> list[tuple[ResultColumn, Value]]:
+        found: list[tuple[ResultColumn, Value]] = []
         kept = len(self.reader.notes.found)
         for at, node in enumerate(self.node.expressions):
             if isinstance(node, exp.Star) or (
@@ -265,7 +265,7 @@ class SelectReader:
             raise self.reader.refuse("syntax", self.node, "SELECT needs a column")
         return found
 
-    def _item(self, node: exp.Expr, at: int) -> tuple[Column, Value]:
+    def _item(self, node: exp.Expr, at: int) -> tuple[ResultColumn, Value]:
         named = isinstance(node, exp.Alias | exp.Column)
         name = (
             node.alias_or_name
@@ -281,9 +281,9 @@ class SelectReader:
         expressions = self._expressions("select", before=at)
         expressions.role = "head"
         value = expressions.value(node)
-        return Column(name, value.kind, named), value
+        return ResultColumn(name, value.kind, named), value
 
-    def _starred(self, node: exp.Expr, group: Group) -> list[tuple[Column, Value]]:
+    def _starred(self, node: exp.Expr, group: SourceGroup) -> list[tuple[ResultColumn, Value]]:
         names = group.visible
         star = node
         self.account.whole("head", node)
@@ -301,14 +301,14 @@ class SelectReader:
             left_out = self._left_out(one, names)
             names = tuple(name for name in names if name not in left_out)
         return [
-            (Column(name.name, name.kind, name.named), Value(name.slot, name.kind))
+            (ResultColumn(name.name, name.kind, name.named), Value(name.slot, name.kind))
             for name in names
         ]
 
     def _left_out(self, node: exp.Expr, names: tuple[Name, ...]) -> list[Name]:
         found = [name for name in names if name.name.lower() == node.name.lower()]
         if not found:
-            raise Scope(self.reader.text, (Source("", names),), names).unknown(
+            raise SqlScope(self.reader.text, (FromSource("", names),), names).unknown(
                 exp.column(node.name)
             )
         return found
@@ -317,11 +317,11 @@ class SelectReader:
 
     def _grouped(
         self,
-        rows: Rows,
-        group: Group,
-        items: Sequence[tuple[Column, Value]],
+        rows: ResultRows,
+        group: SourceGroup,
+        items: Sequence[tuple[ResultColumn, Value]],
         depends: Sequence[Dependence],
-    ) -> Rows:
+    ) -> ResultRows:
         clause, having = self.node.args.get("group"), self.node.args.get("having")
         keys, sure = (
             self._keys(clause, items, frozenset(group.slots)) if clause is not None else ([], False)
@@ -353,21 +353,21 @@ class SelectReader:
 
     def _by_keys(
         self,
-        rows: Rows,
-        group: Group,
-        items: Sequence[tuple[Column, Value]],
+        rows: ResultRows,
+        group: SourceGroup,
+        items: Sequence[tuple[ResultColumn, Value]],
         keys: Sequence[Value],
         aggregated: bool,
-    ) -> Rows:
+    ) -> ResultRows:
         """One row for each combination of keys; what is not a key is computed from the group."""
         entries = [value.entry for value in keys]
         rows = self.algebra.once(
             self.algebra.projected(
-                rows, group.slots, [Column(f"key{at}") for at in range(len(keys))], entries
+                rows, group.slots, [ResultColumn(f"key{at}") for at in range(len(keys))], entries
             )
         )
         if aggregated:
-            rows = Rows(rows.columns, rows.bodies, False, False)
+            rows = ResultRows(rows.columns, rows.bodies, False, False)
         else:
             self._expressions("select").note("distinct-inside", self.node, counts=True)
         slots = self.algebra.fresh.slots(len(keys))
@@ -386,12 +386,12 @@ class SelectReader:
             entry_of.append(entry if isinstance(entry, Opaque) else place.get(entry, entry))
         return self.algebra.projected(rows, slots, [column for column, _ in items], entry_of)
 
-    def _nodes(self, items: Sequence[tuple[Column, Value]]) -> Sequence[exp.Expr]:
+    def _nodes(self, items: Sequence[tuple[ResultColumn, Value]]) -> Sequence[exp.Expr]:
         nodes = self.node.expressions
         return nodes if len(nodes) == len(items) else [self.node] * len(items)
 
     def _keys(
-        self, clause: exp.Group, items: Sequence[tuple[Column, Value]], mine: frozenset[Slot]
+        self, clause: exp.Group, items: Sequence[tuple[ResultColumn, Value]], mine: frozenset[Slot]
     ) -> tuple[list[Value], bool]:
         """The grouping keys; and whether there is one grouping, which has
         a row only where there are rows.
@@ -425,7 +425,7 @@ class SelectReader:
         self.account.took("support", *filter(_is_empty, clause.expressions))
         return found, bool(found) and not sets and not more
 
-    def _set_keys(self, node: exp.Expr, items: Sequence[tuple[Column, Value]]) -> list[Value]:
+    def _set_keys(self, node: exp.Expr, items: Sequence[tuple[ResultColumn, Value]]) -> list[Value]:
         """The keys of ROLLUP, CUBE or GROUPING SETS, sets within sets."""
         if isinstance(node, exp.Rollup | exp.Cube | exp.GroupingSets | exp.Tuple):
             self.reader.allow(node, "expressions")
@@ -433,7 +433,7 @@ class SelectReader:
             return [key for one in node.expressions for key in self._set_keys(one, items)]
         return [self._key(node, items)]
 
-    def _key(self, node: exp.Expr, items: Sequence[tuple[Column, Value]]) -> Value:
+    def _key(self, node: exp.Expr, items: Sequence[tuple[ResultColumn, Value]]) -> Value:
         expressions = self._expressions("group by")
         # Beside aggregates all rows of all groups are taken, whatever they are grouped by.
         expressions.role = "computed" if any(map(is_aggregate, self._computed_after())) else "head"

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tacit.families.queries.query import Conjunctive, Query, Term, Variable
-from tacit.families.queries.sql.bodies import Body, Opaque
+from tacit.families.queries.sql.bodies import Opaque, QueryBody
 
 
-def conjunctive(body: Body) -> Conjunctive:
+def conjunctive(body: QueryBody) -> Conjunctive:
     """A body without opaque columns as a conjunctive query."""
     head: list[Term] = []
     for entry in body.head:
@@ -43,14 +43,14 @@ def named(query: Conjunctive) -> Conjunctive:
     return replace(query, known=query.known & occurring).substituted(values)
 
 
-def support(body: Body) -> Conjunctive:
+def support(body: QueryBody) -> Conjunctive:
     """A body as a support: every variable is in the head, so that
     all else can be computed from it.
     """
     return named(Conjunctive(tuple(body.bound()), body.atoms, body.comparisons, body.known))
 
 
-def supports(name: str, bodies: Iterable[Body]) -> tuple[Query, ...]:
+def supports(name: str, bodies: Iterable[QueryBody]) -> tuple[Query, ...]:
     """The bags that determine an answer, without those that say
     nothing or that another one encloses.
     """

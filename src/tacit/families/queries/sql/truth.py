@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from tacit.families.queries.query import NULL, Comparison, Constant, Operator, Term
-from tacit.families.queries.sql.bodies import Condition, Equal, Known, Missing, Same, Slot
+from tacit.families.queries.sql.bodies import Condition, Equal, Missing, NotNull, Same, Slot
 
 if TYPE_CHECKING:
-    from tacit.families.queries.sql.rows import Rows
+    from tacit.families.queries.sql.result_rows import ResultRows
 
 Value = Literal["T", "F", "U"]
 Values = frozenset[Value]
@@ -35,13 +35,13 @@ class TooManyCases(Exception):
 class Dependence:
     """Rows of a subquery that may matter: those that satisfy some conditions on its columns."""
 
-    rows: Rows
+    rows: ResultRows
     slots: tuple[Slot, ...]
     conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class TruthCase:
     """One way for a formula to come out.
 
     `needed` subqueries must have a row, `depends` may decide it, and
@@ -53,8 +53,8 @@ class Case:
     depends: tuple[Dependence, ...] = ()
     exact: bool = True
 
-    def __and__(self, other: Case) -> Case:
-        return Case(
+    def __and__(self, other: TruthCase) -> TruthCase:
+        return TruthCase(
             tuple(dict.fromkeys(self.conditions + other.conditions)),
             self.needed + other.needed,
             tuple(dict.fromkeys(self.depends + other.depends)),
@@ -62,8 +62,8 @@ class Case:
         )
 
 
-Cases = tuple[Case, ...]
-ALWAYS: Cases = (Case(),)
+Cases = tuple[TruthCase, ...]
+ALWAYS: Cases = (TruthCase(),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class Is:
 class Exists:
     """EXISTS."""
 
-    rows: Rows
+    rows: ResultRows
     slots: tuple[Slot, ...]
 
 
@@ -152,7 +152,7 @@ class InRows:
     """
 
     terms: tuple[Term, ...] | None
-    rows: Rows
+    rows: ResultRows
     slots: tuple[Slot, ...]
     nulls_meet: bool = False
 
@@ -215,7 +215,7 @@ def _constantly(formula: Constantly, values: Values, disjoint: bool) -> Cases:
 
 
 def _case(*conditions: Condition) -> Cases:
-    return (Case(conditions),)
+    return (TruthCase(conditions),)
 
 
 def _nulls(terms: tuple[Term, ...]) -> Cases:
@@ -224,7 +224,8 @@ def _nulls(terms: tuple[Term, ...]) -> Cases:
     for at, term in enumerate(terms):
         if not isinstance(term, Constant) or term == NULL:
             found += _case(
-                Missing(term), *(Known(one) for one in terms[:at] if not isinstance(one, Constant))
+                Missing(term),
+                *(NotNull(one) for one in terms[:at] if not isinstance(one, Constant)),
             )
     return found
 
@@ -235,7 +236,7 @@ def _compare(formula: Compare, values: Values, disjoint: bool) -> Cases:
         return ALWAYS if "U" in values else ()
     found: Cases = ()
     if {"T", "F"} <= values:
-        found = _case(*(Known(term) for term in (left, right) if not isinstance(term, Constant)))
+        found = _case(*(NotNull(term) for term in (left, right) if not isinstance(term, Constant)))
     elif "T" in values:
         found = _case(_plain(left, formula.operator, right))
     elif "F" in values:
@@ -260,7 +261,7 @@ def _opposite(left: Term, operator: str, right: Term) -> Condition:
 
 def _is_null(formula: IsNull, values: Values, disjoint: bool) -> Cases:
     found = _case(Missing(formula.term)) if "T" in values else ()
-    return found + (_case(Known(formula.term)) if "F" in values else ())
+    return found + (_case(NotNull(formula.term)) if "F" in values else ())
 
 
 def _is_same(formula: IsSame, values: Values, disjoint: bool) -> Cases:
@@ -268,16 +269,16 @@ def _is_same(formula: IsSame, values: Values, disjoint: bool) -> Cases:
     found = _case(Same(left, right)) if "T" in values else ()
     if "F" in values:
         found += _case(Comparison(left, "!=", right)) if NULL not in (left, right) else ()
-        found += _case(Missing(left), Known(right)) + _case(Known(left), Missing(right))
+        found += _case(Missing(left), NotNull(right)) + _case(NotNull(left), Missing(right))
     return found
 
 
 def _among(formula: Among, values: Values, disjoint: bool) -> Cases:
     found: Cases = ()
     if {"T", "F"} <= values:
-        found = _case(Known(formula.term))
+        found = _case(NotNull(formula.term))
     elif "T" in values:
-        found = tuple(Case((Equal(formula.term, value),)) for value in formula.values)
+        found = tuple(TruthCase((Equal(formula.term, value),)) for value in formula.values)
     elif "F" in values:
         found = _case(*(Comparison(formula.term, "!=", value) for value in formula.values))
     return found + (_nulls((formula.term,)) if "U" in values else ())
@@ -353,33 +354,33 @@ def _exists(formula: Exists, values: Values, disjoint: bool) -> Cases:
         return ALWAYS
     rows = Dependence(formula.rows, formula.slots)
     if "T" in values:
-        return (Case(needed=(rows,)),)
-    return (Case(depends=(rows,), exact=False),) if "F" in values else ()
+        return (TruthCase(needed=(rows,)),)
+    return (TruthCase(depends=(rows,), exact=False),) if "F" in values else ()
 
 
 def _in_rows(formula: InRows, values: Values, disjoint: bool) -> Cases:
     terms, rows, slots = formula.terms, formula.rows, formula.slots
     if terms is None:
         if values == TRUE:  # a row must be there, whichever it is
-            return (Case(needed=(Dependence(rows, slots),), exact=False),)
-        return (Case(depends=(Dependence(rows, slots),), exact=False),)
+            return (TruthCase(needed=(Dependence(rows, slots),), exact=False),)
+        return (TruthCase(depends=(Dependence(rows, slots),), exact=False),)
     equal: tuple[Condition, ...] = tuple(
         Equal(column, term) for column, term in zip(slots, terms, strict=True)
     )
     if formula.nulls_meet:
         equal = tuple(Same(column, term) for column, term in zip(slots, terms, strict=True))
     if values == TRUE:
-        return (Case(needed=(Dependence(rows, slots, equal),), exact=not formula.nulls_meet),)
+        return (TruthCase(needed=(Dependence(rows, slots, equal),), exact=not formula.nulls_meet),)
     if len(terms) > 1:
-        return (Case(depends=(Dependence(rows, slots),), exact=False),)
+        return (TruthCase(depends=(Dependence(rows, slots),), exact=False),)
     # x NOT IN rows: it matters whether x is there, whether NULL is, and
     # for a missing x whether anything is.
     found = (equal, (Missing(slots[0]),), (Missing(terms[0]),))
-    return (Case(depends=tuple(Dependence(rows, slots, one) for one in found), exact=False),)
+    return (TruthCase(depends=tuple(Dependence(rows, slots, one) for one in found), exact=False),)
 
 
 def _unread(formula: Unread, values: Values, disjoint: bool) -> Cases:
-    return (Case(depends=formula.depends, exact=False),)
+    return (TruthCase(depends=formula.depends, exact=False),)
 
 
 _RULES: dict[type, Callable[..., Cases]] = {

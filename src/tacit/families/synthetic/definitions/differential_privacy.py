@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tacit.families.definition import Place
-from tacit.families.synthetic.definitions.synthetic import SyntheticDefinition
+from tacit.families.definition import DefinitionFacts
+from tacit.families.synthetic.definitions.synthetic_definition import SyntheticDefinition
 from tacit.families.synthetic.promise import accounting
 from tacit.families.synthetic.promise.terms import Guarantee
 
@@ -35,7 +35,7 @@ class DifferentialPrivacy(SyntheticDefinition):
     words: ClassVar[str] = "differential privacy"
     guarantee: ClassVar[Guarantee] = "dp"
     _but: ClassVar[str] = "but for a chance of delta"
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value",
         against=(
             "who knows the values of everybody else and sees the output, whatever they do with it"
@@ -47,4 +47,4 @@ class DifferentialPrivacy(SyntheticDefinition):
     )
 
     def _composed(self, parts: list[tuple[float, float]], epsilon: float) -> float:
-        return accounting.together(parts, epsilon)
+        return accounting.joint_delta(parts, epsilon)

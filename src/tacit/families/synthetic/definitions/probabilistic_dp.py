@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tacit.families.definition import Place
-from tacit.families.synthetic.definitions.synthetic import SyntheticDefinition
+from tacit.families.definition import DefinitionFacts
+from tacit.families.synthetic.definitions.synthetic_definition import SyntheticDefinition
 from tacit.families.synthetic.promise.terms import Guarantee
 
 NOT_KEPT = (
@@ -37,7 +37,7 @@ class ProbabilisticDp(SyntheticDefinition):
     words: ClassVar[str] = "probabilistic dp"
     guarantee: ClassVar[Guarantee] = "pdp"
     _but: ClassVar[str] = "but for outputs that together have a chance of delta"
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value",
         against="who knows the values of everybody else and sees the output itself",
         measured="the chance of an output that one person's value makes much likelier",

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.families.synthetic.cells import KEEP_UNITS
-from tacit.families.synthetic.held import Integers
-from tacit.families.synthetic.promise.enclosed import ball, module
+from tacit.families.synthetic.occupied_cells import Integers
 from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.probability_bounds import ball, module
 
 if TYPE_CHECKING:
     from flint import arb
@@ -67,7 +67,7 @@ class Randomness:
 
         `name` says what is drawn, for example a group: other names give other draws.
         """
-        return cls(Stream(f"{seed} {name}".encode()).read)
+        return cls(ByteStream(f"{seed} {name}".encode()).read)
 
     # -- whole numbers -----------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ class Randomness:
 
 
 @dataclass
-class Stream:
+class ByteStream:
     """Bytes that follow from a key: the extendable hash SHAKE128 of the
     key and of how often it was asked.
     """

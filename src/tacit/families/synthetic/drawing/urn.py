@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.families.synthetic.cells import Domain
 from tacit.families.synthetic.drawing.randomness import Numbers, Randomness
-from tacit.families.synthetic.held import Held, Integers
+from tacit.families.synthetic.occupied_cells import Integers, OccupiedCells
 from tacit.model.deadline import look
 
 WORD = 2**63  # tickets from here on are Python's integers
@@ -24,7 +24,7 @@ BLOCK = 1 << 18  # people drawn at once: what is needed to follow their tickets 
 
 
 @dataclass(frozen=True)
-class Prior:
+class UrnPrior:
     """The cells that take part, and their weights: `places` (None:
     all) and the weight up to each (None: 1 each).
     """
@@ -34,10 +34,10 @@ class Prior:
     reached: Integers | None = None
 
     @classmethod
-    def of(cls, domain: Domain, places: Integers | None = None) -> Prior:
+    def of(cls, domain: Domain, places: Integers | None = None) -> UrnPrior:
         """The cells of a domain, or those at some of its places.
 
-        >>> Prior.of(Domain(3, weights=np.array([5, 1, 2])), np.array([0, 2])).at(
+        >>> UrnPrior.of(Domain(3, weights=np.array([5, 1, 2])), np.array([0, 2])).at(
         ...     np.array([4, 5, 6])
         ... ).tolist()
         [0, 2, 2]
@@ -54,18 +54,20 @@ class Prior:
 
 
 @dataclass(frozen=True)
-class Urn:
+class PeopleUrn:
     """True people and a prior with `alpha` people per unit of weight.
 
-    >>> Urn(Held.of([3, 3, 5]), Prior(10), Fraction(1, 2)).people(4, Randomness.seeded(1)).people
+    >>> PeopleUrn(OccupiedCells.of([3, 3, 5]), UrnPrior(10), Fraction(1, 2)).people(
+    ...     4, Randomness.seeded(1)
+    ... ).people
     4
     """
 
-    held: Held
-    prior: Prior
+    held: OccupiedCells
+    prior: UrnPrior
     alpha: Fraction
 
-    def people(self, number: int, randomness: Randomness) -> Held:
+    def people(self, number: int, randomness: Randomness) -> OccupiedCells:
         """So many synthetic people. Time and memory grow with their
         number, not with that of the cells.
         """
@@ -77,7 +79,7 @@ class Urn:
             far, near = (repeated >= 0) & (repeated < start), repeated >= start
             block[far] = cells[repeated[far]]
             block[:] = block[firsts(np.where(near, repeated - start, np.arange(len(block))))]
-        return Held.of(cells)
+        return OccupiedCells.of(cells)
 
     def _drawn(self, start: int, size: int, randomness: Randomness) -> tuple[Integers, Integers]:
         """So many tickets after the first ones:

@@ -15,11 +15,11 @@ STEP = 1e-3  # of a privacy loss; the library rounds losses up to it
 LONGEST = 60.0  # of an epsilon that is accounted for: beyond it sums of parameters say as much
 
 
-def together(parts: Sequence[tuple[float, float]], epsilon: float) -> float:
+def joint_delta(parts: Sequence[tuple[float, float]], epsilon: float) -> float:
     """Delta at an epsilon of several releases, each of which spends an epsilon and a delta, however
     it does so.
 
-    >>> together([(0.1, 1e-7)] * 20, 1.8) < 1e-5
+    >>> joint_delta([(0.1, 1e-7)] * 20, 1.8) < 1e-5
     True
     """
     if (
@@ -46,14 +46,14 @@ def composed(parts: Sequence[tuple[float, float]]) -> Any:
     return found
 
 
-def again(epsilon: float, delta: Fraction, times: int) -> tuple[float, float]:
+def repeated_budget(epsilon: float, delta: Fraction, times: int) -> tuple[float, float]:
     """Epsilon and delta of releasing as much again and again, so many times in all;
     delta is the sum, which is a chance.
 
-    >>> epsilon, delta = again(1.0, Fraction(1, 10**6), 3)
+    >>> epsilon, delta = repeated_budget(1.0, Fraction(1, 10**6), 3)
     >>> epsilon <= 3.0, delta
     (True, 3e-06)
-    >>> again(1.0, Fraction(9, 10), 12)
+    >>> repeated_budget(1.0, Fraction(9, 10), 12)
     (12.0, 1.0)
     """
     total = min(1.0, float(delta * times))

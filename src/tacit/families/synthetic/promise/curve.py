@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.synthetic.promise.enclosed import (
+from tacit.families.synthetic.promise.probability_bounds import (
     SLACK,
     STEPS,
     TINY,
@@ -92,23 +92,23 @@ class Rivals:
         missed = here.missed + there.missed
         if start > here.stop or start + there.start > self.drawn:
             return Bounds(0.0, missed)
-        law = Law(self, Window(start, here.stop), Window(there.start, there.stop))
+        law = JointLaw(self, CountWindow(start, here.stop), CountWindow(there.start, there.stop))
         # The ratio is rounded down, which makes delta larger by less than the rounding of one term.
         total, weight = law.excess(float_below(ratio))
         high = total * (1 + SLACK) + weight * ROUNDING + missed + TINY * max(1.0, law.peak)
         low = total * (1 - SLACK) - 2 * weight * ROUNDING if law.anchor > TINY else 0.0
         return Bounds(max(0.0, low), min(1.0, high))
 
-    def _window(self, inside: Fraction, outside: Fraction, negligible: float) -> Window:
+    def _window(self, inside: Fraction, outside: Fraction, negligible: float) -> CountWindow:
         """Where the count of a cell almost surely is."""
         drawn = self.drawn
         if drawn <= WHOLE or outside < 1:
-            return Window(0, drawn)
+            return CountWindow(0, drawn)
         stop, after = self._reach(inside, outside, negligible)
         if inside < 1:
-            return Window(0, stop, after)
+            return CountWindow(0, stop, after)
         other, before = self._reach(outside, inside, negligible)
-        return Window(drawn - other, stop, after + before)
+        return CountWindow(drawn - other, stop, after + before)
 
     def _reach(self, inside: Fraction, outside: Fraction, negligible: float) -> tuple[int, float]:
         """A count that is almost never exceeded, and the chance that it is."""
@@ -131,7 +131,7 @@ class Rivals:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class CountWindow:
     """Counts from `start` to `stop`; others have at most the chance `missed`."""
 
     start: int
@@ -142,7 +142,7 @@ class Window:
         return self.stop - self.start + 1
 
 
-class Law:
+class JointLaw:
     """The joint law of the two counts in a window, as a product of three sequences.
 
     The chance of (i, j) is B u[i] v[j] g[i + j]; each sequence is 1 at the middle, where B is
@@ -150,7 +150,7 @@ class Law:
     leaves the range of floats.
     """
 
-    def __init__(self, rivals: Rivals, here: Window, there: Window) -> None:
+    def __init__(self, rivals: Rivals, here: CountWindow, there: CountWindow) -> None:
         self.rivals, self.here, self.there = rivals, here, there
         if 2 * (len(here) + len(there)) > STEPS:
             raise OverflowError("too many counts to sum over")
@@ -221,7 +221,7 @@ def blocks(rows: int, columns: int) -> Sequence[slice]:
     return [slice(begin, min(begin + size, rows)) for begin in range(0, rows, size)]
 
 
-def growth(window: Window, prior: float) -> Floats:
+def growth(window: CountWindow, prior: float) -> Floats:
     """From each count of a cell to the next: the quotient of their weights."""
     counts = np.arange(window.start, window.stop, dtype=np.float64)
     return (counts + prior) / (counts + 1)

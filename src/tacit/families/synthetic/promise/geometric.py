@@ -12,9 +12,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tacit.families.synthetic.cells import Cells
-from tacit.families.synthetic.promise.enclosed import Bounds, above, ball, below, precise
+from tacit.families.synthetic.cells import DomainCells
 from tacit.families.synthetic.promise.losses import Epsilon
+from tacit.families.synthetic.promise.probability_bounds import Bounds, above, ball, below, precise
 from tacit.families.synthetic.promise.terms import CannotPromise, Noise, Terms
 
 if TYPE_CHECKING:
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 MOST = 10**6  # a threshold beyond publishes nothing
 
 
-def choose(terms: Terms, people: int, cells: Cells) -> Noise:
+def choose(terms: Terms, people: int, cells: DomainCells) -> Noise:
     """The least threshold that delta allows; for a delta of 0 noise on every cell, and few that are
     published by mistake.
 
     >>> choose(
-    ...     Terms(Epsilon.read(2), Fraction("1e-5"), mechanism="geometric"), 100, Cells.alike(50)
+    ...     Terms(Epsilon.read(2), Fraction("1e-5"), mechanism="geometric"),
+    ...     100,
+    ...     DomainCells.alike(50),
     ... ).threshold
     13
     """
@@ -42,7 +44,8 @@ def choose(terms: Terms, people: int, cells: Cells) -> Noise:
     return Noise(
         threshold=first(
             lambda at: (
-                alone(terms.epsilon, at) <= target and (quiet or is_quiet(terms.epsilon, at))
+                published_chance(terms.epsilon, at) <= target
+                and (quiet or is_quiet(terms.epsilon, at))
             ),
             terms,
         )
@@ -81,7 +84,7 @@ def reach(epsilon: Epsilon, least: int) -> arb:
         return q**least / (1 + q) if least >= 1 else 1 - q ** (1 - least) / (1 + q)
 
 
-def alone(epsilon: Epsilon, threshold: int) -> Fraction:
+def published_chance(epsilon: Epsilon, threshold: int) -> Fraction:
     """At least the chance that a cell of one person is published."""
     return Fraction(above(reach(epsilon, threshold - 1)))
 
@@ -97,7 +100,7 @@ def silent(tau: arb, q: arb) -> bool:
     return above(1 / (1 - tau)) <= below(1 / q)
 
 
-def spent(terms: Terms, people: int, cells: Cells, noise: Noise, epsilon: Epsilon) -> Bounds:
+def spent(terms: Terms, people: int, cells: DomainCells, noise: Noise, epsilon: Epsilon) -> Bounds:
     """Delta at an epsilon, of a group whose noise is as the terms say."""
     assert noise.threshold is not None
     if cells.number < 2 or not people:
@@ -134,7 +137,14 @@ def _hidden(epsilon: Epsilon, people: int, threshold: int) -> arb:
 
 
 def _disclosed(
-    terms: Terms, people: int, cells: Cells, epsilon: Epsilon, tau: arb, q: arb, *, everywhere: bool
+    terms: Terms,
+    people: int,
+    cells: DomainCells,
+    epsilon: Epsilon,
+    tau: arb,
+    q: arb,
+    *,
+    everywhere: bool,
 ) -> Bounds:
     """The chance of disclosure: that somebody who is alone in a cell is published, and less than
     what the noise spends is asked.

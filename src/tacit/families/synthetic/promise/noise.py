@@ -8,14 +8,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from tacit.families.synthetic.cells import Cells
+from tacit.families.synthetic.cells import DomainCells
 from tacit.families.synthetic.promise import geometric
 from tacit.families.synthetic.promise.curve import Rivals
-from tacit.families.synthetic.promise.enclosed import SLACK, Bounds, float_above, float_below
 from tacit.families.synthetic.promise.losses import Epsilon
-from tacit.families.synthetic.promise.shrinking import SHARE, Kept, price
+from tacit.families.synthetic.promise.probability_bounds import (
+    SLACK,
+    Bounds,
+    float_above,
+    float_below,
+)
+from tacit.families.synthetic.promise.shrinking import SHARE, KeptWeight, price
 from tacit.families.synthetic.promise.shrinking import kept as kept_of
-from tacit.families.synthetic.promise.tails import Group, disclosed, tail_bounds, unlikely
+from tacit.families.synthetic.promise.tails import TailGroup, disclosed, tail_bounds, unlikely
 from tacit.families.synthetic.promise.terms import CannotPromise, Noise, Terms
 
 DIGITS = 5  # of alpha, rounded up: what is too much is below a tenth of a percent
@@ -34,11 +39,11 @@ LESS = Fraction(9999, 10_000)  # noise that may be enough too, where less of del
 
 
 @dataclass(frozen=True)
-class Promise:
+class NoisePromise:
     """What the Dirichlet-multinomial mechanism spends in a group, for an amount of noise.
 
-    >>> cells = Cells.alike(10_000)
-    >>> promise = Promise(Terms(Epsilon.read("ln(50)"), Fraction("1e-6")), 10**6, 10**6, cells)
+    >>> cells = DomainCells.alike(10_000)
+    >>> promise = NoisePromise(Terms(Epsilon.read("ln(50)"), Fraction("1e-6")), 10**6, 10**6, cells)
     >>> promise.spent(Fraction("0.3394"), Fraction(50)).high <= 1e-6 < promise.spent(
     ...     Fraction("0.3393"), Fraction(50)
     ... ).low
@@ -48,7 +53,7 @@ class Promise:
     terms: Terms
     people: int
     drawn: int
-    cells: Cells
+    cells: DomainCells
 
     def spent(self, alpha: Fraction, ratio: Fraction, *, least: bool = True) -> Bounds:
         """Delta at a likelihood ratio e^epsilon, after shrinking and accepting;
@@ -72,7 +77,7 @@ class Promise:
         if self.terms.guarantee == "pdp":
             # A cell with too many people is kept itself, whatever else is.
             mass = alpha * self.cells.weight if prior is None else prior + first
-            group = Group(self.people, self.drawn, self.cells, alpha, mass)
+            group = TailGroup(self.people, self.drawn, self.cells, alpha, mass)
             return Bounds(disclosed(group, ratio) if least else 0.0, unlikely(group, ratio - 1))
         rest = (
             self.people
@@ -128,7 +133,7 @@ class Promise:
         return Bounds(self._seen(alpha, ratio) if least else 0.0, min(1.0, high))
 
     @cached_property
-    def _kept(self) -> Kept:
+    def _kept(self) -> KeptWeight:
         share = float_below(self.terms.delta / SHARE) if self.terms.delta else 1e-300
         return kept_of(self.cells, share)
 
@@ -152,10 +157,10 @@ class Promise:
         """At least the chance that an output is not in gamma-Rep, in the worst table."""
         if not self.cells.shrinks:
             mass = alpha * self.cells.weight
-            return unlikely(Group(self.people, self.drawn, self.cells, alpha, mass), gamma)
+            return unlikely(TailGroup(self.people, self.drawn, self.cells, alpha, mass), gamma)
         kept = self._kept
         return kept.chance + unlikely(
-            Group(self.people, self.drawn, self.cells, alpha, alpha * kept.weight), gamma
+            TailGroup(self.people, self.drawn, self.cells, alpha, alpha * kept.weight), gamma
         )
 
     def _accepted(self, alpha: Fraction, ratio: Fraction, gamma: Fraction, least: bool) -> Bounds:
@@ -218,7 +223,7 @@ class Chooser:
     groups: int = 1
 
     def __post_init__(self) -> None:
-        self._found: dict[tuple[int, Cells], Noise] = {}
+        self._found: dict[tuple[int, DomainCells], Noise] = {}
         self._last: list[tuple[int, Fraction]] = []  # the last two sizes of groups with their noise
 
     @property
@@ -228,18 +233,18 @@ class Chooser:
             return self.terms
         return replace(self.terms, delta=self.terms.delta / self.groups)
 
-    def promise(self, people: int, cells: Cells) -> Promise:
+    def promise(self, people: int, cells: DomainCells) -> NoisePromise:
         """What a group spends."""
-        return Promise(self.of_a_group, people, people, cells)
+        return NoisePromise(self.of_a_group, people, people, cells)
 
-    def noise(self, people: int, cells: Cells) -> Noise:
+    def noise(self, people: int, cells: DomainCells) -> Noise:
         """The least noise that the terms allow; raises CannotPromise where there is none."""
         key = people, cells
         if key not in self._found:
             self._found[key] = self._choose(people, cells)
         return self._found[key]
 
-    def _choose(self, people: int, cells: Cells) -> Noise:
+    def _choose(self, people: int, cells: DomainCells) -> Noise:
         if self.terms.mechanism == "geometric":
             return geometric.choose(self.of_a_group, people, cells)
         if cells.number < 2 or not people:
@@ -249,7 +254,7 @@ class Chooser:
         self._last = [*(self._last[:-1] if same else self._last[-1:]), (people, alpha)]
         return Noise(alpha=alpha)
 
-    def spent(self, people: int, cells: Cells, noise: Noise, epsilon: Epsilon) -> Bounds:
+    def spent(self, people: int, cells: DomainCells, noise: Noise, epsilon: Epsilon) -> Bounds:
         """Delta of a group at an epsilon."""
         if noise.alpha is None:
             return geometric.spent(self.terms, people, cells, noise, epsilon)
@@ -258,14 +263,14 @@ class Chooser:
             self.most(people, cells, noise, epsilon),
         )
 
-    def most(self, people: int, cells: Cells, noise: Noise, epsilon: Epsilon) -> float:
+    def most(self, people: int, cells: DomainCells, noise: Noise, epsilon: Epsilon) -> float:
         """Delta of a group at an epsilon, at most."""
         if noise.alpha is None:
             return geometric.spent(self.terms, people, cells, noise, epsilon).high
         return self.promise(people, cells).spent(noise.alpha, epsilon.ratio[0], least=False).high
 
 
-def least_alpha(promise: Promise, near: Fraction | None = None) -> Fraction:
+def least_alpha(promise: NoisePromise, near: Fraction | None = None) -> Fraction:
     """The least noise with which a promise is kept; `near` is a guess."""
     terms = promise.terms
     ratio, target = terms.epsilon.ratio[0], float_below(terms.delta)
@@ -288,7 +293,7 @@ class Teeth:
     it is a sawtooth in alpha, and falls where a share is a whole number (ERRATA 36).
     """
 
-    promise: Promise
+    promise: NoisePromise
     ratio: Fraction
 
     def step(self, alpha: Fraction) -> Fraction:
@@ -318,7 +323,7 @@ class Teeth:
         return alpha
 
 
-def most_alpha(promise: Promise, ratio: Fraction) -> Fraction:
+def most_alpha(promise: NoisePromise, ratio: Fraction) -> Fraction:
     """Noise that is enough for a delta of 0 (Theorem 4.1), where the options allow that."""
     if promise.cells.shrinks and ratio * promise.cells.least_keep <= 1:
         need = math.ceil(1000 * math.log(1 / promise.cells.least_keep)) / 1000
@@ -330,7 +335,7 @@ def most_alpha(promise: Promise, ratio: Fraction) -> Fraction:
     return promise.drawn / ((ratio * promise.cells.least_keep - 1) * promise.cells.least[0])
 
 
-def cannot(promise: Promise) -> CannotPromise:
+def cannot(promise: NoisePromise) -> CannotPromise:
     """That no amount of noise is enough, and what would help."""
     raised = [
         "epsilon",
@@ -345,7 +350,7 @@ def cannot(promise: Promise) -> CannotPromise:
     )
 
 
-def fail(promise: Promise) -> Fraction:
+def fail(promise: NoisePromise) -> Fraction:
     """Say that no amount of noise is enough."""
     raise cannot(promise)
 
@@ -376,7 +381,7 @@ def searched(
 
 
 def narrowed(
-    promise: Promise,
+    promise: NoisePromise,
     ratio: Fraction,
     target: float,
     most: Fraction,

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.families.synthetic.cells import Cells
-from tacit.families.synthetic.promise.enclosed import above, ball, precise, rising
+from tacit.families.synthetic.cells import DomainCells
+from tacit.families.synthetic.promise.probability_bounds import above, ball, precise, rising
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 SHARE = 1000  # less than the kept prior is there with this part of delta at most
@@ -31,22 +31,22 @@ MARGIN = 1e-9  # for the rounding of logarithms and their sums
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptWeight:
     """The prior weight that is kept at least, beside two cells, but for a small chance."""
 
     weight: int
     chance: float
 
 
-def kept(cells: Cells, chance: float) -> Kept:
+def kept(cells: DomainCells, chance: float) -> KeptWeight:
     """By an exponential bound: P(sum w_i X_i <= W) <= exp(rate W) prod (1 - f_i + f_i exp(-rate
     w_i)), which holds for every rate.
 
-    >>> kept(Cells.alike(10), 1e-9)
-    Kept(weight=8, chance=0.0)
+    >>> kept(DomainCells.alike(10), 1e-9)
+    KeptWeight(weight=8, chance=0.0)
     """
     if not cells.shrinks:
-        return Kept(cells.weight - sum(heaviest(cells)), 0.0)
+        return KeptWeight(cells.weight - sum(heaviest(cells)), 0.0)
     counts = np.array([kind.count for kind in cells.kinds], dtype=np.float64)
     weights = np.array([kind.weight for kind in cells.kinds], dtype=np.float64)
     keeps = np.array([float(kind.keep) for kind in cells.kinds])
@@ -56,10 +56,10 @@ def kept(cells: Cells, chance: float) -> Kept:
         logs = np.where(keeps < 1, -np.log1p(keeps * np.expm1(-falls)), falls)
     totals = logs @ counts - two_largest(logs, counts)
     best = max(0.0, float(((totals * (1 - MARGIN) + np.log(chance)) / rates).max()))
-    return Kept(int(best * (1 - MARGIN)), chance)
+    return KeptWeight(int(best * (1 - MARGIN)), chance)
 
 
-def heaviest(cells: Cells) -> tuple[int, int]:
+def heaviest(cells: DomainCells) -> tuple[int, int]:
     """The two greatest weights."""
     found = sorted(
         (kind.weight for kind in cells.kinds for _ in range(min(kind.count, 2))), reverse=True
@@ -76,12 +76,12 @@ def two_largest(values: Floats, counts: Floats) -> Floats:
     return found
 
 
-def price(cells: Cells, alpha: Fraction, people: int, drawn: int, mass: Fraction) -> Fraction:
+def price(cells: DomainCells, alpha: Fraction, people: int, drawn: int, mass: Fraction) -> Fraction:
     """By how much a ratio of likelihoods may grow, where this much prior is kept:
     phi/f of the least chance.
 
     >>> from tacit.families.synthetic.cells import Kind
-    >>> cells = Cells((Kind(100, keep=Fraction(1, 2)),))
+    >>> cells = DomainCells((Kind(100, keep=Fraction(1, 2)),))
     >>> 2 <= price(cells, Fraction(1, 100), 10, 10, Fraction(1, 2)) < 2.02
     True
     """

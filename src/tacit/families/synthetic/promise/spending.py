@@ -11,10 +11,13 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 
 from tacit.families.synthetic.promise import geometric
-from tacit.families.synthetic.promise.enclosed import SLACK, Bounds, float_below
 from tacit.families.synthetic.promise.losses import Epsilon
-from tacit.families.synthetic.promise.noise import Chooser, Promise
-from tacit.families.synthetic.promise.printed import accepted_epsilon_from_delta, shrunk_epsilon
+from tacit.families.synthetic.promise.noise import Chooser, NoisePromise
+from tacit.families.synthetic.promise.printed_bounds import (
+    accepted_epsilon_from_delta,
+    shrunk_epsilon,
+)
+from tacit.families.synthetic.promise.probability_bounds import SLACK, Bounds, float_below
 from tacit.families.synthetic.promise.terms import Guarantee, Noise, Terms
 from tacit.families.synthetic.question import Planned, Sort
 from tacit.model.jobs import Job
@@ -36,7 +39,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SpendingStep:
     """What is spent once an option is counted, at the delta that was promised;
     `printed` is the dissertation's epsilon, where it has one.
     """
@@ -125,9 +128,9 @@ class Spending:
         return replace(self.planned.terms, guarantee=guarantee, delta=share)
 
     @staticmethod
-    def promise(sort: Sort, terms: Terms) -> Promise:
+    def promise(sort: Sort, terms: Terms) -> NoisePromise:
         """The promise of the groups of a sort."""
-        return Promise(terms, sort.people, sort.people, sort.cells)
+        return NoisePromise(terms, sort.people, sort.people, sort.cells)
 
     def epsilon(self, delta: Fraction, guarantee: Guarantee, near: Epsilon) -> float:
         """The least epsilon at which the release keeps to a delta, rounded up;
@@ -196,27 +199,27 @@ class Spending:
             )
         return told
 
-    def steps(self, sort: Sort) -> Iterator[Step]:
+    def steps(self, sort: Sort) -> Iterator[SpendingStep]:
         """What is spent by the mechanism, and after each option, in the groups of a sort."""
         noise = self.chooser.noise(sort.people, sort.cells)
         if noise.alpha is None:
-            yield Step(
+            yield SpendingStep(
                 "thresholded geometric histogram", rounded_up(float(self.planned.terms.epsilon))
             )
             return
         terms = self.group_terms(self.planned.terms.delta, self.planned.terms.guarantee)
         promise = self.promise(sort, terms)
         alone = promise.epsilon(noise.alpha, promise.mechanism)
-        yield Step("Dirichlet-multinomial mechanism", alone)
+        yield SpendingStep("Dirichlet-multinomial mechanism", alone)
         shrunk = alone
         if sort.cells.shrinks:
             bare = replace(promise, terms=replace(terms, accept=None))
             shrunk = promise.epsilon(noise.alpha, bare.spent)
             heavy = noise.alpha * max(kind.weight for kind in sort.cells.kinds)
             printed = shrunk_epsilon(alone, float(sort.cells.least_keep), float(heavy))
-            yield Step("shrinking the domain", shrunk, printed)
+            yield SpendingStep("shrinking the domain", shrunk, printed)
         if terms.accept is not None:
-            yield Step(
+            yield SpendingStep(
                 "accepting representative outputs",
                 promise.epsilon(noise.alpha, promise.spent),
                 accepted_epsilon_from_delta(shrunk, float(terms.delta)),

@@ -16,8 +16,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.families.synthetic.cells import Cells
-from tacit.families.synthetic.promise.enclosed import (
+from tacit.families.synthetic.cells import DomainCells
+from tacit.families.synthetic.promise.probability_bounds import (
     SLACK,
     Bounds,
     chance,
@@ -32,25 +32,26 @@ PRICES = 60  # that are tried
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class TailGroup:
     """A group as far as a tail depends on it:
     its people, those drawn, the noise and the prior mass of the cells that are kept.
     """
 
     people: int
     drawn: int
-    cells: Cells
+    cells: DomainCells
     alpha: Fraction
     mass: Fraction
 
 
-def unlikely(group: Group, factor: Fraction) -> float:
+def unlikely(group: TailGroup, factor: Fraction) -> float:
     """At least the chance, in the worst table, that some cell gets
     more than `factor` times its share.
 
-    >>> cells = Cells.alike(10_000)
+    >>> cells = DomainCells.alike(10_000)
     >>> unlikely(
-    ...     Group(10**6, 10**6, cells, Fraction("0.735"), 10_000 * Fraction("0.735")), Fraction(49)
+    ...     TailGroup(10**6, 10**6, cells, Fraction("0.735"), 10_000 * Fraction("0.735")),
+    ...     Fraction(49),
     ... ) < 1e-6
     True
     """
@@ -58,7 +59,7 @@ def unlikely(group: Group, factor: Fraction) -> float:
     return min(1.0, least_total(parts, group.people))
 
 
-def weights(cells: Cells) -> Iterator[tuple[int, int, tuple[tuple[int, Fraction], ...]]]:
+def weights(cells: DomainCells) -> Iterator[tuple[int, int, tuple[tuple[int, Fraction], ...]]]:
     """Weights that are nearly alike: the least, the greatest, and how many
     cells are kept with which chance.
     """
@@ -79,7 +80,7 @@ class _Part:
     in ranges of x that are split on demand.
     """
 
-    group: Group
+    group: TailGroup
     factor: Fraction
     least: int
     most: int
@@ -206,7 +207,7 @@ def tail_bounds(drawn: int, inside: Fraction, outside: Fraction, least: int) -> 
     )
 
 
-def disclosed(group: Group, ratio: Fraction) -> float:
+def disclosed(group: TailGroup, ratio: Fraction) -> float:
     """At most the chance of disclosure in the worst table: that of one cell;
     0 where it is not known.
 

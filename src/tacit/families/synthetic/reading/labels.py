@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.engines.attach import CONVERSIONS
 from tacit.families.microdata.hierarchy import value_text
-from tacit.families.synthetic.held import Integers
+from tacit.families.synthetic.occupied_cells import Integers
 from tacit.model.schema import ColumnType
 
 TEXTS: Any = np.dtype("T")  # short texts are held in 16 bytes each

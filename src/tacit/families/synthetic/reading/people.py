@@ -16,8 +16,8 @@ from tacit.engines.base import Engine
 from tacit.engines.sql import shapes, shapes_coded
 from tacit.errors import DataError, EngineError, Mark, did_you_mean
 from tacit.families.microdata.reading.source import check_keys, count_people, single_column_hint
-from tacit.families.overlaps.reading.values import FLOATS
-from tacit.families.synthetic.held import Integers
+from tacit.families.overlaps.reading.value_meanings import FLOATS
+from tacit.families.synthetic.occupied_cells import Integers
 from tacit.families.synthetic.reading.labels import Spelling
 from tacit.families.words import plural
 from tacit.model.release import Synthetic
@@ -29,26 +29,26 @@ ROWS = 4_000_000  # of the table that are looked at in one query; a table with f
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PeoplePairs:
     """Pairs of a group and a value with how many people have them:
-    places in the lists of `People`, sorted by group and value.
+    places in the lists of `SyntheticPeople`, sorted by group and value.
     """
 
     group: Integers
     value: Integers
     count: Integers
 
-    def only(self, first: int, last: int) -> Pairs:
+    def only(self, first: int, last: int) -> PeoplePairs:
         """The pairs of the groups from the one place to the other."""
         low, high = (
             np.searchsorted(self.group, first, "left"),
             np.searchsorted(self.group, last, "right"),
         )
-        return Pairs(self.group[low:high], self.value[low:high], self.count[low:high])
+        return PeoplePairs(self.group[low:high], self.value[low:high], self.count[low:high])
 
 
 @dataclass(frozen=True)
-class People:
+class SyntheticPeople:
     """The people behind a release. Rows are counted by the engine; nobody's row is read."""
 
     engine: Engine
@@ -59,14 +59,14 @@ class People:
     values: tuple[Any, ...]
     rows: Integers  # of each group
     checked: bool  # that nobody has two rows
-    _kept: dict[str, Pairs] = field(default_factory=dict, repr=False, compare=False)
+    _kept: dict[str, PeoplePairs] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def collations(self) -> dict[str, str]:
         """How the engine sorts its texts by code point."""
         return self.engine.collations(self.table.name)
 
-    def pairs(self, first: int, last: int) -> Pairs:
+    def pairs(self, first: int, last: int) -> PeoplePairs:
         """The pairs of the groups from the one place to the other, in one query."""
         if "all" not in self._kept and int(self.rows.sum()) <= ROWS:
             self._kept["all"] = self._asked(0, len(self.groups) - 1)
@@ -88,14 +88,14 @@ class People:
         if last >= first:
             yield first, last
 
-    def by_group(self, groups: Iterable[int]) -> Iterator[tuple[int, Pairs]]:
+    def by_group(self, groups: Iterable[int]) -> Iterator[tuple[int, PeoplePairs]]:
         """The pairs of each of these groups, given in order."""
         for first, last in self.spans(groups):
             pairs = self.pairs(first, last)
             for group in range(first, last + 1):
                 yield group, pairs.only(group, group)
 
-    def _asked(self, first: int, last: int) -> Pairs:
+    def _asked(self, first: int, last: int) -> PeoplePairs:
         group, value = self.release.group, self.release.value
         sizes = {group: len(self.groups) + 1, value: len(self.values) + 1}
         query = shapes_coded.coded_sums(
@@ -108,10 +108,10 @@ class People:
         )
         found = self.engine.numbers(query)
         some = found[2] > 0
-        return Pairs(*(column[some] for column in found))
+        return PeoplePairs(*(column[some] for column in found))
 
 
-def people_of(release: Synthetic, plan: Plan, engine: Engine) -> People:
+def people_of(release: Synthetic, plan: Plan, engine: Engine) -> SyntheticPeople:
     """Attach the table of a release, and see that its columns say of everybody where they are."""
     table, mark = plan.tables[release.table], plan.mark("tables", release.table)
     try:
@@ -156,7 +156,7 @@ def people_of(release: Synthetic, plan: Plan, engine: Engine) -> People:
             mark=mark,
         )
     spellings = spelling(engine, release.group, native), spelling(engine, release.value, native)
-    return People(engine, release, table, spellings, groups, values, rows, checked)
+    return SyntheticPeople(engine, release, table, spellings, groups, values, rows, checked)
 
 
 def at(plan: Plan, release: Synthetic, *keys: str) -> Mark | None:

@@ -16,10 +16,15 @@ import numpy as np
 from tacit.engines.attach import converted
 from tacit.errors import DataError, Mark
 from tacit.families.synthetic.cells import KEEP_UNITS, MOST_WEIGHT, Domain
-from tacit.families.synthetic.held import Integers
-from tacit.families.synthetic.reading.files import Listing, PublicFile, PublicFiles, shortened
+from tacit.families.synthetic.occupied_cells import Integers
 from tacit.families.synthetic.reading.labels import Labels, Spelling
-from tacit.families.synthetic.reading.people import People, at
+from tacit.families.synthetic.reading.people import SyntheticPeople, at
+from tacit.families.synthetic.reading.public_files import (
+    PublicFile,
+    PublicFiles,
+    ValueListing,
+    shortened,
+)
 from tacit.families.synthetic.reading.surroundings import Surroundings, stepped
 from tacit.families.synthetic.utility.flows import Floats
 from tacit.families.synthetic.utility.positions import Positions
@@ -147,23 +152,25 @@ class PairKeeps:
         return np.asarray(self.keep[low:high][position], np.int64)
 
 
-def public_of(release: Synthetic, people: People, plan: Plan) -> tuple[Public, Integers]:
+def public_of(release: Synthetic, people: SyntheticPeople, plan: Plan) -> tuple[Public, Integers]:
     """What the public files of a release say, and the place of each value of the data among
     theirs (-1: it is none of them).
     """
     files = PublicFiles(plan.folder)
     try:
-        return Reader(release, people, plan, files).read()
+        return PublicFileReader(release, people, plan, files).read()
     finally:
         files.close()
 
 
-class Reader:
+class PublicFileReader:
     """Reads the files of one release; what is wrong with a file is told with its line, what is
     missing at the key that names it.
     """
 
-    def __init__(self, release: Synthetic, people: People, plan: Plan, files: PublicFiles) -> None:
+    def __init__(
+        self, release: Synthetic, people: SyntheticPeople, plan: Plan, files: PublicFiles
+    ) -> None:
         self.release, self.people, self.plan, self.files = release, people, plan, files
         self.warnings: list[str] = []
 
@@ -213,21 +220,21 @@ class Reader:
 
     # -- values ------------------------------------------------------------------------------------
 
-    def values(self) -> tuple[Listing, str | None]:
+    def values(self) -> tuple[ValueListing, str | None]:
         """All values that a cell can stand for, and where they come from."""
         release, spelling = self.release, self.people.spellings[1]
         if release.domain is not None:
             file = self.open(release.domain.file, "domain")
             column = file.column([release.value], wanted=release.domain.value, place=0)
             assert column is not None
-            return Listing.in_file(file, column, spelling), file.name
+            return ValueListing.in_file(file, column, spelling), file.name
         if release.value in self.people.table.domains:
             return self.declared(), "domains"
         for key in ("coarsen", "prior"):
             name = getattr(release, key)
             if name is not None:  # a public file that lists values is a domain too
                 file = self.open(name, key)
-                return Listing.in_file(
+                return ValueListing.in_file(
                     file, file.needed("values", [release.value], 0), spelling
                 ), name
         self.warnings.append(
@@ -235,9 +242,9 @@ class Reader:
             "nobody has another one is published. Say domain: FILE with all values that there "
             "could be"
         )
-        return Listing.of(self.people.values, self.files), None
+        return ValueListing.of(self.people.values, self.files), None
 
-    def declared(self) -> Listing:
+    def declared(self) -> ValueListing:
         """The domain that the plan gives the column."""
         name, table, spelling = self.release.value, self.people.table, self.people.spellings[1]
         mark = self.plan.mark("tables", table.name, "domains", name)
@@ -255,10 +262,10 @@ class Reader:
                 hint="List each value that there could be once.",
                 mark=mark,
             )
-        return Listing.of(values, self.files)
+        return ValueListing.of(values, self.files)
 
     def aligned(
-        self, file: PublicFile, column: str, spelling: Spelling, listing: Listing, what: str
+        self, file: PublicFile, column: str, spelling: Spelling, listing: ValueListing, what: str
     ) -> Integers:
         """For each row of a file the place of its value, which is listed, and stands once;
         every listed one is there.
@@ -301,7 +308,9 @@ class Reader:
 
     # -- regions -----------------------------------------------------------------------------------
 
-    def regions(self, values: Listing) -> tuple[Integers | None, Integers | None, Listing]:
+    def regions(
+        self, values: ValueListing
+    ) -> tuple[Integers | None, Integers | None, ValueListing]:
         """The region of each value, its density in it, and the cells."""
         if self.release.coarsen is None:
             return None, None, values
@@ -319,7 +328,7 @@ class Reader:
         return (
             region,
             self.density(file, weighed, places, codes, texts),
-            Listing.of(texts, self.files),
+            ValueListing.of(texts, self.files),
         )
 
     def density(
@@ -363,7 +372,7 @@ class Reader:
             return "region", Spelling("region"), "region"
         return self.release.value, self.people.spellings[1], "value"
 
-    def prior(self, cells: Listing) -> Integers | None:
+    def prior(self, cells: ValueListing) -> Integers | None:
         """The prior's weight of each cell; None where all are alike."""
         if self.release.prior is None:
             return None
@@ -389,7 +398,7 @@ class Reader:
         weights[places] = numbers
         return unless_all(weights, 1)
 
-    def shrunk(self, cells: Listing) -> tuple[Integers | None, PairKeeps | None]:
+    def shrunk(self, cells: ValueListing) -> tuple[Integers | None, PairKeeps | None]:
         """The chance of each cell to be kept, the same for all groups or by group."""
         if not isinstance(self.release.shrink, str):
             return None, None
@@ -431,12 +440,12 @@ class Reader:
         grouped: str,
         column: str,
         spelling: Spelling,
-        cells: Listing,
+        cells: ValueListing,
         keeps: Integers,
         what: str,
     ) -> PairKeeps:
         """Chances by group and cell; groups that the data do not have are passed over."""
-        groups = Listing.of(self.people.groups, self.files)
+        groups = ValueListing.of(self.people.groups, self.files)
         group, cell = (
             groups.rows(file, grouped, self.people.spellings[0]),
             cells.rows(file, column, spelling),
@@ -473,7 +482,7 @@ class Reader:
 
     # -- places ------------------------------------------------------------------------------------
 
-    def positions(self, values: Listing) -> Positions | None:
+    def positions(self, values: ValueListing) -> Positions | None:
         """Where values and groups are, as far as the files say."""
         domain = self.release.domain
         if domain is None:
@@ -487,13 +496,13 @@ class Reader:
             return Positions(*own, *(np.where(there >= 0, one[there], np.nan) for one in own))
         file = self.open(domain.groups, "domain")
         column = file.needed("groups", [self.release.group], 0)
-        listing = Listing.in_file(file, column, self.people.spellings[0])
+        listing = ValueListing.in_file(file, column, self.people.spellings[0])
         there, others = listing.find(self.people.groups), degrees(file, None)
         if others is None:
             raise self.no_coordinates(file)
         return Positions(*own, *(np.where(there >= 0, one[there], np.nan) for one in others))
 
-    def check_places(self, values: Listing, positions: Positions | None) -> None:
+    def check_places(self, values: ValueListing, positions: Positions | None) -> None:
         """Where distances count, everything has a place."""
         assert values.file is not None and self.release.domain is not None
         if positions is None:

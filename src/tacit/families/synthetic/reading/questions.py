@@ -13,16 +13,16 @@ from tacit.engines.base import Engine
 from tacit.engines.identity import shared_rows
 from tacit.errors import PlanError, TacitError
 from tacit.families.microdata.hierarchy import value_text
-from tacit.families.synthetic.cells import Cells
+from tacit.families.synthetic.cells import DomainCells
 from tacit.families.synthetic.question import Planned, Sort, SyntheticQuestion
-from tacit.families.synthetic.reading.scene import Scene, scene_of
+from tacit.families.synthetic.reading.synthetic_scene import SyntheticScene, scene_of
 from tacit.families.words import people as some_people
 from tacit.families.words import spoken
 from tacit.model.jobs import Job
 from tacit.model.numbers import plain
 from tacit.model.release import Synthetic
 from tacit.model.verdict import Assumption
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Check, Plan
 
 LARGE = 50  # an epsilon that promises next to nothing
@@ -43,7 +43,7 @@ class SyntheticQuestions:
         self.plan = plan
         self.engine = engine
         self.job = job or Job()
-        self._scenes: dict[str, Scene] = {}
+        self._scenes: dict[str, SyntheticScene] = {}
         self._planned: dict[str, Planned] = {}
 
     def question(self, check: Check) -> SyntheticQuestion:
@@ -54,7 +54,7 @@ class SyntheticQuestions:
         except TacitError as error:
             raise error.at(self.plan.mark(*check.path)) from None
 
-    def scene(self, name: str) -> Scene:
+    def scene(self, name: str) -> SyntheticScene:
         """A release with the data behind it."""
         if name not in self._scenes:
             release = self.plan.releases[name]
@@ -152,7 +152,7 @@ class SyntheticQuestions:
         )
 
 
-def weakest(scene: Scene, group: Any) -> tuple[Any, ...]:
+def weakest(scene: SyntheticScene, group: Any) -> tuple[Any, ...]:
     """A few values of a group that noise covers least: the ones to tell a story with;
     none where only the data say which there are.
     """
@@ -170,9 +170,9 @@ def weakest(scene: Scene, group: Any) -> tuple[Any, ...]:
     )
 
 
-def sorts(scene: Scene, job: Job) -> tuple[Sort, ...]:
+def sorts(scene: SyntheticScene, job: Job) -> tuple[Sort, ...]:
     """The groups of a scene by how many people and which cells they have; the greatest first."""
-    found: dict[tuple[int, Cells], list[Any]] = {}
+    found: dict[tuple[int, DomainCells], list[Any]] = {}
     for done, (group, people) in enumerate(scene.sizes.items()):
         if done % 1000 == 0:
             job.step(f"looking at the groups of {scene.release.name}", done / len(scene.sizes))
@@ -191,7 +191,7 @@ def sorts(scene: Scene, job: Job) -> tuple[Sort, ...]:
     )
 
 
-def assumptions(scene: Scene) -> Iterator[Assumption]:
+def assumptions(scene: SyntheticScene) -> Iterator[Assumption]:
     """What a promise about the release relies on."""
     release, public = scene.release, scene.public
     group, value = spoken(release.group), spoken(release.value)
@@ -228,7 +228,7 @@ def assumptions(scene: Scene) -> Iterator[Assumption]:
         )
 
 
-def warnings(scene: Scene) -> Iterator[str]:
+def warnings(scene: SyntheticScene) -> Iterator[str]:
     """What the owner should mind."""
     release, terms = scene.release, scene.terms
     if float(terms.epsilon) > LARGE:

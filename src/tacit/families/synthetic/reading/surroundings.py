@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.families.synthetic.held import Integers
+from tacit.families.synthetic.occupied_cells import Integers
 from tacit.families.synthetic.utility.flows import Floats
 from tacit.families.synthetic.utility.positions import EARTH, Positions, miles_between
 

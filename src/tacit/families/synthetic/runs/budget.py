@@ -29,7 +29,7 @@ def budget(terms: Terms) -> dict[str, Any]:
     by, again = "accounting", []
     for times in TIMES:
         try:
-            from tacit.families.synthetic.promise.accounting import again as added
+            from tacit.families.synthetic.promise.accounting import repeated_budget as added
 
             epsilon, delta = added(float(terms.epsilon), terms.delta, times)
         except MissingExtra:

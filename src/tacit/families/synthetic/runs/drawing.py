@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tacit.families.synthetic.promise.noise import Chooser
-from tacit.families.synthetic.runs.batches import Batch
-from tacit.families.synthetic.runs.measuring import tasks
-from tacit.families.synthetic.runs.parts import Part, Store
-from tacit.families.synthetic.runs.reading import People
-from tacit.families.synthetic.runs.results import Drawing
-from tacit.families.synthetic.runs.workers import (
+from tacit.families.synthetic.runs.batch_parts import BatchPart, PartStore
+from tacit.families.synthetic.runs.batch_workers import (
     ALONE,
-    Drawn,
-    Setting,
+    BatchSetting,
+    DrawnBatch,
     pool,
     processors,
     randomness_for,
 )
+from tacit.families.synthetic.runs.batches import Batch
+from tacit.families.synthetic.runs.measurement import tasks
+from tacit.families.synthetic.runs.people_batches import PeopleBatches
+from tacit.families.synthetic.runs.synthesis_results import Drawing
 from tacit.model.jobs import Job
 
 ORDERS = 2**62  # random numbers that rows are ordered by
@@ -28,8 +28,8 @@ DRAW, COMPARE = 0.15, 0.85  # shares of the work that lie before drawing and bef
 
 
 def draw_missing(
-    people: People,
-    store: Store,
+    people: PeopleBatches,
+    store: PartStore,
     chooser: Chooser,
     *,
     seed: int | None = None,
@@ -37,7 +37,7 @@ def draw_missing(
     job: Job,
 ) -> Drawing:
     """Draw the batches that have no part, and keep them."""
-    tally, missing = Tally(people.scene.people), []
+    tally, missing = DrawingTally(people.scene.people), []
     for batch in people.batches:
         part = store.kept(batch)
         if part is None:
@@ -47,7 +47,7 @@ def draw_missing(
     resumed, left = len(people.batches) - len(missing), sum(batch.people for batch in missing)
     number = min(workers or (processors() if left > ALONE else 1), max(1, len(missing)))
     tally.begin()
-    with pool(Setting.of(people.scene, people.scene.terms, seed), number) as drawers:
+    with pool(BatchSetting.of(people.scene, people.scene.terms, seed), number) as drawers:
         for one in drawers.drawn(tasks(people, missing, chooser)):
             part = part_of(one, each=people.scene.release.count is None, seed=seed)
             store.keep(one.batch, part)
@@ -60,7 +60,7 @@ def draw_missing(
     return Drawing(tally.drawn, 0, tally.tries, tally.most, len(people.batches), resumed, number)
 
 
-def part_of(drawn: Drawn, *, each: bool, seed: int | None) -> Part:
+def part_of(drawn: DrawnBatch, *, each: bool, seed: int | None) -> BatchPart:
     """What is kept of a batch: rows of the output (one for `each` person), each with a random
     number to order it by.
     """
@@ -72,11 +72,11 @@ def part_of(drawn: Drawn, *, each: bool, seed: int | None) -> Part:
             np.ones(int(count.sum()), dtype=np.int64),
         )
     order = randomness_for(seed, drawn.batch.name, "order").below(ORDERS, len(group))
-    return Part(order, group, value, count, tries=drawn.tries, most=drawn.most)
+    return BatchPart(order, group, value, count, tries=drawn.tries, most=drawn.most)
 
 
 @dataclass
-class Tally:
+class DrawingTally:
     """What is drawn so far, of so many true people."""
 
     all: int
@@ -91,7 +91,7 @@ class Tally:
         """Start the clock; what is there already took no time."""
         self._begun = time.perf_counter(), self.people
 
-    def add(self, batch: Batch, part: Part) -> None:
+    def add(self, batch: Batch, part: BatchPart) -> None:
         """One more batch."""
         self.groups += batch.groups
         self.people += batch.people

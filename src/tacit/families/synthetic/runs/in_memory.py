@@ -10,14 +10,20 @@ from tacit.checking.holdings.holdings import holdings_of
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.sql.shapes_drawn import GROUPS, VALUES, ordered
 from tacit.families.synthetic.reading.questions import synthetic_questions_of
+from tacit.families.synthetic.runs.batch_parts import Memory
 from tacit.families.synthetic.runs.drawing import draw_missing
-from tacit.families.synthetic.runs.parts import Memory
-from tacit.families.synthetic.runs.reading import People
-from tacit.families.synthetic.runs.results import Synthesized
-from tacit.families.synthetic.runs.synthesize import NEW, judged, measured, shape_of, the_release
-from tacit.families.synthetic.runs.writing import gather, labelled, read
+from tacit.families.synthetic.runs.output_file import gather, labelled, read
+from tacit.families.synthetic.runs.people_batches import PeopleBatches
+from tacit.families.synthetic.runs.synthesis_results import Synthesized
+from tacit.families.synthetic.runs.synthesize import (
+    NEW,
+    measure_and_check,
+    measured,
+    shape_of,
+    the_release,
+)
 from tacit.model.jobs import Job
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Plan
 
 OUTPUT = "memory"
@@ -33,10 +39,10 @@ def synthesized(
     opened = OpenPlan(plan, job)
     opened.engine = engine
     holdings_of(opened, {release: NEW})  # what is drawn now is another output
-    found, spending = judged(opened, the_release(plan, release), seed, job)
+    found, spending = measure_and_check(opened, the_release(plan, release), seed, job)
     if found.exit_status:
         return replace(found, seconds=time.perf_counter() - begun), None
-    people, store = People(synthetic_questions_of(opened).scene(release), b""), Memory()
+    people, store = PeopleBatches(synthetic_questions_of(opened).scene(release), b""), Memory()
     drawing = draw_missing(people, store, spending.chooser, seed=seed, workers=1, job=job)
     found = measured(people, read(store, people.batches), found, seed, True, job)
     rows = gather(engine, store, people.batches, job)

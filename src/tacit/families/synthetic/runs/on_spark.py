@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.engines.sql import shapes, shapes_coded
-from tacit.engines.sql.shapes_drawn import GROUPS, ROWS, VALUES, Shape, totals
-from tacit.families.synthetic.drawing.groups import draw
-from tacit.families.synthetic.reading.people import Pairs
+from tacit.engines.sql.shapes_drawn import GROUPS, ROWS, VALUES, OutputShape, totals
+from tacit.families.synthetic.drawing.group_drawing import draw
+from tacit.families.synthetic.reading.people import PeoplePairs
+from tacit.families.synthetic.runs.batch_parts import BatchPart, Integers
+from tacit.families.synthetic.runs.batch_workers import BatchSetting, randomness_for
 from tacit.families.synthetic.runs.drawing import DRAW, ORDERS
-from tacit.families.synthetic.runs.measuring import MOST
-from tacit.families.synthetic.runs.parts import Integers, Part
-from tacit.families.synthetic.runs.results import Drawing, Synthesized
-from tacit.families.synthetic.runs.workers import Setting, randomness_for
-from tacit.families.synthetic.runs.writing import write
+from tacit.families.synthetic.runs.measurement import MOST
+from tacit.families.synthetic.runs.output_file import write
+from tacit.families.synthetic.runs.synthesis_results import Drawing, Synthesized
 from tacit.model.jobs import Job
 
 if TYPE_CHECKING:
     from tacit.engines.spark.engine import Spark
     from tacit.families.synthetic.promise.noise import Chooser
     from tacit.families.synthetic.promise.terms import Noise
-    from tacit.families.synthetic.reading.scene import Scene
+    from tacit.families.synthetic.reading.synthetic_scene import SyntheticScene
 
 COLUMNS = {
     "order": "BIGINT",
@@ -41,21 +41,21 @@ Counted = tuple[
 
 
 @dataclass(frozen=True, slots=True)
-class Partition:
+class SparkPartition:
     """What it takes to draw the groups of a partition: sent to every process that does.
 
     `place` has for each group of the table its place in the output, -1 for groups with nobody
     inside; `noise` its kind of noise.
     """
 
-    setting: Setting
+    setting: BatchSetting
     place: Integers
     noise: Integers
     noises: tuple[Noise, ...]
     each: bool  # one row for each person
 
     @classmethod
-    def of(cls, scene: Scene, chooser: Chooser, seed: int | None) -> Partition:
+    def of(cls, scene: SyntheticScene, chooser: Chooser, seed: int | None) -> SparkPartition:
         """From a scene and the noise of its groups."""
         kinds: dict[Noise, int] = {}
         place, noise = (np.full(len(scene.true.groups), -1, dtype=np.int64) for _ in range(2))
@@ -66,7 +66,7 @@ class Partition:
                 chooser.noise(people, scene.domain(group).cells), len(kinds)
             )
         return cls(
-            Setting.of(scene, scene.terms, seed),
+            BatchSetting.of(scene, scene.terms, seed),
             place,
             noise,
             tuple(kinds),
@@ -88,7 +88,9 @@ class Partition:
                 strict=True,
             ):
                 if self.place[number] >= 0:
-                    part = self.group(number, Pairs(*(column[low:high] for column in counted)))
+                    part = self.group(
+                        number, PeoplePairs(*(column[low:high] for column in counted))
+                    )
                     tries = np.zeros(part.rows, dtype=np.int64)
                     tries[:1] = part.tries
                     columns = [part.order, part.group, part.value, part.count, tries]
@@ -96,7 +98,7 @@ class Partition:
                         [pa.array(one) for one in columns], names=list(COLUMNS)
                     )
 
-    def group(self, number: int, pairs: Pairs) -> Part:
+    def group(self, number: int, pairs: PeoplePairs) -> BatchPart:
         """Draw one group."""
         scene, seed = self.setting.scene, self.setting.seed
         label = scene.true.groups[number]
@@ -112,7 +114,7 @@ class Partition:
         if self.each:
             value, count = np.repeat(value, count), np.ones(int(count.sum()), dtype=np.int64)
         group = np.full(len(value), self.place[number], dtype=np.int64)
-        return Part(
+        return BatchPart(
             randomness.below(ORDERS, len(value)),
             group,
             value,
@@ -143,15 +145,15 @@ def whole_groups(batches: Iterator[Counted]) -> Iterator[Counted]:
             continue
         begun.append(batch)
         if begun[0][0][0] != batch[0][-1]:
-            whole = together(begun)
+            whole = merged_piece(begun)
             last = int(np.searchsorted(whole[0], batch[0][-1]))
             yield whole[0][:last], whole[1][:last], whole[2][:last]
             begun = [(whole[0][last:], whole[1][last:], whole[2][last:])]
     if begun:
-        yield together(begun)
+        yield merged_piece(begun)
 
 
-def together(pieces: list[Counted]) -> Counted:
+def merged_piece(pieces: list[Counted]) -> Counted:
     """One piece of several."""
     groups, values, counts = (np.concatenate(one) for one in zip(*pieces, strict=True))
     return groups, values, counts
@@ -159,22 +161,22 @@ def together(pieces: list[Counted]) -> Counted:
 
 def drawn_by_spark(
     engine: Spark,
-    scene: Scene,
+    scene: SyntheticScene,
     chooser: Chooser,
     found: Synthesized,
     output: str,
     *,
     seed: int | None,
     job: Job,
-) -> tuple[Synthesized, list[Part] | None]:
+) -> tuple[Synthesized, list[BatchPart] | None]:
     """Draw every group where Spark has it, and have Spark write the output;
     also the people, where they are few enough to compare.
     """
     job.step("drawing on Spark", DRAW)
-    partition, true = Partition.of(scene, chooser, seed), scene.true
+    partition, true = SparkPartition.of(scene, chooser, seed), scene.true
     release = scene.release
     kinds = engine.columns(release.table)
-    shape = Shape(
+    shape = OutputShape(
         release.group,
         release.value,
         release.count,
@@ -205,7 +207,7 @@ def drawn_by_spark(
     return replace(found, output=output, drawing=drawing), parts
 
 
-def gathered(engine: Spark) -> Part:
+def gathered(engine: Spark) -> BatchPart:
     """The rows that were drawn, here."""
     order, group, value, count = engine.numbers(shapes.columns_of(ROWS, list(COLUMNS)[:4]))
-    return Part(order, group, value, count)
+    return BatchPart(order, group, value, count)

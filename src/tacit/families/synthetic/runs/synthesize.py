@@ -15,27 +15,32 @@ from tacit.checking.holdings.holdings import holdings_of
 from tacit.engines import output as place
 from tacit.engines.base import Engine
 from tacit.engines.spark.engine import Spark
-from tacit.engines.sql.shapes_drawn import Shape
+from tacit.engines.sql.shapes_drawn import OutputShape
 from tacit.errors import InputError, ParameterError, did_you_mean
 from tacit.families.catalog import kinds_of
-from tacit.families.synthetic.promise.spending import Spending, Step, spending_of
+from tacit.families.synthetic.promise.spending import Spending, SpendingStep, spending_of
 from tacit.families.synthetic.promise.terms import CannotPromise
 from tacit.families.synthetic.question import Sort
 from tacit.families.synthetic.reading.questions import synthetic_questions_of
-from tacit.families.synthetic.reading.scene import Scene
+from tacit.families.synthetic.reading.synthetic_scene import SyntheticScene
+from tacit.families.synthetic.runs.batch_parts import GO_ON, Digest, Folder, RunFacts
 from tacit.families.synthetic.runs.batches import Batch
 from tacit.families.synthetic.runs.budget import budget
 from tacit.families.synthetic.runs.drawing import COMPARE, DRAW, draw_missing
-from tacit.families.synthetic.runs.measuring import MOST, Rows, drawn_flows, histogram
-from tacit.families.synthetic.runs.parts import GO_ON, Digest, Facts, Folder
-from tacit.families.synthetic.runs.reading import People
-from tacit.families.synthetic.runs.results import SEEDED, NoiseSummary, Picture, Synthesized
-from tacit.families.synthetic.runs.writing import publish, read
+from tacit.families.synthetic.runs.measurement import MOST, SyntheticRows, drawn_flows, histogram
+from tacit.families.synthetic.runs.output_file import publish, read
+from tacit.families.synthetic.runs.people_batches import PeopleBatches
+from tacit.families.synthetic.runs.synthesis_results import (
+    SEEDED,
+    NoiseSummary,
+    Picture,
+    Synthesized,
+)
 from tacit.model.jobs import Job
 from tacit.model.release import Synthetic
 from tacit.model.verdict import Certificate, Verdict
-from tacit.plan.opened import OpenPlan
-from tacit.plan.owned import owners_files
+from tacit.plan.open_plan import OpenPlan
+from tacit.plan.owned_files import owners_files
 from tacit.plan.plan import Check, Plan
 
 KINDS = {"dp": "differential-privacy", "pdp": "probabilistic-dp"}
@@ -95,7 +100,7 @@ def synthesize(
         opened.engine.check_target(
             output, keep=keep
         )  # once more: now the engine knows which files it reads
-        found, spending = judged(opened, named, seed, job)
+        found, spending = measure_and_check(opened, named, seed, job)
         if not found.exit_status:
             found = drawn_and_written(
                 opened,
@@ -134,7 +139,7 @@ def the_release(plan: Plan, name: str) -> Synthetic:
 # -- before anything is drawn ----------------------------------------------------------------------
 
 
-def judged(
+def measure_and_check(
     opened: OpenPlan, release: Synthetic, seed: int | None, job: Job
 ) -> tuple[Synthesized, Spending]:
     """The noise of every group, what it spends, and what the checks say."""
@@ -147,7 +152,7 @@ def judged(
         raise ParameterError(
             f"release {release.name}: {error.message}", parameter="epsilon", hint=error.hint
         ).at(questions.plan.mark("releases", release.name, "synthetic")) from None
-    verdicts = tuple(asked(opened, release, job))
+    verdicts = tuple(release_verdicts(opened, release, job))
     terms = scene.terms
     found = Synthesized(
         release.name,
@@ -181,7 +186,7 @@ def notes(plan: Plan, found: Synthesized) -> Iterator[str]:
         )
 
 
-def steps(release: Synthetic, spending: Spending, sort: Sort) -> tuple[Step, ...]:
+def steps(release: Synthetic, spending: Spending, sort: Sort) -> tuple[SpendingStep, ...]:
     """What is spent after each option; people who are placed inside regions by public numbers
     cost nothing (Theorem 4.4).
     """
@@ -209,7 +214,7 @@ def worst(spending: Spending, verdicts: Sequence[Verdict]) -> Sort:
     return max(sorts, key=lambda sort: (sort.people in sizes, sort.people))
 
 
-def asked(opened: OpenPlan, release: Synthetic, job: Job) -> Iterator[Verdict]:
+def release_verdicts(opened: OpenPlan, release: Synthetic, job: Job) -> Iterator[Verdict]:
     """The verdicts of the release's own checks, with what is out already;
     without any, of the definition that it promises.
     """
@@ -229,7 +234,7 @@ def asked(opened: OpenPlan, release: Synthetic, job: Job) -> Iterator[Verdict]:
 
 def drawn_and_written(
     opened: OpenPlan,
-    scene: Scene,
+    scene: SyntheticScene,
     spending: Spending,
     found: Synthesized,
     output: str,
@@ -250,12 +255,12 @@ def drawn_and_written(
         found, parts = drawn_by_spark(
             opened.engine, scene, spending.chooser, found, output, seed=seed, job=job
         )
-        return measured(People(scene, b""), parts, found, seed, compare, job)
+        return measured(PeopleBatches(scene, b""), parts, found, seed, compare, job)
     with Folder(path or opened.plan.folder / output) as folder:
         if restart:
             folder.forget()
         salt = folder.salt()
-        people = People(scene, salt)
+        people = PeopleBatches(scene, salt)
         folder.begin(salt, facts(opened.plan, scene, people, salt, seed), people.batches)
         shape = shape_of(opened.engine, scene, people.groups)
         with explained(folder, people.batches):
@@ -284,11 +289,13 @@ def refuse_on_spark(engine: Engine, restart: bool, workers: int | None) -> None:
         )
 
 
-def facts(plan: Plan, scene: Scene, people: People, salt: bytes, seed: int | None) -> Facts:
+def facts(
+    plan: Plan, scene: SyntheticScene, people: PeopleBatches, salt: bytes, seed: int | None
+) -> RunFacts:
     """What has to be the same for a run that goes on."""
     release, digest = scene.release, Digest(salt)
     files = [(plan.folder / name).read_bytes() for name in release.files()]
-    return Facts(
+    return RunFacts(
         release={
             "table": release.table,
             "group": release.group,
@@ -309,10 +316,10 @@ def facts(plan: Plan, scene: Scene, people: People, salt: bytes, seed: int | Non
     )
 
 
-def shape_of(engine: Engine, scene: Scene, groups: Sequence[Any]) -> Shape:
+def shape_of(engine: Engine, scene: SyntheticScene, groups: Sequence[Any]) -> OutputShape:
     """The columns of the output."""
     release, kinds = scene.release, engine.columns(scene.release.table)
-    return Shape(
+    return OutputShape(
         release.group,
         release.value,
         release.count,
@@ -340,8 +347,8 @@ def explained(folder: Folder, batches: Sequence[Batch]) -> Iterator[None]:
 
 
 def measured(
-    people: People,
-    rows: Iterable[Rows] | None,
+    people: PeopleBatches,
+    rows: Iterable[SyntheticRows] | None,
     found: Synthesized,
     seed: int | None,
     against: bool,

@@ -19,7 +19,7 @@ from tacit.families.synthetic.utility.flow_queries import (
     quantiles,
     summary,
 )
-from tacit.families.synthetic.utility.flow_shares import Pairs, exact_variation, top_values
+from tacit.families.synthetic.utility.flow_shares import FlowPairs, exact_variation, top_values
 from tacit.families.synthetic.utility.flow_utility import ByGroup, FlowUtility, bands_of
 from tacit.families.synthetic.utility.flows import Floats, Flows
 from tacit.families.synthetic.utility.positions import Positions
@@ -60,7 +60,7 @@ def compare(
                 hint="Number both by one list.",
             )
     ours, drawn, places = with_people(true.summed, synthetic.summed, positions)
-    pairs = Pairs.of(ours, drawn)
+    pairs = FlowPairs.of(ours, drawn)
     far = Distances.of(ours, drawn, places, short)
     asked = Questions.of(positions, places, max(queries, group_queries), seed)
     per_group = asked.of_groups(ours, drawn, group_queries)
@@ -113,7 +113,7 @@ def with_people(
     )
 
 
-def by_group(pairs: Pairs, far: Distances, asked: Floats) -> ByGroup:
+def by_group(pairs: FlowPairs, far: Distances, asked: Floats) -> ByGroup:
     """Everything that is said of every group."""
     moved, whole = pairs.variations
     top, of_top = top_values(pairs.group, pairs.true, pairs.synthetic, len(pairs.people))

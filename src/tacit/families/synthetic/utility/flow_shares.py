@@ -17,7 +17,7 @@ TOP = 10  # values with the most people
 
 
 @dataclass(frozen=True)
-class Pairs:
+class FlowPairs:
     """True and synthetic people side by side, for each group and value that either has;
     sorted by group.
     """
@@ -30,7 +30,7 @@ class Pairs:
     totals: tuple[Integers, Integers]
 
     @classmethod
-    def of(cls, true: Flows, synthetic: Flows) -> Pairs:
+    def of(cls, true: Flows, synthetic: Flows) -> FlowPairs:
         """From flows with one row for each group and value."""
         width = max(1, len(true.values))
         keys = [flows.group * width + flows.value for flows in (true, synthetic)]

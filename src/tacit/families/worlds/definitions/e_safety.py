@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, ClassVar, Literal
 
-from tacit.families.definition import Place
+from tacit.families.definition import DefinitionFacts
 from tacit.families.words import listed, plural
-from tacit.families.worlds.counting import ENUMERATED, Part, Tally, tally
+from tacit.families.worlds.counting import ENUMERATED, SecretTally, TuplePart, tally
 from tacit.families.worlds.definitions.view_safety import (
     COUNTED_PARTS,
     COUNTED_STATES,
     MOST_UNSEEN,
     SECONDS,
     UNSEEN_VALUES,
-    Outcome,
+    CaseOutcome,
     ViewSafety,
     counted,
     domains,
@@ -31,16 +31,16 @@ from tacit.families.worlds.definitions.view_safety import (
     unseen,
     world_json,
 )
-from tacit.families.worlds.matching import TooMany, Tuple
+from tacit.families.worlds.matching import TooManyWays, Tuple
 from tacit.families.worlds.over_domain import Databases, moved
 from tacit.families.worlds.question import Over, SafetyCase
 from tacit.families.worlds.separate import separate
-from tacit.families.worlds.setting import Seen, Setting
-from tacit.families.worlds.settled import settled
-from tacit.families.worlds.solving import NoWorld
+from tacit.families.worlds.settled_rows import settled
 from tacit.families.worlds.universe import unbounded
-from tacit.families.worlds.unseen import USUAL, chosen
-from tacit.families.worlds.worlds import Worlds, answer
+from tacit.families.worlds.unseen_values import USUAL, chosen
+from tacit.families.worlds.world_setting import PublishedView, WorldSetting
+from tacit.families.worlds.world_solver import NoWorld
+from tacit.families.worlds.worlds import SettingWorlds, answer
 from tacit.model.deadline import OutOfTime, look
 from tacit.model.verdict import Assumption
 
@@ -72,7 +72,7 @@ class ESafety(ViewSafety):
 
     check_name: ClassVar[str] = "e-safety"
     measure: ClassVar[str] = "any change of the odds between two secrets"
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="the answer of a secret query",
         against=(
             "who has seen the published views, knows the constraints and has an opinion on "
@@ -90,7 +90,7 @@ class ESafety(ViewSafety):
     def _assumed(self) -> tuple[Assumption, ...]:
         return (EQUALLY_LIKELY_WITNESSES,)
 
-    def _settled(self, case: SafetyCase) -> Outcome | None:
+    def _settled(self, case: SafetyCase) -> CaseOutcome | None:
         # Answers without data must be looked at: they may contradict each other.
         if not separate(case.setting) or (
             case.setting.instance is None and self.over == "instance"
@@ -102,7 +102,7 @@ class ESafety(ViewSafety):
             f"{listed(case.new)} and {case.setting.secret.name} are about tables that "
             "nothing connects"
         )
-        return Outcome(
+        return CaseOutcome(
             "holds",
             "separate",
             because,
@@ -111,7 +111,7 @@ class ESafety(ViewSafety):
             case=case,
         )
 
-    def _measured(self, setting: Setting) -> dict[str, Any]:
+    def _measured(self, setting: WorldSetting) -> dict[str, Any]:
         """What can be said of the worlds where they need not be looked at;
         nothing where that is work.
         """
@@ -122,15 +122,15 @@ class ESafety(ViewSafety):
         ):
             return {}
         try:
-            found = Worlds(setting)
+            found = SettingWorlds(setting)
             return {
                 "worlds_equal": found.ruled_out() is None,
                 **counted(found),
             }
-        except (TooMany, OutOfTime):
+        except (TooManyWays, OutOfTime):
             return {}
 
-    def _decided(self, case: SafetyCase, fresh: int | None) -> Outcome:
+    def _decided(self, case: SafetyCase, fresh: int | None) -> CaseOutcome:
         if self.over != "instance":
             return self._over_databases(case)
         outcome = None
@@ -147,14 +147,14 @@ class ESafety(ViewSafety):
                 return before
         return outcome if outcome is not None else self._with_more(case, fresh)
 
-    def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool) -> Outcome:
+    def _over_values(self, case: SafetyCase, setting: WorldSetting, is_proved: bool) -> CaseOutcome:
         """The answer where open columns have so many unseen values."""
-        found = Worlds(setting)
+        found = SettingWorlds(setting)
         found.stays()
         if not found.after or found.ruled_out() is None:
             measured = {"worlds_equal": True, **counted(found), **unseen_values(setting)}
             if is_proved:
-                return Outcome(
+                return CaseOutcome(
                     "holds",
                     "worlds-equal",
                     "the same databases are possible before and after",
@@ -167,7 +167,7 @@ class ESafety(ViewSafety):
             return unseen(case, setting, open_names(setting), outcome.measured)
         return outcome
 
-    def _by_parts(self, case: SafetyCase, found: Worlds) -> Outcome:
+    def _by_parts(self, case: SafetyCase, found: SettingWorlds) -> CaseOutcome:
         """Parts that touch both the new views and the secret decide;
         each is counted, or searched for a secret that dies.
         """
@@ -180,7 +180,7 @@ class ESafety(ViewSafety):
                 f"no chain of constraints and published rows leads from {listed(case.new)} to "
                 f"{found.setting.secret.name}"
             )
-            return Outcome(
+            return CaseOutcome(
                 "holds",
                 "separate",
                 because,
@@ -188,8 +188,8 @@ class ESafety(ViewSafety):
                 measured={**measured, **counted(found)},
                 case=case,
             )
-        tallies: dict[int, Tally] = {}
-        left: list[Part] = []
+        tallies: dict[int, SecretTally] = {}
+        left: list[TuplePart] = []
         for part in sorted(mixed, key=lambda one: len(one.tuples)):
             if len(part.tuples) > ENUMERATED:
                 looked = self._looked(case, found, part, actual, stays, measured)
@@ -225,7 +225,7 @@ class ESafety(ViewSafety):
             f"the odds between secrets stay as they were in {plural('part', len(mixed))} of "
             f"the database that {'matters' if len(mixed) == 1 else 'matter'}"
         )
-        return Outcome(
+        return CaseOutcome(
             "holds",
             "odds-equal",
             because,
@@ -237,12 +237,12 @@ class ESafety(ViewSafety):
     def _looked(
         self,
         case: SafetyCase,
-        found: Worlds,
-        part: Part,
+        found: SettingWorlds,
+        part: TuplePart,
         actual: frozenset[Tuple],
         stays: frozenset[int],
         measured: Mapping[str, Any],
-    ) -> Outcome | Literal[True] | None:
+    ) -> CaseOutcome | Literal[True] | None:
         """What can be of each row tells of a part:
         a secret that dies, or True where it has one secret only; None where it must be counted.
         """
@@ -271,11 +271,11 @@ class ESafety(ViewSafety):
     def _dies(
         self,
         case: SafetyCase,
-        found: Worlds,
-        part: Part,
+        found: SettingWorlds,
+        part: TuplePart,
         actual: frozenset[Tuple],
         measured: Mapping[str, Any],
-    ) -> Outcome | None:
+    ) -> CaseOutcome | None:
         """Does the secret of a world that is ruled out have no world left?"""
         out = found.breaking(part.after)
         died = actual if out is None else found.secret_of(out)
@@ -288,12 +288,12 @@ class ESafety(ViewSafety):
     def _odds(
         self,
         case: SafetyCase,
-        found: Worlds,
-        one: Tally,
+        found: SettingWorlds,
+        one: SecretTally,
         secret: frozenset[Tuple],
         actual: frozenset[Tuple],
         measured: Mapping[str, Any],
-    ) -> Outcome:
+    ) -> CaseOutcome:
         """Two secrets whose odds move, with the numbers of worlds:
         of the whole database where all parts are counted.
         """
@@ -321,11 +321,11 @@ class ESafety(ViewSafety):
     def _secrets(
         self,
         case: SafetyCase,
-        found: Worlds,
+        found: SettingWorlds,
         secrets: Sequence[tuple[frozenset[Tuple], int | None, int | None]],
         rows: tuple[Sequence[Tuple], Sequence[Tuple]],
         measured: Mapping[str, Any],
-    ) -> Outcome:
+    ) -> CaseOutcome:
         setting = found.setting
         listed_secrets = [
             {
@@ -357,7 +357,7 @@ class ESafety(ViewSafety):
             else f"the odds between two secrets change with {listed(case.new)}"
         )
         assumptions = (UNSEEN_VALUES,) if open_names(setting) else ()
-        return Outcome(
+        return CaseOutcome(
             "breached",
             "secrets",
             because,
@@ -371,7 +371,7 @@ class ESafety(ViewSafety):
 
     # -- over a domain, on every database ----------------------------------------------------------
 
-    def _over_databases(self, case: SafetyCase) -> Outcome:
+    def _over_databases(self, case: SafetyCase) -> CaseOutcome:
         for fresh in domains(case.setting, self.over):
             found = Databases(case.setting, fresh)
             if self.over == "domain":
@@ -387,7 +387,7 @@ class ESafety(ViewSafety):
             case,
         )
 
-    def _on_some(self, case: SafetyCase, found: Databases) -> Outcome | None:
+    def _on_some(self, case: SafetyCase, found: Databases) -> CaseOutcome | None:
         """Every piece of the databases by enumeration where it is small;
         else some databases, one by one.
         """
@@ -401,10 +401,10 @@ class ESafety(ViewSafety):
                 return moved_breach(case, found, odds.instance, odds.secrets)
         if not large:
             because = "on no database over these domains do the odds between secrets change"
-            return Outcome("holds", "odds-equal", because, {"pieces": len(pieces)}, case=case)
+            return CaseOutcome("holds", "odds-equal", because, {"pieces": len(pieces)}, case=case)
         return self._one_by_one(case, found)
 
-    def _one_by_one(self, case: SafetyCase, found: Databases) -> Outcome:
+    def _one_by_one(self, case: SafetyCase, found: Databases) -> CaseOutcome:
         seen: list[frozenset[int]] = []
         while len(seen) < TRIED:
             pair = found.pair(seen)
@@ -413,15 +413,15 @@ class ESafety(ViewSafety):
                     "on no database over these domains does it rule out a database with "
                     "another secret"
                 )
-                return Outcome("holds", "no-counterexample", because, measured={}, case=case)
+                return CaseOutcome("holds", "no-counterexample", because, measured={}, case=case)
             if pair is None:
                 break
             seen.append(pair.instance)
-            on_one = self._by_parts(case, Worlds(on_database(found, pair.instance)))
+            on_one = self._by_parts(case, SettingWorlds(on_database(found, pair.instance)))
             if on_one.status == "breached":
                 outcome = pair_breach(case, found, pair.instance, pair.world)
                 facts = {key: value for key, value in outcome.facts.items() if key == "instance"}
-                return Outcome(
+                return CaseOutcome(
                     "breached",
                     on_one.kind,
                     f"on some database {on_one.because}",
@@ -440,18 +440,18 @@ class ESafety(ViewSafety):
         )
 
 
-def unseen_values(setting: Setting) -> dict[str, int]:
+def unseen_values(setting: WorldSetting) -> dict[str, int]:
     """How many unseen values were looked at, where there are any."""
     return {"fresh": setting.fresh} if setting.fresh else {}
 
 
-def of_part(secret: frozenset[Tuple], part: Part) -> frozenset[Tuple]:
+def of_part(secret: frozenset[Tuple], part: TuplePart) -> frozenset[Tuple]:
     """The rows of a secret that a part decides."""
     mine = {row for row, _ in part.secret}
     return frozenset(row for row in secret if row in mine)
 
 
-def totals(found: Worlds, tallies: Mapping[int, Tally]) -> dict[str, int]:
+def totals(found: SettingWorlds, tallies: Mapping[int, SecretTally]) -> dict[str, int]:
     """The numbers of worlds and plausible secrets, where every part could be counted."""
     if len(found.parts) > COUNTED_PARTS:
         return {}
@@ -464,7 +464,7 @@ def totals(found: Worlds, tallies: Mapping[int, Tally]) -> dict[str, int]:
     )
 
 
-def _settled_rows(one: Tally) -> tuple[list[Tuple], list[Tuple]]:
+def _settled_rows(one: SecretTally) -> tuple[list[Tuple], list[Tuple]]:
     """Rows of a part that are no longer possible, and rows that are now certain."""
     rows = [row for row, _ in one.part.secret]
 
@@ -482,7 +482,7 @@ def _settled_rows(one: Tally) -> tuple[list[Tuple], list[Tuple]]:
 
 
 def died_story(
-    gone: Sequence[tuple[Any, ...]], kept: Sequence[tuple[Any, ...]], setting: Setting
+    gone: Sequence[tuple[Any, ...]], kept: Sequence[tuple[Any, ...]], setting: WorldSetting
 ) -> str | None:
     """What could be before and cannot be now."""
     name = setting.secret.name
@@ -511,7 +511,7 @@ def few(rows: Sequence[tuple[Any, ...]], most: int = 6) -> list[str]:
 
 
 def odds_story(
-    secrets: Sequence[tuple[frozenset[Tuple], int | None, int | None]], found: Worlds
+    secrets: Sequence[tuple[frozenset[Tuple], int | None, int | None]], found: SettingWorlds
 ) -> str:
     """How the odds of two secrets move."""
     (one, before, after), (two, before_two, after_two) = secrets
@@ -551,7 +551,7 @@ def moved_breach(
     found: Databases,
     instance: frozenset[int],
     secrets: Sequence[tuple[frozenset[Tuple], int, int]],
-) -> Outcome:
+) -> CaseOutcome:
     """A database on which the odds of two secrets would move.
     Tuples elsewhere do not matter, and are left out.
     """
@@ -578,7 +578,7 @@ def moved_breach(
         f"{'has' if before_two == 1 else 'have'} {names[1]}. After {listed(case.new)}, "
         f"{number(after)} and {number(after_two)} are left."
     )
-    return Outcome(
+    return CaseOutcome(
         "breached",
         "secrets",
         f"on some database the odds between two secrets change with {listed(case.new)}",
@@ -588,13 +588,15 @@ def moved_breach(
     )
 
 
-def on_database(found: Databases, instance: frozenset[int]) -> Setting:
+def on_database(found: Databases, instance: frozenset[int]) -> WorldSetting:
     """The question about one database over the same domains."""
     setting = replace(
         found.setting, instance=frozenset(found.facts(instance)), fresh=len(found.universe.unseen)
     )
     return replace(
         setting,
-        published=tuple(Seen(one.query, answer(one.query, setting)) for one in setting.published),
-        new=tuple(Seen(one.query, answer(one.query, setting)) for one in setting.new),
+        published=tuple(
+            PublishedView(one.query, answer(one.query, setting)) for one in setting.published
+        ),
+        new=tuple(PublishedView(one.query, answer(one.query, setting)) for one in setting.new),
     )

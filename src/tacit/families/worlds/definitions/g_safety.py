@@ -8,32 +8,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tacit.families.definition import Place
+from tacit.families.definition import DefinitionFacts
 from tacit.families.words import listed
 from tacit.families.worlds.definitions.view_safety import (
     MOST_UNSEEN,
     SECONDS,
     UNSEEN_VALUES,
-    Outcome,
+    CaseOutcome,
     ViewSafety,
     counted,
+    describe_difference,
     domains,
     one_secret,
     open_names,
     pair_breach,
     shown_secret,
-    told,
     undecided,
     unseen,
     world_json,
 )
 from tacit.families.worlds.over_domain import Databases
 from tacit.families.worlds.question import Over, SafetyCase
-from tacit.families.worlds.replay import fits, is_ruled_out
-from tacit.families.worlds.setting import Setting
-from tacit.families.worlds.solving import NoWorld
-from tacit.families.worlds.unseen import chosen
-from tacit.families.worlds.worlds import Worlds
+from tacit.families.worlds.unseen_values import chosen
+from tacit.families.worlds.world_replay import fits, is_ruled_out
+from tacit.families.worlds.world_setting import WorldSetting
+from tacit.families.worlds.world_solver import NoWorld
+from tacit.families.worlds.worlds import SettingWorlds
 
 REPLAYED = 60  # a world of up to so many rows is checked once more the plain way before it is shown
 
@@ -60,7 +60,7 @@ class GSafety(ViewSafety):
 
     check_name: ClassVar[str] = "g-safety"
     measure: ClassVar[str] = "any change of belief, for any belief about the database"
-    place: ClassVar[Place] = Place(
+    place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="the answer of a secret query",
         against=(
             "who has seen the published views, knows the constraints and believes anything "
@@ -75,7 +75,7 @@ class GSafety(ViewSafety):
     def __post_init__(self) -> None:
         self._check_parameters()
 
-    def _decided(self, case: SafetyCase, fresh: int | None) -> Outcome:
+    def _decided(self, case: SafetyCase, fresh: int | None) -> CaseOutcome:
         if self.over != "instance":
             return self._over_databases(case)
         outcome = None
@@ -88,9 +88,9 @@ class GSafety(ViewSafety):
                 break
         return outcome if outcome is not None else self._with_more(case, fresh)
 
-    def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool) -> Outcome:
+    def _over_values(self, case: SafetyCase, setting: WorldSetting, is_proved: bool) -> CaseOutcome:
         """The answer where open columns have so many unseen values."""
-        found = Worlds(setting)
+        found = SettingWorlds(setting)
         found.stays()
         out = found.ruled_out()
         measured: dict[str, Any] = {"worlds_equal": out is None, **counted(found)}
@@ -99,7 +99,7 @@ class GSafety(ViewSafety):
         if out is not None:
             return self._ruled_out(case, found, out, measured, is_proved)
         if is_proved:
-            return Outcome(
+            return CaseOutcome(
                 "holds",
                 "worlds-equal",
                 "the same databases are possible before and after",
@@ -111,11 +111,11 @@ class GSafety(ViewSafety):
     def _ruled_out(
         self,
         case: SafetyCase,
-        found: Worlds,
+        found: SettingWorlds,
         out: frozenset[int],
         measured: Mapping[str, Any],
         is_proved: bool,
-    ) -> Outcome:
+    ) -> CaseOutcome:
         """A world goes. That breaches unless every world has the same secret."""
         setting = found.setting
         secret, other = found.secret_of(found.stays()), out
@@ -128,7 +128,7 @@ class GSafety(ViewSafety):
             other = differing
         return breach(case, found, out, other, measured)
 
-    def _over_databases(self, case: SafetyCase) -> Outcome:
+    def _over_databases(self, case: SafetyCase) -> CaseOutcome:
         searched = 0
         for fresh in domains(case.setting, self.over):
             found = Databases(case.setting, fresh)
@@ -143,7 +143,7 @@ class GSafety(ViewSafety):
                     "on no database over these domains does it rule out a database with "
                     "another secret"
                 )
-                return Outcome(
+                return CaseOutcome(
                     "holds", "no-counterexample", because, {"tuples": searched}, case=case
                 )
         return undecided(
@@ -158,11 +158,11 @@ class GSafety(ViewSafety):
 
 def breach(
     case: SafetyCase,
-    found: Worlds,
+    found: SettingWorlds,
     out: frozenset[int],
     other: frozenset[int],
     measured: Mapping[str, Any],
-) -> Outcome:
+) -> CaseOutcome:
     """A world that was possible and no longer is;
     `other` is one with another secret, perhaps the same.
     """
@@ -178,7 +178,7 @@ def breach(
     news = listed(case.new)
     rules = "rules" if len(case.new) == 1 else "rule"
     how = (
-        f"that {told(world, data)}"
+        f"that {describe_difference(world, data)}"
         if data is not None
         else f"with {listed([str(one) for one in world[:4]]) or 'no row at all'}"
     )
@@ -201,7 +201,7 @@ def breach(
         )
     assumptions = (UNSEEN_VALUES,) if open_names(setting) else ()
     because = f"a database that was possible no longer is after {news}"
-    return Outcome(
+    return CaseOutcome(
         "breached",
         "world",
         because,

@@ -16,15 +16,15 @@ from tacit.families.queries.facts import Fact
 from tacit.families.queries.logic.rewriting import implied, rewriting
 from tacit.families.queries.query import Query, Relations
 from tacit.families.words import listed, plural
-from tacit.families.worlds.counting import ENUMERATED, Tally, plausible, tally, worlds
-from tacit.families.worlds.matching import TooMany
+from tacit.families.worlds.counting import ENUMERATED, SecretTally, plausible, tally, worlds
+from tacit.families.worlds.matching import TooManyWays
 from tacit.families.worlds.over_domain import Databases
 from tacit.families.worlds.question import Over, SafetyCase, SafetyQuestion
-from tacit.families.worlds.setting import Setting
-from tacit.families.worlds.solving import NoWorld
 from tacit.families.worlds.universe import unbounded
-from tacit.families.worlds.unseen import chosen, enough, further
-from tacit.families.worlds.worlds import Worlds
+from tacit.families.worlds.unseen_values import chosen, enough, further
+from tacit.families.worlds.world_setting import WorldSetting
+from tacit.families.worlds.world_solver import NoWorld
+from tacit.families.worlds.worlds import SettingWorlds
 from tacit.model.deadline import Deadline, OutOfTime, until
 from tacit.model.verdict import Assumption, Certificate, Reason, Scope, Status, Verdict, Witness
 
@@ -49,7 +49,7 @@ Derivations = dict[tuple[tuple[str, ...], ...], list[str] | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CaseOutcome:
     """The answer for one case. `kind` is that of the certificate or
     witness, or the code of the reason.
     """
@@ -101,7 +101,7 @@ class ViewSafety(Definition):
         """Judge every case; one that is breached decides, else one that is undecided."""
         deadline = Deadline(self.seconds)
         known: Derivations = {}
-        outcomes: list[Outcome] = []
+        outcomes: list[CaseOutcome] = []
         for case in question.cases:
             outcome = self._judged(case, question, deadline, known)
             outcomes.append(outcome)
@@ -113,7 +113,7 @@ class ViewSafety(Definition):
 
     def _judged(
         self, case: SafetyCase, question: SafetyQuestion, deadline: Deadline, known: Derivations
-    ) -> Outcome:
+    ) -> CaseOutcome:
         # What follows from what is out rules out nothing.
         # That is asked first where worlds cannot prove it.
         beyond = self.over == "all" or (
@@ -123,7 +123,7 @@ class ViewSafety(Definition):
             with until(deadline):
                 derived = self._derived(case, {}, known) if beyond else None
                 outcome = derived or self._settled(case) or self._decided(case, question.fresh)
-        except TooMany as error:
+        except TooManyWays as error:
             outcome = undecided("limit", f"{sentence(error.what)} {SMALLER}", case)
         except OutOfTime:
             outcome = undecided(
@@ -149,14 +149,14 @@ class ViewSafety(Definition):
         return outcome
 
     @abstractmethod
-    def _decided(self, case: SafetyCase, fresh: int | None) -> Outcome:
+    def _decided(self, case: SafetyCase, fresh: int | None) -> CaseOutcome:
         """The answer by looking at worlds."""
 
     @abstractmethod
-    def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool) -> Outcome:
+    def _over_values(self, case: SafetyCase, setting: WorldSetting, is_proved: bool) -> CaseOutcome:
         """The answer where open columns have so many unseen values."""
 
-    def _with_more(self, case: SafetyCase, fresh: int | None) -> Outcome:
+    def _with_more(self, case: SafetyCase, fresh: int | None) -> CaseOutcome:
         """The answer with more unseen values, where no database was found with few;
         NoWorld where there is none whatever their number.
         """
@@ -177,14 +177,14 @@ class ViewSafety(Definition):
         )
         return undecided("no-database", text, case)
 
-    def _settled(self, case: SafetyCase) -> Outcome | None:
+    def _settled(self, case: SafetyCase) -> CaseOutcome | None:
         """The answer without looking at worlds, where there is one."""
         return None
 
     @staticmethod
     def _derived(
         case: SafetyCase, measured: Mapping[str, Any], known: Derivations
-    ) -> Outcome | None:
+    ) -> CaseOutcome | None:
         """It holds where everything new can be computed from what is out;
         cases with other secrets need not ask again.
         """
@@ -198,7 +198,7 @@ class ViewSafety(Definition):
             f"{listed(case.new)} {'says' if len(case.new) == 1 else 'say'} nothing that does "
             "not follow from what is out"
         )
-        return Outcome(
+        return CaseOutcome(
             "holds",
             "rewriting",
             because,
@@ -209,7 +209,7 @@ class ViewSafety(Definition):
         )
 
     def _verdict(
-        self, question: SafetyQuestion, worst: Outcome, outcomes: Sequence[Outcome]
+        self, question: SafetyQuestion, worst: CaseOutcome, outcomes: Sequence[CaseOutcome]
     ) -> Verdict:
         evidence: Certificate | Witness | Reason
         because, case = worst.because, worst.case
@@ -271,7 +271,7 @@ SMALLER = (
 )
 
 
-def derived(setting: Setting) -> list[str] | None:
+def derived(setting: WorldSetting) -> list[str] | None:
     """How everything new can be computed from what is out, or None where that was not found."""
     views = [seen.query for seen in setting.published]
     found: list[str] = []
@@ -287,7 +287,7 @@ def derived(setting: Setting) -> list[str] | None:
     return found
 
 
-def fixed(setting: Setting) -> str | None:
+def fixed(setting: WorldSetting) -> str | None:
     """How the secret itself can be computed from what is out, or None where that was not found."""
     how = rewriting(
         setting.secret,
@@ -298,10 +298,12 @@ def fixed(setting: Setting) -> str | None:
     return None if how is None else str(how)
 
 
-def one_secret(case: SafetyCase, measured: Mapping[str, Any], how: str | None = None) -> Outcome:
+def one_secret(
+    case: SafetyCase, measured: Mapping[str, Any], how: str | None = None
+) -> CaseOutcome:
     """What is out fixes the secret, so that nothing more can be learned."""
     because = "what is out already fixes the secret, so there is nothing left to protect"
-    return Outcome(
+    return CaseOutcome(
         "holds",
         "one-secret",
         because,
@@ -315,14 +317,17 @@ def one_secret(case: SafetyCase, measured: Mapping[str, Any], how: str | None = 
 
 def undecided(
     code: str, text: str, case: SafetyCase, measured: Mapping[str, Any] | None = None
-) -> Outcome:
+) -> CaseOutcome:
     """A case that was not decided, with what was tried."""
-    return Outcome("undecided", code, text, measured=measured or {}, case=case)
+    return CaseOutcome("undecided", code, text, measured=measured or {}, case=case)
 
 
 def unseen(
-    case: SafetyCase, setting: Setting, open_columns: Sequence[str], measured: Mapping[str, Any]
-) -> Outcome:
+    case: SafetyCase,
+    setting: WorldSetting,
+    open_columns: Sequence[str],
+    measured: Mapping[str, Any],
+) -> CaseOutcome:
     """It holds as far as was looked, and nothing proves that this was far enough."""
     needed = enough(setting)
     is_near = needed is not None and setting.fresh < needed <= MOST_HINTED
@@ -405,7 +410,7 @@ def fact_json(fact: Fact, relations: Relations) -> dict[str, Any]:
     }
 
 
-def told(world: Sequence[Fact], data: Iterable[Fact]) -> str:
+def describe_difference(world: Sequence[Fact], data: Iterable[Fact]) -> str:
     """How a database differs from another one."""
     there, here = set(world), set(data)
     more, less = (
@@ -443,21 +448,21 @@ def world_json(
 # -- worlds ----------------------------------------------------------------------------------------
 
 
-def domains(setting: Setting, over: Over) -> range:
+def domains(setting: WorldSetting, over: Over) -> range:
     """How many unseen values each column has, in the domains that
     are searched one after the other.
     """
     return range(1) if over == "domain" else range(MOST_UNSEEN + 1)
 
 
-def open_names(setting: Setting) -> list[str]:
+def open_names(setting: WorldSetting) -> list[str]:
     """The columns that may hold values that nobody has seen."""
     return sorted(
         f"{name}.{setting.relations[name].columns[at]}" for name, at in unbounded(setting)
     )
 
 
-def counted(found: Worlds) -> dict[str, int]:
+def counted(found: SettingWorlds) -> dict[str, int]:
     """The numbers of worlds and plausible secrets, where they are cheap to have."""
     if len(found.parts) > COUNTED_PARTS or any(
         len(part.tuples) > ENUMERATED - 4 for part in found.parts
@@ -466,7 +471,7 @@ def counted(found: Worlds) -> dict[str, int]:
     return numbers(found, [tally(part, most_states=COUNTED_STATES) for part in found.parts])
 
 
-def numbers(found: Worlds, tallies: Sequence[Tally | None]) -> dict[str, int]:
+def numbers(found: SettingWorlds, tallies: Sequence[SecretTally | None]) -> dict[str, int]:
     """The numbers of worlds and plausible secrets from those of the parts:
     all of them, or none where one part is not counted.
     """
@@ -485,7 +490,7 @@ def numbers(found: Worlds, tallies: Sequence[Tally | None]) -> dict[str, int]:
 
 def pair_breach(
     case: SafetyCase, found: Databases, instance: frozenset[int], world: frozenset[int]
-) -> Outcome:
+) -> CaseOutcome:
     """A database on which the new view would rule out another one."""
     relations = found.setting.relations
     data = found.facts(instance)
@@ -501,13 +506,14 @@ def pair_breach(
     }
     shown = listed([str(one) for one in data]) or "no row at all"
     story = (
-        f"If the database were {shown}, one that {told(found.facts(world), data)} would look the "
+        f"If the database were {shown}, one that {describe_difference(found.facts(world), data)} "
+        "would look the "
         f"same in what is out, and {listed(case.new)} would rule it out. The answer of "
         f"{found.setting.secret.name} is {shown_secret(secrets[0], found.setting.secret)} there, "
         f"and {shown_secret(secrets[1], found.setting.secret)} in the other."
     )
     because = f"on some database {listed(case.new)} would rule out one with another secret"
-    return Outcome(
+    return CaseOutcome(
         "breached",
         "world",
         because,

@@ -16,8 +16,8 @@ from tacit.families.queries.kinds import Clash, fitted
 from tacit.families.queries.query import Constant, Query, Relation, Variable
 from tacit.families.queries.reading.readings import Readings
 from tacit.families.words import listed
-from tacit.families.worlds.possible import MOST_TUPLES
-from tacit.families.worlds.setting import Row
+from tacit.families.worlds.possible_tuples import MOST_TUPLES
+from tacit.families.worlds.world_setting import Row
 from tacit.model.release import View
 from tacit.model.schema import Table
 from tacit.plan.known_tables import has_file, is_folder

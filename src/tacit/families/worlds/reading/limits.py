@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from tacit.errors import InputError, QueryError
-from tacit.families.queries.families import doubtful
 from tacit.families.queries.logic.termination import refuse_endless
 from tacit.families.queries.query import Atom, Comparison, Query, Relation, Variable
+from tacit.families.queries.value_families import doubtful
 from tacit.families.words import listed
-from tacit.families.worlds.setting import Setting
 from tacit.families.worlds.universe import unbounded
+from tacit.families.worlds.world_setting import WorldSetting
 
 
 def check_types(queries: Sequence[Query], relations: Mapping[str, Relation]) -> None:
@@ -40,7 +40,7 @@ def check_closed(mentioned: Sequence[str], relations: Mapping[str, Relation]) ->
         )
 
 
-def check_order(setting: Setting) -> None:
+def check_order(setting: WorldSetting) -> None:
     """< is read where all values are known;
     with open columns there is no telling where a new value stands.
     """
@@ -66,7 +66,7 @@ def check_order(setting: Setting) -> None:
                     )
 
 
-def compared(setting: Setting) -> Iterator[tuple[Sequence[Atom], Sequence[Comparison], str]]:
+def compared(setting: WorldSetting) -> Iterator[tuple[Sequence[Atom], Sequence[Comparison], str]]:
     """The atoms and the comparisons of all queries and constraints, with what each is called."""
     for query in setting.queries():
         for part in query.parts:
@@ -80,7 +80,7 @@ def compared(setting: Setting) -> Iterator[tuple[Sequence[Atom], Sequence[Compar
         )
 
 
-def check_endless(setting: Setting, over: str) -> None:
+def check_endless(setting: WorldSetting, over: str) -> None:
     """Constraints that can demand ever more new values;
     where columns are closed there is an end.
     """

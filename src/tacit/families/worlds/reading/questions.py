@@ -24,13 +24,13 @@ from tacit.families.worlds.reading.limits import (
     check_order,
     check_types,
 )
-from tacit.families.worlds.reading.parameters import SecretValues
-from tacit.families.worlds.reading.statements import Statements
-from tacit.families.worlds.setting import Seen, Setting
+from tacit.families.worlds.reading.world_parameters import SecretValues
+from tacit.families.worlds.reading.world_statements import Statements
+from tacit.families.worlds.world_setting import PublishedView, WorldSetting
 from tacit.families.worlds.worlds import answer, violations
 from tacit.model.release import View
 from tacit.model.verdict import Assumption
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Check, Plan
 
 AS_SETS = Assumption("published-as-sets", "views are published without duplicate rows", "no")
@@ -44,7 +44,7 @@ Sees = tuple[
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class QuestionGround:
     """What all cases of a question share: over which databases, the tables that matter, their
     rows if known, and columns whose values are.
     """
@@ -141,7 +141,7 @@ class ViewQuestions:
                 check_endless(setting, ground.over)
                 yield SafetyCase(setting, who, named, tuple(new), one)
 
-    def _ground(self, check: Check, released: Sequence[str]) -> Ground:
+    def _ground(self, check: Check, released: Sequence[str]) -> QuestionGround:
         over, dictionary = str(check.parameters.get("over", "instance")), self._dictionary(check)
         mentioned = self.stated.connected(released, str(check.secret), dictionary)
         # Tables that nothing connects with the question do not matter;
@@ -155,7 +155,7 @@ class ViewQuestions:
         self._refuse_untold(tables)
         if over == "domain":
             check_closed(tables, self.readings.relations())
-        return Ground(
+        return QuestionGround(
             over,
             tables,
             self._instance(tables, released) if over == "instance" else None,
@@ -218,7 +218,7 @@ class ViewQuestions:
         ):
             return None
         facts = frozenset(fact for name in tables for fact in self.data.facts(name))
-        setting = Setting(self.readings.relations(), (), (), (), EMPTY, instance=facts)
+        setting = WorldSetting(self.readings.relations(), (), (), (), EMPTY, instance=facts)
         for dependency, mark in self.stated.marked(released):
             if set(dependency.relations()) <= set(tables) and (
                 broken := violations(dependency, setting)
@@ -226,11 +226,13 @@ class ViewQuestions:
                 raise violated(dependency, broken, mark)
         return facts
 
-    def _setting(self, seen: Sequence[str], new: Sequence[str], ground: Ground) -> Setting:
+    def _setting(
+        self, seen: Sequence[str], new: Sequence[str], ground: QuestionGround
+    ) -> WorldSetting:
         """What somebody knows who has seen some releases and would see others, of no secret yet."""
         known = (*self.stated.dependencies, *self.stated.constraints(seen))
         matter = tuple(one for one in known if set(one.relations()) <= set(ground.tables))
-        setting = Setting(
+        setting = WorldSetting(
             self.readings.relations(),
             matter,
             (),
@@ -250,7 +252,9 @@ class ViewQuestions:
             new_dependencies=tuple(self.stated.constraints(new)),
         )
 
-    def _seen(self, names: Sequence[str], setting: Setting, over: str) -> Iterator[Seen]:
+    def _seen(
+        self, names: Sequence[str], setting: WorldSetting, over: str
+    ) -> Iterator[PublishedView]:
         """Views with their answers: those of their files, or what the data give."""
         for name in names:
             query, release = self.stated.view(name), self.plan.releases[name]
@@ -262,7 +266,7 @@ class ViewQuestions:
                 else self._answered(query, setting, over)
             )
 
-    def _filed(self, release: View, query: Query, setting: Setting) -> Seen:
+    def _filed(self, release: View, query: Query, setting: WorldSetting) -> PublishedView:
         """A view with the answer of its file, which is what the data give where there are any."""
         rows = self.data.answer(release, query)
         if setting.instance is not None and (found := answer(query, setting)) != rows:
@@ -273,20 +277,20 @@ class ViewQuestions:
                 hint="Correct the file, or leave `answer` out.",
                 mark=self.plan.mark("releases", release.name, "answer"),
             )
-        return Seen(query, rows)
+        return PublishedView(query, rows)
 
-    def _answered(self, query: Query, setting: Setting, over: str) -> Seen:
+    def _answered(self, query: Query, setting: WorldSetting, over: str) -> PublishedView:
         """A view with the answer that the data give;
         with none where all databases are looked at.
         """
         if over != "instance":
-            return Seen(query, frozenset())
+            return PublishedView(query, frozenset())
         if setting.instance is None:
             raise DataError(
                 f"the answer of {query.name} is not known, because the tables have no rows.",
                 hint="Give rows or a file to the tables.",
             )
-        return Seen(query, answer(query, setting))
+        return PublishedView(query, answer(query, setting))
 
 
 def possible_rows(relation: Relation) -> int | None:

@@ -15,19 +15,19 @@ from tacit.errors import DataError, InputError, TacitError, did_you_mean
 from tacit.families.catalog import define, kinds_of
 from tacit.families.words import listed, plural
 from tacit.families.worlds.definitions.view_safety import SECONDS, fact_json
-from tacit.families.worlds.listing import Listing, listing
-from tacit.families.worlds.matching import TooMany
+from tacit.families.worlds.listing import WorldListing, listing
+from tacit.families.worlds.matching import TooManyWays
 from tacit.families.worlds.question import SafetyCase, SafetyQuestion
-from tacit.families.worlds.setting import Setting
-from tacit.families.worlds.solving import NoWorld
 from tacit.families.worlds.templates import Templates, templates
 from tacit.families.worlds.universe import unbounded
-from tacit.families.worlds.unseen import chosen
-from tacit.families.worlds.worlds import Worlds
+from tacit.families.worlds.unseen_values import chosen
+from tacit.families.worlds.world_setting import WorldSetting
+from tacit.families.worlds.world_solver import NoWorld
+from tacit.families.worlds.worlds import SettingWorlds
 from tacit.model.deadline import OutOfTime, until
 from tacit.model.jobs import Job
 from tacit.model.verdict import Audience, Verdict, as_json
-from tacit.plan.opened import OpenPlan
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Check, Plan
 
 SAMPLE = 8
@@ -68,8 +68,8 @@ class ExplainedWorlds:
     number: int
     cases: int
     picked: bool
-    setting: Setting
-    listing: Listing | None = None
+    setting: WorldSetting
+    listing: WorldListing | None = None
     templates: TemplatesShown | None = None
     notes: tuple[str, ...] = ()
 
@@ -114,7 +114,7 @@ class ExplainedWorlds:
         document["notes"] = list(self.notes)
         return document
 
-    def _worlds(self, shown: Listing) -> Iterator[dict[str, Any]]:
+    def _worlds(self, shown: WorldListing) -> Iterator[dict[str, Any]]:
         for one in shown.worlds:
             facts = [fact_json(fact, self.setting.relations) for fact in one.facts]
             yield {
@@ -151,7 +151,7 @@ def explain_worlds(
     with OpenPlan(plan) as opened:
         job.step("reading the tables", 0.0)
         question = question_alone(check, opened, holdings_of(opened))
-        number, verdict = judged(check, question, case, job)
+        number, verdict = decided_case(check, question, case, job)
     shown = question.cases[number - 1]
     setting = looked_at(shown, question, verdict)
     try:
@@ -249,7 +249,7 @@ def refuse_other_scopes(plan: Plan, check: Check) -> None:
         )
 
 
-def judged(
+def decided_case(
     check: Check, question: SafetyQuestion, case: int | None, job: Job
 ) -> tuple[int, Verdict]:
     """The case that was asked for, or the first that is breached, else the first undecided one,
@@ -276,7 +276,7 @@ def judged(
     return min(found, key=lambda one: (order.index(one[1].status), one[0]))
 
 
-def looked_at(case: SafetyCase, question: SafetyQuestion, verdict: Verdict) -> Setting:
+def looked_at(case: SafetyCase, question: SafetyQuestion, verdict: Verdict) -> WorldSetting:
     """The case with as many unseen values as its verdict speaks of."""
     settings = [setting for setting, _ in chosen(case.setting, question.fresh)]
     wanted = verdict.measured.get("fresh", 0)
@@ -286,13 +286,13 @@ def looked_at(case: SafetyCase, question: SafetyQuestion, verdict: Verdict) -> S
 # -- worlds and templates --------------------------------------------------------------------------
 
 
-def list_worlds(check: Check, setting: Setting, sample: int) -> Listing:
+def list_worlds(check: Check, setting: WorldSetting, sample: int) -> WorldListing:
     """The worlds of a setting, with the limits that a check has."""
     seconds = float(check.parameters.get("seconds", SECONDS))
     try:
         with until(seconds):
-            return listing(Worlds(setting), sample=sample, rng=Random(SEED))
-    except TooMany as error:
+            return listing(SettingWorlds(setting), sample=sample, rng=Random(SEED))
+    except TooManyWays as error:
         text = error.what.rstrip(".")
         raise InputError(
             f"the possible databases are too many to look at: {text}.",
@@ -313,7 +313,7 @@ def list_worlds(check: Check, setting: Setting, sample: int) -> Listing:
         ) from None
 
 
-def templates_of(setting: Setting) -> TemplatesShown:
+def templates_of(setting: WorldSetting) -> TemplatesShown:
     """The templates of a setting before and after."""
     relations: Mapping[str, Any] = {name: setting.relations[name] for name in setting.mentioned()}
     asked = [*(seen.query for seen in setting.new), setting.secret]
@@ -329,7 +329,9 @@ def templates_of(setting: Setting) -> TemplatesShown:
     )
 
 
-def notes(setting: Setting, shown: Listing | None, found: TemplatesShown | None) -> Iterator[str]:
+def notes(
+    setting: WorldSetting, shown: WorldListing | None, found: TemplatesShown | None
+) -> Iterator[str]:
     """How far was looked, and what could not be counted."""
     open_ = sorted(
         f"{name}.{setting.relations[name].columns[at]}" for name, at in unbounded(setting)

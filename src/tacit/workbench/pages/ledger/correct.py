@@ -14,11 +14,11 @@ from nicegui import ui
 from tacit.errors import InputError, TacitError
 from tacit.families.family import kind_of
 from tacit.families.words import listed
-from tacit.workbench.pages.ledger.record import files_of, new_within, verdicts
+from tacit.workbench.pages.ledger.recording_form import files_of, new_within, verdicts
 from tacit.workbench.parts.badges import badge
 from tacit.workbench.parts.notices import notice, show_error
-from tacit.workbench.parts.saving import save_button
-from tacit.workbench.parts.working import show_work
+from tacit.workbench.parts.save_button import save_button
+from tacit.workbench.parts.work_progress import show_work
 from tacit.workbench.tasks import ledger as tasks_ledger
 from tacit.workbench.tasks.ledger import CorrectedNow, Correcting
 

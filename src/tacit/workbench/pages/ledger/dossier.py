@@ -8,8 +8,8 @@ from nicegui import ui
 
 from tacit.workbench.bench import Visit
 from tacit.workbench.parts.cards import file_name
-from tacit.workbench.parts.saving import save, save_button
-from tacit.workbench.parts.working import show_work
+from tacit.workbench.parts.save_button import save, save_button
+from tacit.workbench.parts.work_progress import show_work
 from tacit.workbench.tasks import ledger as tasks_ledger
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from tacit.report.terminal.ledger import spent, what_was_done, when
 from tacit.workbench.bench import Visit
 from tacit.workbench.pages.ledger.dossier import dossier_buttons
 from tacit.workbench.parts.badges import badge
-from tacit.workbench.parts.grids import Grid
+from tacit.workbench.parts.grids import PageGrid
 from tacit.workbench.parts.notices import notice, show_error
-from tacit.workbench.parts.working import show_work
+from tacit.workbench.parts.work_progress import show_work
 from tacit.workbench.tasks import ledger as tasks_ledger
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Entries:
             self.dialogs = ui.element(
                 "div"
             )  # outside of the table, which is made anew when something is recorded
-            self.grid = Grid(
+            self.grid = PageGrid(
                 visit,
                 COLUMNS,
                 self._fetch,
@@ -210,11 +210,11 @@ def row(entry: Entry) -> Sequence[Any]:
         what,
         listed(entry.to) or EVERYBODY,
         entry.by,
-        judged(entry),
+        verdicts_summary(entry),
     )
 
 
-def judged(entry: Entry) -> str:
+def verdicts_summary(entry: Entry) -> str:
     """The verdicts under which something went out, the worst of them with how many it is of."""
     found = [one.status for one in entry.verdicts]
     if not found:
@@ -284,7 +284,7 @@ class Details:
             for one in self.entry.verdicts:
                 with ui.element("li"):
                     badge(one.status)
-                    ui.label(one.told)
+                    ui.label(one.question_text)
                     ui.label(one.certainty).classes("fine")
 
     def _hashes(self) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from tacit.checking.holdings.ledgers import ledger_of
-from tacit.checking.holdings.shares import Holder, Share, holders
+from tacit.checking.holdings.shares import HeldShare, Holder, holders
 from tacit.errors import TacitError
 from tacit.families.words import listed
 from tacit.ledger.paging import size
@@ -23,12 +23,12 @@ from tacit.workbench.parts.grids import csv_bytes
 from tacit.workbench.parts.left import show_left
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.pictures import picture
-from tacit.workbench.parts.saving import save_button
-from tacit.workbench.parts.working import show_work
+from tacit.workbench.parts.save_button import save_button
+from tacit.workbench.parts.work_progress import show_work
 from tacit.workbench.tasks import ledger as tasks_ledger
 
 if TYPE_CHECKING:
-    from tacit.checking.recording.standing import Standing, Standings
+    from tacit.checking.recording.current_verdicts import LedgerStanding, Standings
     from tacit.plan.plan import Plan
     from tacit.workbench.work import Work
 
@@ -226,7 +226,7 @@ class Holders:
                     for one in holder.shares:
                         with ui.element("li"):
                             ui.label(one.release).style("font-weight: 600")
-                            ui.label(told(one, holder)).classes("fine")
+                            ui.label(describe_holding(one, holder)).classes("fine")
             with ui.element("td"):
                 self._standing(holder)
 
@@ -252,7 +252,7 @@ class Holders:
                         show_left(one.verdict)
 
 
-def heading(one: Standing) -> str:
+def heading(one: LedgerStanding) -> str:
     """What was asked: a check of which releases, with what else, and of whom where that is only
     a part of a group.
     """
@@ -263,7 +263,7 @@ def heading(one: Standing) -> str:
     )
 
 
-def told(share: Share, holder: Holder) -> str:
+def describe_holding(share: HeldShare, holder: Holder) -> str:
     """Since when somebody has a release, how, and under which verdict it went out."""
     said = [f"since {when(share.since)[:10]}"]
     said += ["public"] if share.public and holder.who else []

@@ -9,11 +9,11 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from tacit.families.words import listed
-from tacit.report.charts.portrait import EXPOSED, FAINT, FONT, INK, MUTED, SHELTERED, Chart
+from tacit.report.charts.portrait_chart import EXPOSED, FAINT, FONT, INK, MUTED, SHELTERED, Chart
 
 if TYPE_CHECKING:
-    from tacit.checking.holdings.shares import Holder, Share
-    from tacit.checking.recording.standing import Standings
+    from tacit.checking.holdings.shares import HeldShare, Holder
+    from tacit.checking.recording.current_verdicts import Standings
 
 MOST_HOLDERS, MOST_RELEASES = 40, 16
 LINE, COLUMN = 30, 44
@@ -167,7 +167,7 @@ def line(
     return found
 
 
-def dot(own: Sequence[Share], x: float, y: float) -> str:
+def dot(own: Sequence[HeldShare], x: float, y: float) -> str:
     """A release that somebody has."""
     colour = MUTED if all(one.withdrawn for one in own) else SHELTERED
     if all(one.public for one in own):

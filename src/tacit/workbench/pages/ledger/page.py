@@ -19,11 +19,11 @@ from tacit.report.terminal.ledger import when
 from tacit.workbench.bench import Visit
 from tacit.workbench.pages.ledger import entries as ledger_entries
 from tacit.workbench.pages.ledger import holders as ledger_holders
-from tacit.workbench.pages.ledger import record as ledger_record
+from tacit.workbench.pages.ledger import recording_form as ledger_record
 from tacit.workbench.parts.fields import whole
 from tacit.workbench.parts.notices import notice, show_error
-from tacit.workbench.parts.saving import save_button
-from tacit.workbench.parts.working import show_work
+from tacit.workbench.parts.save_button import save_button
+from tacit.workbench.parts.work_progress import show_work
 from tacit.workbench.tasks import ledger as tasks_ledger
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ async def show(visit: Visit) -> None:
         show_error(error)
         await verifying(visit)
         return
-    sentence = ui.label(told(found)).classes("muted").props('data-testid="summary"')
+    sentence = ui.label(describe_ledger(found)).classes("muted").props('data-testid="summary"')
     table = ledger_entries.Entries(visit, plan, found.entries)
 
     def know(clients: Collection[str]) -> None:
@@ -80,7 +80,7 @@ async def show(visit: Visit) -> None:
 
     async def changed() -> None:
         now = await asyncio.to_thread(summary, plan)
-        sentence.set_text(told(now))
+        sentence.set_text(describe_ledger(now))
         await table.restart(now.entries)
         await holders.restart(now.head)
 
@@ -100,7 +100,7 @@ def heading() -> None:
     ).classes("muted")
 
 
-def told(found: Summary) -> str:
+def describe_ledger(found: Summary) -> str:
     """The ledger in one sentence."""
     if found.last is None:
         return "The ledger is empty: nothing was recorded yet."
@@ -269,6 +269,6 @@ def owner_name(visit: Any) -> str:
     who signed in, or else the user of this machine.
     """
     from tacit.checking.recording.record import user
-    from tacit.workbench.app.sessions import OWNER
+    from tacit.workbench.app.workbench_sessions import OWNER
 
     return user() if visit.session.user == OWNER else str(visit.session.user)

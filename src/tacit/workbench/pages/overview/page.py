@@ -25,10 +25,10 @@ from tacit.families.words import listed, plural
 from tacit.ledger.paging import those
 from tacit.report.terminal.ledger import when as time_words
 from tacit.workbench.bench import Visit
-from tacit.workbench.checked import (
-    Answer,
-    Change,
+from tacit.workbench.check_states import (
+    CheckState,
     State,
+    VerdictChange,
     adopt,
     answers,
     changes,
@@ -42,12 +42,12 @@ from tacit.workbench.parts.badges import badge
 from tacit.workbench.parts.grids import csv_bytes
 from tacit.workbench.parts.labels import aria
 from tacit.workbench.parts.notices import notice, show_error
-from tacit.workbench.parts.saving import save_button
-from tacit.workbench.parts.working import show_work
+from tacit.workbench.parts.save_button import save_button
+from tacit.workbench.parts.work_progress import show_work
 
 if TYPE_CHECKING:
-    from tacit.families.microdata.reading.source import Source
-    from tacit.ledger.entries import Judged
+    from tacit.families.microdata.reading.source import MicrodataSource
+    from tacit.ledger.entries import LedgerVerdict
     from tacit.model.release import Release
     from tacit.model.schema import Table
     from tacit.plan.plan import Check, Plan
@@ -100,7 +100,7 @@ class Board:
         self._rows: dict[
             str, str
         ] = {}  # what is told of tables and releases as soon as it was looked up
-        self._given: dict[str, Given] = {}
+        self._given: dict[str, ReleaseHistory] = {}
         self._labels: dict[tuple[str, str], ui.label] = {}
 
     async def show(self) -> None:
@@ -137,7 +137,7 @@ class Board:
                 self._tables()
                 self._secrets()
 
-    def _summary(self, found: Sequence[Answer], checked: Mapping[str, Any] | None) -> None:
+    def _summary(self, found: Sequence[CheckState], checked: Mapping[str, Any] | None) -> None:
         """How many checks are what, when that was found, and the button."""
         counted: Counter[str] = Counter(
             decided_then(one, self._given) or ("unchecked" if one.state == "stale" else one.state)
@@ -177,7 +177,7 @@ class Board:
                 ).classes("muted")
                 ui.link("Add checks on the page Start", self.visit.link(""))
 
-    def _releases(self, found: Sequence[Answer]) -> None:
+    def _releases(self, found: Sequence[CheckState]) -> None:
         """Every release in a row: what it is, what was found, what can be done."""
         with ui.element("div").classes("row between"):
             ui.html("Releases", tag="h2", sanitize=False)
@@ -194,7 +194,7 @@ class Board:
             for release in self.plan.releases.values():
                 self._release(release, [one for one in found if release.name in one.check.releases])
 
-    def _release(self, release: Release, found: Sequence[Answer]) -> None:
+    def _release(self, release: Release, found: Sequence[CheckState]) -> None:
         state, name = state_of(found), release.name
         given = self._given.get(name)
         row = ui.element("li").classes(f"card {state}").props(f'data-testid="release-{aria(name)}"')
@@ -316,7 +316,9 @@ class Board:
 
 
 def sentence(
-    plan: Plan, found: Sequence[Answer], given: Mapping[str, Given] = MappingProxyType({})
+    plan: Plan,
+    found: Sequence[CheckState],
+    given: Mapping[str, ReleaseHistory] = MappingProxyType({}),
 ) -> str:
     """The plan in one sentence. A draft is told apart from the file that was made of it, and what
     was found when something went out from what is known now.
@@ -366,20 +368,20 @@ def can_be_repaired(plan: Plan, release: Release) -> bool:
     )
 
 
-def board_csv(plan: Plan, found: Sequence[Answer]) -> bytes:
+def board_csv(plan: Plan, found: Sequence[CheckState]) -> bytes:
     """The board as a table: a line for every check of every release, and for every release that
     nothing is asked about.
     """
     rows: list[tuple[str, ...]] = [COLUMNS]
     for name in plan.releases:
         mine = [one for one in found if name in one.check.releases]
-        rows += [(name, asked(one.check), *found_cells(one)) for one in mine] or [
+        rows += [(name, check_text(one.check), *found_cells(one)) for one in mine] or [
             (name, "", WORDS["none"], "", "")
         ]
     return csv_bytes(rows)
 
 
-def found_cells(one: Answer) -> tuple[str, str, str]:
+def found_cells(one: CheckState) -> tuple[str, str, str]:
     """The state of a check, what was found, and when;
     a verdict from before the last change is only named.
     """
@@ -394,7 +396,7 @@ def found_cells(one: Answer) -> tuple[str, str, str]:
     return STATES.get(one.state, one.state), because, one.when or ""
 
 
-def answer_line(one: Answer, release: str, then: str | None = None) -> None:
+def answer_line(one: CheckState, release: str, then: str | None = None) -> None:
     """One check and what was found; `then` is what the ledger says was found when it went out,
     where nothing was decided since.
     """
@@ -406,7 +408,7 @@ def answer_line(one: Answer, release: str, then: str | None = None) -> None:
         else:
             badge(one.state)
         with ui.element("span"):
-            ui.html(escape(asked(one.check)), tag="b", sanitize=False)
+            ui.html(escape(check_text(one.check)), tag="b", sanitize=False)
             others = [name for name in one.check.releases if name != release]
             if others:
                 ui.html(f" with {escape(listed(others))}", tag="span", sanitize=False)
@@ -420,11 +422,14 @@ def answer_line(one: Answer, release: str, then: str | None = None) -> None:
                 ui.label(f"{one.waiver.rstrip('.')}.").classes("fine").mark("waiver")
 
 
-def asked(check: Check) -> str:
+def check_text(check: Check) -> str:
     """What a check asks, in a few words.
 
     >>> from tacit.plan.plan import Check
-    >>> asked(Check("k-anonymity", {"k": 4})), asked(Check("e-safety", {}, secret="cancer"))
+    >>> (
+    ...     check_text(Check("k-anonymity", {"k": 4})),
+    ...     check_text(Check("e-safety", {}, secret="cancer")),
+    ... )
     ('4-anonymity', 'e-safety of cancer')
     """
     try:
@@ -476,7 +481,7 @@ def roles(table: Table) -> dict[str, Sequence[str]]:
     }
 
 
-def show_changes(moved: Sequence[Change]) -> None:
+def show_changes(moved: Sequence[VerdictChange]) -> None:
     """What changed since the check before."""
     with (
         ui.element("section")
@@ -495,15 +500,15 @@ def show_changes(moved: Sequence[Change]) -> None:
                     ui.label(change_words(one))
 
 
-def change_words(one: Change) -> str:
+def change_words(one: VerdictChange) -> str:
     """What became of a check, in words.
 
-    >>> from tacit.workbench.checked import Change
+    >>> from tacit.workbench.check_states import VerdictChange
     >>> change_words(
-    ...     Change("better", "k-anonymity", "april", "breached", "holds", differently=True)
+    ...     VerdictChange("better", "k-anonymity", "april", "breached", "holds", differently=True)
     ... )
     'k-anonymity of april: breached → holds, asked differently'
-    >>> change_words(Change("changed", "k-anonymity", "april", "holds", "holds"))
+    >>> change_words(VerdictChange("changed", "k-anonymity", "april", "holds", "holds"))
     'k-anonymity of april: holds as before; the release, its data or what is out beside it changed'
     """
     about = f"{one.check} of {one.subject}"
@@ -523,7 +528,7 @@ def change_words(one: Change) -> str:
     )
 
 
-def rows_of(source: Source, name: str) -> int:
+def rows_of(source: MicrodataSource, name: str) -> int:
     """How many rows a table has. Blocks."""
     from tacit.engines.sql import shapes
 
@@ -533,13 +538,13 @@ def rows_of(source: Source, name: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ReleaseHistory:
     """What the ledger says of a release: who has it, since when, and what its checks said then."""
 
     to: tuple[str, ...]  # nobody: everybody
     at: datetime
     judged: tuple[str, ...]
-    verdicts: tuple[Judged, ...] = ()
+    verdicts: tuple[LedgerVerdict, ...] = ()
 
     @property
     def status(self) -> Literal["holds", "breached", "undecided", "none"]:
@@ -551,7 +556,9 @@ class Given:
         """Who has it, and what was decided when.
 
         >>> from datetime import UTC
-        >>> Given(("insurer",), datetime(2026, 4, 1, 12, 30, tzinfo=UTC), ("holds", "holds")).words
+        >>> ReleaseHistory(
+        ...     ("insurer",), datetime(2026, 4, 1, 12, 30, tzinfo=UTC), ("holds", "holds")
+        ... ).words
         'Given to insurer, 2026-04-01 12:30 UTC; 2 of 2 checks held then'
         """
         held = self.judged.count("holds")
@@ -559,25 +566,25 @@ class Given:
         return f"Given to {listed(self.to) or 'everybody'}, {time_words(self.at)} UTC{said}"
 
 
-def given_of(plan: Plan) -> dict[str, Given]:
+def given_of(plan: Plan) -> dict[str, ReleaseHistory]:
     """By release who has it by the ledger. What was withdrawn was not given. Blocks."""
     if not is_begun(plan):
         return {}
     with ledger_of(plan) as ledger:
         held = [one for one in ledger.held() if one.withdrawn is None]
         entries = {one.number: one for one in those(ledger, [one.entry for one in held])}
-    found: dict[str, Given] = {}
+    found: dict[str, ReleaseHistory] = {}
     for one in sorted(held, key=lambda one: one.entry):
         before = found.get(one.release)
         public = not one.to or (before is not None and not before.to)
         to = () if public else tuple(dict.fromkeys([*(before.to if before else ()), *one.to]))
         verdicts = entries[one.entry].verdicts
         judged = tuple(verdict.status for verdict in verdicts)
-        found[one.release] = Given(to, one.at, judged, verdicts)
+        found[one.release] = ReleaseHistory(to, one.at, judged, verdicts)
     return found
 
 
-def decided_then(one: Answer, given: Mapping[str, Given]) -> str | None:
+def decided_then(one: CheckState, given: Mapping[str, ReleaseHistory]) -> str | None:
     """What was found of a check when its release went out, where nothing was decided since."""
     held = given.get(one.check.releases[0]) if len(one.check.releases) == 1 else None
     if held is None or one.state not in ("unchecked", "stale"):

@@ -14,20 +14,20 @@ from typing import Any
 from nicegui import ui
 
 from tacit.errors import TacitError
-from tacit.families.microdata.attacks.believing import MOST, Amount, Believed
+from tacit.families.microdata.attacks.attack_beliefs import MOST, Believed, KnowledgeAmount
 from tacit.families.microdata.hierarchy import value_text
-from tacit.families.microdata.reading.source import Source
-from tacit.families.microdata.runs.roster import FOUND, LISTED, Listed, room_of
-from tacit.families.words import again, known_facts, name_of, people, plural, saying, spoken
+from tacit.families.microdata.reading.source import MicrodataSource
+from tacit.families.microdata.runs.roster import FOUND, LISTED, ListedPerson, room_of
+from tacit.families.words import known_facts, mention, name_of, people, plural, saying, spoken
 from tacit.model.numbers import percent, percents
 from tacit.model.release import Microdata
-from tacit.report.charts.believed import believed_chart
-from tacit.report.charts.portrait import Chart
+from tacit.report.charts.person_beliefs import believed_chart
+from tacit.report.charts.portrait_chart import Chart
 from tacit.workbench.bench import Visit
 from tacit.workbench.parts.grids import Row, Sort, csv_bytes, grid
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.pictures import picture
-from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.save_button import save_button
 
 HAS_CARDS = False  # of its verdicts, between its pictures
 IS_ALWAYS_SHOWN = True  # also where nothing was checked
@@ -57,16 +57,16 @@ async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
         ui.label(section["not_drawn"]).classes("fine")
     release = (await to_thread(visit.book.plan)).releases.get(name)
     if isinstance(release, Microdata):
-        People(visit, release).show()
+        PeoplePage(visit, release).show()
 
 
-class Line(tuple[Any, ...]):
+class PersonLine(tuple[Any, ...]):
     """A row of the table of people that remembers whom it is about."""
 
-    listed: Listed
+    listed: ListedPerson
 
 
-class People:
+class PeoplePage:
     """The people of a release: a list to pick from, and what is
     believed about the one that was picked.
     """
@@ -74,7 +74,7 @@ class People:
     def __init__(self, visit: Visit, release: Microdata) -> None:
         self.visit, self.release = visit, release
         self.column = ""
-        self._found: list[Listed] | None = None
+        self._found: list[ListedPerson] | None = None
         self._asked = 0
         self._value: int | None = None  # the place of the value in question
         self._values: list[Any] = []
@@ -216,7 +216,7 @@ class People:
 
     # -- what is believed --------------------------------------------------------------------------
 
-    async def _pick(self, one: Listed) -> None:
+    async def _pick(self, one: ListedPerson) -> None:
         """Somebody was picked: the sliders start again from nothing known."""
         self._one, self._value = one, None
         self._right.clear()
@@ -236,12 +236,12 @@ class People:
                 .classes("knowledge")
                 .props('role="group" aria-label="What else somebody knows"')
             ):
-                self._negations = Slider(
+                self._negations = CountSlider(
                     "Values that the person surely does not have (negations)",
                     "negations",
                     self._move,
                 )
-                self._implications = Slider(
+                self._implications = CountSlider(
                     "If-then facts about people (implications)", "implications", self._move
                 )
                 self._anywhere = ui.switch(
@@ -263,13 +263,13 @@ class People:
             ui.timer(0.3, lambda: self._warm(one), once=True)
         await self._move()
 
-    async def _warm(self, one: Listed) -> None:
+    async def _warm(self, one: ListedPerson) -> None:
         """Look up before they are needed whom an implication would be about:
         the first move of the slider is then as fast as others.
         """
         with suppress(TacitError):
             await self.visit.book.ask(
-                believe, self.release.name, self.column, one, Amount(implications=1), None
+                believe, self.release.name, self.column, one, KnowledgeAmount(implications=1), None
             )
 
     async def _turn(self) -> None:
@@ -280,7 +280,9 @@ class People:
         """Ask again with what the sliders say; an answer that comes too late is not shown."""
         self._asked += 1
         mine, one = self._asked, self._one
-        amount = Amount(self._negations.value, self._implications.value, bool(self._anywhere.value))
+        amount = KnowledgeAmount(
+            self._negations.value, self._implications.value, bool(self._anywhere.value)
+        )
         value = None if self._value is None else self._values[self._value]
         try:
             found = await self.visit.book.ask(
@@ -335,7 +337,7 @@ class People:
                 "something all the same, rightly or wrongly."
             ).classes("fine")
         belief = found[found.asked]
-        claim = f"{again(found.person)} {saying(found.column, found.asked)}"
+        claim = f"{mention(found.person)} {saying(found.column, found.asked)}"
         if not found.facts:
             before, after = percents(belief.before, belief.after)
             ui.label(
@@ -358,7 +360,7 @@ class People:
             ui.label(TOLD).classes("fine")
 
 
-class Slider:
+class CountSlider:
     """A number from 0 on, moved by mouse or by the arrow keys:
     the browser's own control, which screen readers know.
     """
@@ -438,21 +440,21 @@ def group_words(found: Believed) -> str:
     )
 
 
-def line(one: Listed) -> Line:
+def line(one: ListedPerson) -> PersonLine:
     """Somebody as a row of the table: a cell for each attribute by which they are known."""
     who = one.person.identity or one.person.known
     before, after = (
         (None, None) if one.before is None or one.after is None else percents(one.before, one.after)
     )
     alike = [] if one.person.identity else [f"{one.alike:,}"]
-    found = Line(
+    found = PersonLine(
         (*map(shown, who.values()), shown(one.value), before, after, f"{one.size:,}", *alike)
     )
     found.listed = one
     return found
 
 
-def called(one: Listed) -> str:
+def called(one: ListedPerson) -> str:
     """Somebody in words."""
     return name_of(one.person) if one.person.identity else known_facts(one.person.known)
 
@@ -489,7 +491,7 @@ def beliefs_csv(found: Believed) -> bytes:
 # -- what is asked of the open source, in a thread -------------------------------------------------
 
 
-def sensitive_of(source: Source, release: str) -> tuple[str, ...]:
+def sensitive_of(source: MicrodataSource, release: str) -> tuple[str, ...]:
     """The sensitive columns of a release that have values."""
     question = source.question(release)
     return tuple(name for name in question.sensitive if question.base.dictionaries[name])
@@ -533,24 +535,31 @@ class Size:
         return " ".join(said)
 
 
-def size_of(source: Source, release: str, column: str) -> Size:
+def size_of(source: MicrodataSource, release: str, column: str) -> Size:
     """How long the list of people is."""
     roster = room_of(source, release, column).roster
     return Size(roster.total, roster.people, roster.identity, tuple(roster.question.quasi))
 
 
-def lines_of(source: Source, release: str, column: str, offset: int, limit: int) -> list[Listed]:
+def lines_of(
+    source: MicrodataSource, release: str, column: str, offset: int, limit: int
+) -> list[ListedPerson]:
     """Some of the most exposed people."""
     return room_of(source, release, column).roster.most_exposed(offset, limit)
 
 
-def matching(source: Source, release: str, column: str, text: str) -> list[Listed]:
+def matching(source: MicrodataSource, release: str, column: str, text: str) -> list[ListedPerson]:
     """The people whose key contains a text."""
     return room_of(source, release, column).roster.search(text)
 
 
 def believe(
-    source: Source, release: str, column: str, one: Listed, amount: Amount, value: Any
+    source: MicrodataSource,
+    release: str,
+    column: str,
+    one: ListedPerson,
+    amount: KnowledgeAmount,
+    value: Any,
 ) -> Believed:
     """What is believed about somebody."""
     return room_of(source, release, column).believer.believe(

@@ -13,24 +13,24 @@ from typing import Any
 from nicegui import ui
 
 from tacit.families.catalog import kinds_of
-from tacit.families.overlaps.standing import by_belief, by_since, by_size, standing
+from tacit.families.overlaps.class_standing import by_belief, by_since, by_size, standing
 from tacit.families.words import listed, people, spoken
 from tacit.model.numbers import exact, percent, percent_exactly
-from tacit.report.charts.beliefs import above_in, beliefs_chart
-from tacit.report.charts.portrait import Chart
-from tacit.report.charts.shares import value_words
+from tacit.report.charts.belief_chart import above_in, beliefs_chart
+from tacit.report.charts.portrait_chart import Chart
+from tacit.report.charts.share_chart import value_words
 from tacit.report.crowds import some_names
 from tacit.workbench.bench import STATE, Visit
-from tacit.workbench.checked import answers, by_key
+from tacit.workbench.check_states import answers, by_key
 from tacit.workbench.everybody import PeopleFile, Person
 from tacit.workbench.parts.cards import show_pictures
-from tacit.workbench.parts.grids import Grid, Row, Sort, csv_bytes, grid
+from tacit.workbench.parts.grids import PageGrid, Row, Sort, csv_bytes, grid
 from tacit.workbench.parts.labels import aria
 from tacit.workbench.parts.notices import notice
 from tacit.workbench.parts.pictures import picture
-from tacit.workbench.parts.saving import save_button
-from tacit.workbench.parts.working import show_work
-from tacit.workbench.tasks.overlaps import GAMMA, Looked, everybody
+from tacit.workbench.parts.save_button import save_button
+from tacit.workbench.parts.work_progress import show_work
+from tacit.workbench.tasks.overlaps import GAMMA, OverlapPeople, everybody
 from tacit.workbench.work import Work
 
 HAS_CARDS = False  # of its verdicts, between its pictures
@@ -184,7 +184,7 @@ class Everybody:
             ui.button(label, on_click=pressed).props("flat dense no-caps").mark("again")
 
     async def _counted(self, work: Work) -> None:
-        self.looked: Looked = work.result
+        self.looked: OverlapPeople = work.result
         stages = self.looked.stages
         self.file = PeopleFile(
             self.visit.book.folder / STATE / self.looked.file, len(self.looked.key), stages.sizes
@@ -214,7 +214,7 @@ class Everybody:
         self._above = ui.label().props('role="status"').mark("above")
         self._chart = ui.element("div")
         columns = columns_of(self.looked)
-        self._grid: Grid = await grid(
+        self._grid: PageGrid = await grid(
             self.visit,
             columns,
             self._fetch,
@@ -238,7 +238,7 @@ class Everybody:
         small_table(
             self.visit,
             ("people", "who", "could be in"),
-            await alike(self.looked, self.file),
+            await smallest_classes(self.looked, self.file),
             "treated-alike",
         )
         self._again("Count again")
@@ -271,7 +271,7 @@ class Everybody:
                     picture(self.visit, drawn, f"{self.name} beliefs")
 
     def _tell_above(self) -> None:
-        self._above.set_text(above_told(self.looked, self.limit))
+        self._above.set_text(describe_exposed(self.looked, self.limit))
 
     def _pick(self, row: Row) -> None:
         """How the beliefs about one person went, release by release."""
@@ -303,7 +303,7 @@ def class_of(row: Row) -> int:
     return row.class_
 
 
-def is_above(looked: Looked, row: Row, limit: Fraction) -> bool:
+def is_above(looked: OverlapPeople, row: Row, limit: Fraction) -> bool:
     """Is the person in a row above the limit?"""
     found = looked.stages.last.largest.get(class_of(row))
     return found is not None and found.least > limit
@@ -341,7 +341,7 @@ def limit_from(percent: Any) -> Fraction | None:
     return found if 0 <= found <= 1 else None
 
 
-def columns_of(looked: Looked) -> list[str]:
+def columns_of(looked: OverlapPeople) -> list[str]:
     """The columns of the table of everybody."""
     releases = [one.release for one in looked.stages.stages]
     before = [f"before {releases[-1]}"] if len(releases) > 1 else []
@@ -357,7 +357,7 @@ def columns_of(looked: Looked) -> list[str]:
     ]
 
 
-def person_row(looked: Looked, one: Person, limit: Fraction) -> PersonRow:
+def person_row(looked: OverlapPeople, one: Person, limit: Fraction) -> PersonRow:
     """A person as the table has them."""
     key, class_, truly = one
     stages = looked.stages
@@ -387,7 +387,7 @@ def person_row(looked: Looked, one: Person, limit: Fraction) -> PersonRow:
     return row
 
 
-def could_be_in(looked: Looked, class_: int) -> list[str]:
+def could_be_in(looked: OverlapPeople, class_: int) -> list[str]:
     """The views that could show the people of a class."""
     return [
         view
@@ -396,7 +396,9 @@ def could_be_in(looked: Looked, class_: int) -> list[str]:
     ]
 
 
-def order_of(looked: Looked, column: str, backwards: bool, limit: Fraction) -> list[int] | None:
+def order_of(
+    looked: OverlapPeople, column: str, backwards: bool, limit: Fraction
+) -> list[int] | None:
     """The classes in the order of a column, the greatest first where it runs backwards;
     None for that of the keys.
     """
@@ -412,7 +414,7 @@ def order_of(looked: Looked, column: str, backwards: bool, limit: Fraction) -> l
     return found if backwards else found[::-1]
 
 
-def introduction(looked: Looked) -> str:
+def introduction(looked: OverlapPeople) -> str:
     """What the table shows."""
     stages = looked.stages
     return (
@@ -422,7 +424,7 @@ def introduction(looked: Looked) -> str:
     )
 
 
-def above_told(looked: Looked, limit: Fraction) -> str:
+def describe_exposed(looked: OverlapPeople, limit: Fraction) -> str:
     """How many are above a limit after all releases."""
     many = above_in(looked.stages, -1, limit) if looked.stages.last.largest else 0
     return (
@@ -431,7 +433,7 @@ def above_told(looked: Looked, limit: Fraction) -> str:
     )
 
 
-def course_rows(looked: Looked, class_: int) -> list[tuple[str, str, str]]:
+def course_rows(looked: OverlapPeople, class_: int) -> list[tuple[str, str, str]]:
     """The largest belief about the people of a class after each release, and in which value."""
     rows = []
     for stage in looked.stages.stages:
@@ -457,7 +459,7 @@ def course_rows(looked: Looked, class_: int) -> list[tuple[str, str, str]]:
     return rows
 
 
-def may_have(looked: Looked, class_: int) -> str:
+def may_have(looked: OverlapPeople, class_: int) -> str:
     """In which share of the tables they have each value, where that was kept:
     of the most exposed.
     """
@@ -509,7 +511,7 @@ def small_crowds(visit: Visit, verdict: Mapping[str, Any], rows: Sequence[tuple[
     small_table(visit, ("people", "who"), rows, "smallest-crowds")
 
 
-async def alike(looked: Looked, file: PeopleFile) -> list[tuple[str, str, str]]:
+async def smallest_classes(looked: OverlapPeople, file: PeopleFile) -> list[tuple[str, str, str]]:
     """The smallest classes: how many people the views treat alike, who they are, and in which
     views they could be.
     """

@@ -20,8 +20,8 @@ from tacit.model.release import Release
 from tacit.model.verdict import Audience
 from tacit.plan.plan import Plan
 from tacit.workbench.bench import Visit
-from tacit.workbench.checked import (
-    Answer,
+from tacit.workbench.check_states import (
+    CheckState,
     State,
     adopt,
     answers,
@@ -33,10 +33,10 @@ from tacit.workbench.checked import (
 )
 from tacit.workbench.pages.overview.page import (
     WORDS,
-    Given,
+    ReleaseHistory,
     answer_line,
-    asked,
     can_be_repaired,
+    check_text,
     decided_then,
     given_of,
     in_short,
@@ -47,8 +47,8 @@ from tacit.workbench.pages.overview.page import (
 from tacit.workbench.parts.badges import badge
 from tacit.workbench.parts.cards import file_name, show_card, show_pictures
 from tacit.workbench.parts.notices import notice, show_error
-from tacit.workbench.parts.saving import save, save_button
-from tacit.workbench.parts.working import show_work
+from tacit.workbench.parts.save_button import save, save_button
+from tacit.workbench.parts.work_progress import show_work
 from tacit.workbench.tasks.check import report
 from tacit.workbench.work import Work
 
@@ -127,14 +127,14 @@ class Page:
 
     # -- the head ----------------------------------------------------------------------------------
 
-    def _given(self) -> Given | None:
+    def _given(self) -> ReleaseHistory | None:
         """What the ledger says of it; nothing where it cannot be read. Blocks."""
         try:
             return given_of(self.plan).get(self.name)
         except TacitError:
             return None
 
-    def _verdict(self, found: Sequence[Answer], given: Given | None) -> None:
+    def _verdict(self, found: Sequence[CheckState], given: ReleaseHistory | None) -> None:
         """What it is, for whom, what somebody learns about a person, and the verdict."""
         state = state_of(found)
         ui.label(
@@ -159,7 +159,7 @@ class Page:
                     "fine"
                 )
 
-    def _buttons(self, found: Sequence[Answer], given: Given | None) -> None:
+    def _buttons(self, found: Sequence[CheckState], given: ReleaseHistory | None) -> None:
         """What can be done; the step that is due is the one that stands out."""
         due = next_step(state_of(found), self._is_repairable(), recorded=given is not None)
         with ui.element("div").classes("toolbar actions-bar"):
@@ -296,7 +296,7 @@ def next_step(
     return "repair" if is_repairable and state != "none" else ""
 
 
-def story_of(found: Sequence[Answer]) -> str:
+def story_of(found: Sequence[CheckState]) -> str:
     """What somebody learns about a person, by the first check that is breached."""
     stories = (
         story_in(one.verdict["because"])
@@ -315,7 +315,7 @@ def story_in(because: str) -> str:
     return because.partition(". ")[2]
 
 
-def sentence(found: Sequence[Answer]) -> str:
+def sentence(found: Sequence[CheckState]) -> str:
     """The verdict on a release in one sentence."""
     state = state_of(found)
     those = [one for one in found if one.state == state]
@@ -325,10 +325,10 @@ def sentence(found: Sequence[Answer]) -> str:
         return "Not everything was checked yet: press Check."
     if state == "stale":
         return "The plan or the data changed since this was checked: press Check."
-    first = asked(those[0].check)
+    first = check_text(those[0].check)
     if state == "holds":
         return (
-            f"It meets the checks of this plan: {listed([asked(one.check) for one in those])} "
+            f"It meets the checks of this plan: {listed([check_text(one.check) for one in those])} "
             f"{'hold' if len(those) > 1 else 'holds'}."
         )
     because = in_short(those[0].verdict["because"]) if those[0].verdict is not None else ""

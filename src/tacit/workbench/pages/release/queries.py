@@ -13,11 +13,17 @@ from nicegui import ui
 from tacit.errors import TacitError
 from tacit.families.catalog import kinds_of
 from tacit.workbench.bench import Visit
-from tacit.workbench.checked import answers
+from tacit.workbench.check_states import answers
 from tacit.workbench.parts.cards import show_card
 from tacit.workbench.parts.labels import aria
 from tacit.workbench.parts.notices import notice, show_error
-from tacit.workbench.tasks.views import QueryEvidence, Read, of_section, plan_text, query_evidence
+from tacit.workbench.tasks.views import (
+    QueryEvidence,
+    QueryReading,
+    of_section,
+    plan_text,
+    query_evidence,
+)
 
 HAS_CARDS = True  # of its verdicts, between its pictures
 IS_ALWAYS_SHOWN = False  # also where nothing was checked
@@ -39,7 +45,7 @@ async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
     if checked is None:
         return
     asked = await asked_now(visit)
-    read: dict[str, Read] = {}
+    read: dict[str, QueryReading] = {}
     for key, verdict, card in of_section(checked, section, kinds_of("queries")):
         with (
             ui.element("section")
@@ -155,7 +161,7 @@ def toggle(visit: Visit, button: ui.button, place: ui.element, where: str, text:
 # -- how it was read -------------------------------------------------------------------------------
 
 
-def how_read(read: list[Read]) -> None:
+def how_read(read: list[QueryReading]) -> None:
     """How each query was read, as `tacit explain` tells it."""
     with (
         ui.element("section")

@@ -14,19 +14,19 @@ from typing import Any
 from nicegui import ui
 
 from tacit.errors import TacitError
-from tacit.families.synthetic.runs.comparing import GroupNoise, is_output
-from tacit.families.synthetic.runs.results import Synthesized
+from tacit.families.synthetic.runs.comparison import GroupNoise, is_output
+from tacit.families.synthetic.runs.synthesis_results import Synthesized
 from tacit.families.words import plural, spoken
 from tacit.model.release import Synthetic
-from tacit.plan.owned import owners_files
-from tacit.report.charts.portrait import Chart
-from tacit.report.html.cards import Grid as Cells
-from tacit.report.synthesized import (
+from tacit.plan.owned_files import owners_files
+from tacit.report.charts.portrait_chart import Chart
+from tacit.report.html.cards import HtmlGrid as Cells
+from tacit.report.synthesis import (
     BOTH,
     budget_grid,
-    budget_told,
+    describe_budget,
+    describe_noise,
     meaning,
-    noise_told,
     not_protected,
     number,
     protected,
@@ -40,8 +40,8 @@ from tacit.workbench.parts.grids import Row, Sort, grid
 from tacit.workbench.parts.labels import aria
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.pictures import picture
-from tacit.workbench.parts.working import show_work
-from tacit.workbench.tasks.overlaps import Compared, compare_output, promise
+from tacit.workbench.parts.work_progress import show_work
+from tacit.workbench.tasks.overlaps import OutputComparison, compare_output, promise
 from tacit.workbench.work import Work
 
 HAS_CARDS = False  # of its verdicts, between its pictures
@@ -146,7 +146,7 @@ class Worked:
             elif work is not None or start:
                 self._follow(work or self._started())
 
-    def again(self) -> None:
+    def repeat(self) -> None:
         """Do the work once more."""
         self.body.clear()
         with self.body:
@@ -172,7 +172,7 @@ class Worked:
                     await self.build(work)
                 else:
                     with ui.element("div").classes("toolbar"):
-                        ui.button("Try again", on_click=self.again).props("flat dense no-caps")
+                        ui.button("Try again", on_click=self.repeat).props("flat dense no-caps")
 
         shown = show_work(work, over)
 
@@ -195,10 +195,10 @@ async def promised(
         with ui.element("div").classes("stack"):
             heading("The budget", "h3")
             if again := budget_grid(found):
-                ui.label(budget_told(found)).classes("muted")
+                ui.label(describe_budget(found)).classes("muted")
                 cells_table(visit, again, "budget")
     heading("The noise", "h3")
-    told = noise_told(found.noise, found.groups)
+    told = describe_noise(found.noise, found.groups)
     ui.label(f"{told[:1].upper()}{told[1:]}.")
     await noise_table(visit, release, noises)
 
@@ -379,7 +379,7 @@ def outputs(visit: Visit, release: Synthetic) -> list[str]:
     return list(dict.fromkeys([*([last] if last in found else []), *newest]))
 
 
-async def compared(visit: Visit, release: Synthetic, found: Compared) -> None:
+async def compared(visit: Visit, release: Synthetic, found: OutputComparison) -> None:
     """How an output compares: numbers, tables, charts, and maps side by side."""
     with ui.element("dl").classes("row").style("gap: .5rem 2rem; margin: 0"):
         for value, term in found.figures:

@@ -17,7 +17,7 @@ from tacit.workbench.parts.fields import whole
 from tacit.workbench.parts.grids import Row, Sort, grid
 from tacit.workbench.parts.labels import aria
 from tacit.workbench.parts.notices import notice
-from tacit.workbench.parts.working import show_work
+from tacit.workbench.parts.work_progress import show_work
 from tacit.workbench.tasks.views import (
     LEAST_SAMPLE,
     MOST_SAMPLE,
@@ -70,7 +70,7 @@ async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
                     "warn",
                 )
             else:
-                await Listed(visit, asked[key], verdict, {one.title for one in charts}).show()
+                await WorldsList(visit, asked[key], verdict, {one.title for one in charts}).show()
 
 
 def title_of(verdict: Mapping[str, Any]) -> str:
@@ -78,7 +78,7 @@ def title_of(verdict: Mapping[str, Any]) -> str:
     return verdict["name"] or f"{verdict['check']} of {verdict['subject']['secret']}"
 
 
-class Listed:
+class WorldsList:
     """The worlds of one check: a button that lists them as a piece of work, then a table to go
     through. A reload finds the work again.
 

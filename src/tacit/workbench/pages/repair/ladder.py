@@ -11,13 +11,13 @@ from nicegui import ui
 from tacit.families.microdata.runs.explore import Explored, Rung
 from tacit.families.words import plural
 from tacit.model.numbers import plain
-from tacit.report import telling
-from tacit.report.terminal.anonymized import alike, notes
+from tacit.report import repair_words
+from tacit.report.terminal.repair_summary import merged_neighbours, notes
 from tacit.workbench.bench import Visit
-from tacit.workbench.pages.repair.answers import heading
+from tacit.workbench.pages.repair.repair_answers import heading
 from tacit.workbench.pages.repair.slider import named
 from tacit.workbench.parts.grids import csv_bytes
-from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.save_button import save_button
 
 
 def show_explored(visit: Visit, found: Explored) -> None:
@@ -54,7 +54,7 @@ def show_explored(visit: Visit, found: Explored) -> None:
 def ladder_table(rungs: list[Rung], most: float, utility: str) -> str:
     """One parameter as a table."""
     rows = []
-    for together in alike(rungs):
+    for together in merged_neighbours(rungs):
         rung, last = together[0], together[-1]
         value = plain(Fraction(rung.value)) + (
             f" to {plain(Fraction(last.value))}" if last is not rung else ""
@@ -70,12 +70,12 @@ def ladder_table(rungs: list[Rung], most: float, utility: str) -> str:
         )
         dropped = f", {plural('row', rung.suppressed)} dropped" if rung.suppressed else ""
         told = (
-            f"{telling.levels_told(rung.generalization or {})}{dropped}"
+            f"{repair_words.describe_levels(rung.generalization or {})}{dropped}"
             f"{'' if rung.proved else ' (not proved)'}"
         )
         rows.append(
             f'<tr><td>{escape(value)}{plans}</td><td style="white-space: '
-            f'nowrap">{bar}{telling.number(rung.cost)}</td><td>{escape(told)}</td></tr>'
+            f'nowrap">{bar}{repair_words.number(rung.cost)}</td><td>{escape(told)}</td></tr>'
         )
     heads = "".join(f'<th scope="col">{escape(one)}</th>' for one in ("Value", utility, "Levels"))
     return (
@@ -89,7 +89,7 @@ def csv_lines(found: Explored) -> list[list[str]]:
     lines = [["check", "parameter", "value", found.utility, "levels", "rows dropped", "proved"]]
     for rung in found.rungs:
         levels = (
-            telling.levels_told(rung.generalization)
+            repair_words.describe_levels(rung.generalization)
             if rung.generalization is not None
             else "cannot be met"
             if rung.proved

@@ -13,7 +13,7 @@ from nicegui import ui
 from tacit.errors import TacitError
 from tacit.families.catalog import kinds_of
 from tacit.families.microdata.runs.alternatives import SHARE as DROPPED
-from tacit.families.microdata.runs.preview import Line
+from tacit.families.microdata.runs.preview import PreviewRow
 from tacit.families.microdata.runs.task import not_asked
 from tacit.families.microdata.utility.measures import measure
 from tacit.families.words import listed
@@ -21,7 +21,9 @@ from tacit.model.numbers import percent
 from tacit.model.release import Microdata
 from tacit.plan.plan import Plan
 from tacit.workbench.bench import Visit
-from tacit.workbench.pages.repair.answers import (
+from tacit.workbench.pages.repair.ladder import show_explored
+from tacit.workbench.pages.repair.picks import Picks
+from tacit.workbench.pages.repair.repair_answers import (
     expert_fold,
     heading,
     level_steps,
@@ -29,18 +31,16 @@ from tacit.workbench.pages.repair.answers import (
     show_columns,
     show_figures,
 )
-from tacit.workbench.pages.repair.ladder import show_explored
-from tacit.workbench.pages.repair.picks import Picks
-from tacit.workbench.pages.repair.rows import Beside
-from tacit.workbench.pages.repair.scatter import Scatter, choice_told
-from tacit.workbench.pages.repair.slider import Slider
-from tacit.workbench.pages.repair.work import follow, last_work, show_stopped
-from tacit.workbench.pages.repair.write import Writing
+from tacit.workbench.pages.repair.repair_work import follow, last_work, show_stopped
+from tacit.workbench.pages.repair.rows_beside import RowsBeside
+from tacit.workbench.pages.repair.scatter import Scatter, describe_choice
+from tacit.workbench.pages.repair.slider import RangeSlider
+from tacit.workbench.pages.repair.write import WritePage
 from tacit.workbench.parts.notices import notice, show_error
-from tacit.workbench.parts.working import show_work
+from tacit.workbench.parts.work_progress import show_work
 from tacit.workbench.tasks import generalize as tasks
 from tacit.workbench.tasks import solution
-from tacit.workbench.tasks.generalize import Solved, Told, Unsolved, Wanted
+from tacit.workbench.tasks.generalize import RepairText, Solved, Unsolved, Wanted
 from tacit.workbench.work import Work
 
 METHODS = {
@@ -158,7 +158,7 @@ class Repairing:
         self.rows = 0
         self.scatter: Scatter | None = None
         self.table: Picks | None = None
-        self.writing: Writing | None = None
+        self.writing: WritePage | None = None
         self._turn = 0
 
     @property
@@ -182,7 +182,7 @@ class Repairing:
             self.exploring = ui.element("div").classes("stack")
             self.found = ui.element("div").classes("stack").style("gap: 1.25rem")
             self.picked = ui.element("div").classes("stack").style("gap: 1.25rem")
-            self.writing = Writing(self.visit, self.plan, self.release)
+            self.writing = WritePage(self.visit, self.plan, self.release)
         self._resume()
 
     def _resume(self) -> None:
@@ -246,7 +246,7 @@ class Repairing:
                 )
 
             now = float(self.wanted.suppress * 100)
-            self.suppress = Slider(
+            self.suppress = RangeSlider(
                 "Rows that may be dropped",
                 0,
                 MOST_DROPPED,
@@ -281,7 +281,7 @@ class Repairing:
             with ui.element("tbody"):
                 self.weight_sliders = [self._column(one) for one in self.ladders]
 
-    def _column(self, ladder: solution.Ladder) -> Slider:
+    def _column(self, ladder: solution.Ladder) -> RangeSlider:
         name, height = ladder.column, ladder.height
         with ui.element("tr"):
             with ui.element("td"):
@@ -291,14 +291,14 @@ class Repairing:
             with ui.element("td").classes("wide"):
                 said = ui.label().classes("fine")
                 now = self.at_most.get(name, height)
-                level = Slider(
+                level = RangeSlider(
                     f"Highest level allowed for {name}",
                     0,
                     max(height, 1),
                     1,
                     now,
                     name=f"at-most-{name}",
-                    words=lambda at: level_told(ladder, int(at)),
+                    words=lambda at: level_text(ladder, int(at)),
                     on_change=lambda at: self._limit(ladder, int(at), said),
                 )
                 level.set_enabled(height > 0)
@@ -306,17 +306,17 @@ class Repairing:
             with ui.element("td").classes("wide"):
                 counts = ui.label().classes("fine")
                 counts_now = self.weights.get(name, Fraction(1))
-                weight = Slider(
+                weight = RangeSlider(
                     f"How much {name} matters",
                     0,
                     max(MOST_WEIGHT, float(counts_now)),
                     0.5,
                     float(counts_now),
                     name=f"weight-{name}",
-                    words=lambda value: weight_told(Fraction(str(value))),
+                    words=lambda value: weight_text(Fraction(str(value))),
                     on_change=lambda value: self._weigh(name, value, counts),
                 )
-                counts.set_text(weight_told(counts_now))
+                counts.set_text(weight_text(counts_now))
         return weight
 
     def _limit(self, ladder: solution.Ladder, level: int, said: ui.label) -> None:
@@ -324,14 +324,14 @@ class Repairing:
             self.at_most.pop(ladder.column, None)
         else:
             self.at_most[ladder.column] = level
-        said.set_text(level_told(ladder, level))
+        said.set_text(level_text(ladder, level))
 
     def _weigh(self, name: str, value: float, said: ui.label) -> None:
         weight = Fraction(str(value))
         self.weights[name] = weight
         if weight == 1:
             del self.weights[name]
-        said.set_text(weight_told(weight))
+        said.set_text(weight_text(weight))
 
     def _method_changed(self) -> None:
         lattice = self.method.value == "lattice"
@@ -589,7 +589,9 @@ class Repairing:
             with card:
                 self._solution(found, levels, told, number)
 
-    async def _looked_at(self, found: Solved, levels: Mapping[str, int] | None) -> Told | Unsolved:
+    async def _looked_at(
+        self, found: Solved, levels: Mapping[str, int] | None
+    ) -> RepairText | Unsolved:
         """What the checks say there, and what it costs;
         of the best solution the search has said it.
         """
@@ -601,15 +603,15 @@ class Repairing:
         self,
         found: Solved,
         levels: Mapping[str, int] | None,
-        told: Told | Unsolved,
+        told: RepairText | Unsolved,
         number: int | None,
     ) -> None:
         assert self.writing is not None
         heading(title_of(number, levels), "h2")
-        if isinstance(told, Told):
+        if isinstance(told, RepairText):
             if told.choice is not None:
                 ui.label(
-                    choice_told(number or 0, told.choice, found.measure)
+                    describe_choice(number or 0, told.choice, found.measure)
                     .split(": ", 1)[1]
                     .capitalize()
                     + "."
@@ -630,7 +632,7 @@ class Repairing:
             self._steppers(found, levels or {})
         heading("What the checks say", "h3")
         show_answers(told.answers)
-        if isinstance(told, Told):
+        if isinstance(told, RepairText):
             show_figures(self.visit, told, f"{self.name}-utility")
             self.writing.offer(found, None if levels is None else dict(levels), told)
 
@@ -668,7 +670,7 @@ class Repairing:
                 if len(found.lines) < self.rows
                 else ""
             )
-            return lambda: Beside(
+            return lambda: RowsBeside(
                 *found.heads, stored(found.lines), total=len(found.lines), note=note
             ).show()
         try:
@@ -678,16 +680,16 @@ class Repairing:
         except TacitError:
             return not_known
 
-        async def fetched(offset: int, limit: int) -> list[Line]:
+        async def fetched(offset: int, limit: int) -> list[PreviewRow]:
             return await self.visit.book.ask(solution.page, lens, offset, limit)
 
-        return lambda: Beside(heads, columns, fetched, total=self.rows).show()
+        return lambda: RowsBeside(heads, columns, fetched, total=self.rows).show()
 
 
-def stored(lines: Sequence[Line]) -> Callable[[int, int], Awaitable[list[Line]]]:
+def stored(lines: Sequence[PreviewRow]) -> Callable[[int, int], Awaitable[list[PreviewRow]]]:
     """Rows that the search has left."""
 
-    async def fetched(offset: int, limit: int) -> list[Line]:
+    async def fetched(offset: int, limit: int) -> list[PreviewRow]:
         return list(lines[offset : offset + limit])
 
     return fetched
@@ -711,12 +713,12 @@ def title_of(number: int | None, levels: Mapping[str, int] | None) -> str:
     return f"Solution {number}" if number is not None else "Other levels"
 
 
-def level_told(ladder: solution.Ladder, level: int) -> str:
+def level_text(ladder: solution.Ladder, level: int) -> str:
     """The highest level that a column may have, in words.
 
     >>> (
-    ...     level_told(solution.Ladder("zip", ("13053", "1305*", "*")), 1),
-    ...     level_told(solution.Ladder("sex", ("f",)), 0),
+    ...     level_text(solution.Ladder("zip", ("13053", "1305*", "*")), 1),
+    ...     level_text(solution.Ladder("sex", ("f",)), 0),
     ... )
     ('up to level 1 of 2: 1305*', 'no levels')
     """
@@ -729,10 +731,10 @@ def level_told(ladder: solution.Ladder, level: int) -> str:
     )
 
 
-def weight_told(weight: Fraction) -> str:
+def weight_text(weight: Fraction) -> str:
     """How much a column matters, in words.
 
-    >>> weight_told(Fraction(1)), weight_told(Fraction(0)), weight_told(Fraction(5, 2))
+    >>> weight_text(Fraction(1)), weight_text(Fraction(0)), weight_text(Fraction(5, 2))
     ('matters like the others', 'does not matter', 'counts 2.5 times')
     """
     if weight == 1:

@@ -14,9 +14,9 @@ from tacit.families.words import listed
 from tacit.model.release import Microdata, Release, Synthetic
 from tacit.plan.plan import Check, Plan
 from tacit.workbench.bench import Visit
-from tacit.workbench.checked import Answer, adopt, answers, state_of
-from tacit.workbench.pages.repair.answers import heading
+from tacit.workbench.check_states import CheckState, adopt, answers, state_of
 from tacit.workbench.pages.repair.lattice import show_microdata
+from tacit.workbench.pages.repair.repair_answers import heading
 from tacit.workbench.pages.repair.restore import show_views
 from tacit.workbench.pages.repair.slider import named
 from tacit.workbench.pages.repair.synthesize import show_synthetic
@@ -81,7 +81,7 @@ def show_by_hand(visit: Visit, release: Release) -> None:
             ui.link(f"The verdicts of {release.name}", visit.link("release", release.name))
 
 
-def show_all(visit: Visit, plan: Plan, found: list[Answer]) -> None:
+def show_all(visit: Visit, plan: Plan, found: list[CheckState]) -> None:
     """Everything of the plan that can be repaired, by how."""
     ui.html("Repair", tag="h1", sanitize=False)
     ui.label(
@@ -122,7 +122,7 @@ def show_all(visit: Visit, plan: Plan, found: list[Answer]) -> None:
         )
 
 
-def of_views(found: list[Answer]) -> list[tuple[str, str, str, str]]:
+def of_views(found: list[CheckState]) -> list[tuple[str, str, str, str]]:
     """Each gamma-privacy check: the name of its page, its own name, what it asks, and what it
     said itself: others of the same views do not count.
     """
@@ -157,6 +157,6 @@ def entry(visit: Visit, name: str, title: str, told: str, state: str) -> None:
         ui.label(told).classes("muted")
 
 
-def about(found: list[Answer], release: str) -> str:
+def about(found: list[CheckState], release: str) -> str:
     """What the last verdicts about a release say, all its checks together."""
     return state_of(one for one in found if release in one.check.releases)

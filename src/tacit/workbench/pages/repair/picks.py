@@ -10,15 +10,15 @@ from typing import Any
 from nicegui import ui
 
 from tacit.families.microdata.hierarchy import SUPPRESSED
-from tacit.families.microdata.runs.results import Choice
+from tacit.families.microdata.runs.repair_results import Choice
 from tacit.model.numbers import percent
-from tacit.report import telling
+from tacit.report import repair_words
 from tacit.workbench.bench import Visit
-from tacit.workbench.pages.repair.answers import heading
-from tacit.workbench.pages.repair.scatter import choice_told
+from tacit.workbench.pages.repair.repair_answers import heading
+from tacit.workbench.pages.repair.scatter import describe_choice
 from tacit.workbench.pages.repair.slider import named
 from tacit.workbench.parts.grids import csv_bytes
-from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.save_button import save_button
 from tacit.workbench.tasks.generalize import Solved
 from tacit.workbench.tasks.solution import Ladder
 
@@ -66,7 +66,7 @@ class Picks:
                             number,
                             cells,
                             len(cells) - len(names),
-                            choice_told(number, choice, found.measure),
+                            describe_choice(number, choice, found.measure),
                             choice.chosen,
                             pick,
                         )
@@ -118,7 +118,7 @@ def cells_of(choice: Choice, labels: Mapping[str, Sequence[str]], dropped: bool)
     belief = percent(choice.belief) if choice.belief is not None else "–"
     gone = [f"{choice.suppressed:,}"] if dropped else []
     return [
-        telling.number(choice.cost),
+        repair_words.number(choice.cost),
         f"{int(1 / choice.risk):,}",
         belief,
         *gone,

@@ -12,17 +12,22 @@ from tacit.families.overlaps.runs.restore import MOST_VIEWS, SECONDS, VIEWS
 from tacit.families.words import listed
 from tacit.model.numbers import plain
 from tacit.plan.edit.editing import Wish
-from tacit.plan.edit.wishes.checks import SetCheck
-from tacit.plan.edit.wishes.releases import AddRelease
+from tacit.plan.edit.wishes.check_wishes import SetCheck
+from tacit.plan.edit.wishes.release_wishes import AddRelease
 from tacit.plan.plan import Check, Plan
 from tacit.workbench.bench import Visit
-from tacit.workbench.pages.repair.answers import heading, plain_table, show_answers, show_numbers
-from tacit.workbench.pages.repair.slider import Slider
-from tacit.workbench.pages.repair.work import follow, last_work
+from tacit.workbench.pages.repair.repair_answers import (
+    heading,
+    plain_table,
+    show_answers,
+    show_numbers,
+)
+from tacit.workbench.pages.repair.repair_work import follow, last_work
+from tacit.workbench.pages.repair.slider import RangeSlider
 from tacit.workbench.pages.repair.write import change_plan, safe
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.pictures import picture
-from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.save_button import save_button
 from tacit.workbench.tasks import restore as tasks
 from tacit.workbench.tasks.restore import Restoring
 from tacit.workbench.work import Work
@@ -40,13 +45,13 @@ async def show_views(visit: Visit, plan: Plan, name: str, places: Sequence[int])
             "Look for further true views that bring every belief down again. To publish more can "
             "tell less about the one who is most exposed."
         ).classes("muted")
-    page = Views(visit, plan, places)
+    page = RestorePage(visit, plan, places)
     with ui.element("div").classes("stack") as area:
         ui.label("Reading the tables …").classes("muted").props('role="status"')
     ui.timer(0.05, lambda: page.open(area), once=True)
 
 
-class Views:
+class RestorePage:
     """The page while it is open."""
 
     def __init__(self, visit: Visit, plan: Plan, places: Sequence[int]) -> None:
@@ -90,13 +95,13 @@ class Views:
             heading("How", "h2")
             if len(self.places) > 1:
                 ui.select(
-                    {at: told(self.plan.checks[at]) for at in self.places},
+                    {at: describe_check(self.plan.checks[at]) for at in self.places},
                     value=self.at,
                     label="The check that is to hold",
                     on_change=self._turned,
                 ).props('outlined dense data-testid="check"')
             else:
-                ui.label(f"The check that is to hold: {told(self.check)}")
+                ui.label(f"The check that is to hold: {describe_check(self.check)}")
             with ui.element("div").classes("controls"):
                 self.views = self._slider(
                     "Further views: up to {:g}", 1, MOST_VIEWS, 1, VIEWS, "views"
@@ -121,10 +126,10 @@ class Views:
 
     def _slider(
         self, words: str, least: float, most: float, step: float, value: float, name: str
-    ) -> Slider:
+    ) -> RangeSlider:
         with ui.element("div").classes("control"):
             said = ui.label(words.format(value)).classes("name")
-            return Slider(
+            return RangeSlider(
                 words.split("{")[0].strip(),
                 least,
                 most,
@@ -250,10 +255,10 @@ def wishes(found: Restoring) -> list[Wish]:
     ]
 
 
-def told(check: Check) -> str:
+def describe_check(check: Check) -> str:
     """A check in words.
 
-    >>> told(Check("gamma-privacy", {"gamma": 1}, "both", ("a", "b")))
+    >>> describe_check(Check("gamma-privacy", {"gamma": 1}, "both", ("a", "b")))
     'both: gamma-privacy of a and b, gamma 1'
     """
     name = f"{check.name}: " if check.name else ""

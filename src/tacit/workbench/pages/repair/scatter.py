@@ -13,10 +13,10 @@ from typing import Any
 
 from nicegui import ui
 
-from tacit.families.microdata.runs.results import Choice
+from tacit.families.microdata.runs.repair_results import Choice
 from tacit.model.numbers import percent
-from tacit.report import telling
-from tacit.report.charts.portrait import Chart
+from tacit.report import repair_words
+from tacit.report.charts.portrait_chart import Chart
 from tacit.workbench.bench import Visit
 from tacit.workbench.pages.repair.slider import named
 from tacit.workbench.parts.pictures import save_picture
@@ -27,7 +27,7 @@ DRAFT = " The ring is the release as the plan has it, which fails."
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class ScatterAxis:
     """A scale from `low` to `high` with its ticks."""
 
     low: float
@@ -39,7 +39,9 @@ class Axis:
         return round(100 * (value - self.low) / (self.high - self.low), 3)
 
 
-def axis(values: Sequence[float], *, most: float | None = None, from_zero: bool = False) -> Axis:
+def axis(
+    values: Sequence[float], *, most: float | None = None, from_zero: bool = False
+) -> ScatterAxis:
     """A scale that holds some values with room around them.
 
     >>> axis([0.2, 0.4]).ticks, axis([0.0, 0.5], most=1.0, from_zero=True).ticks
@@ -52,7 +54,7 @@ def axis(values: Sequence[float], *, most: float | None = None, from_zero: bool 
         high = max(min(high, most), max(values))
     step = tick_step(high - low)
     first = math.ceil(low / step - 1e-9)
-    return Axis(
+    return ScatterAxis(
         low,
         high,
         tuple(
@@ -71,16 +73,16 @@ def tick_step(span: float) -> float:
     return next(size * times for times in (1, 2, 5, 10) if span / (size * times) <= 6)
 
 
-def choice_told(number: int, choice: Choice, measure: str) -> str:
+def describe_choice(number: int, choice: Choice, measure: str) -> str:
     """A solution in a line.
 
-    >>> choice_told(2, Choice({"zip": 1}, 0.25, Fraction(1, 4), Fraction(1, 2), 0), "loss")
+    >>> describe_choice(2, Choice({"zip": 1}, 0.25, Fraction(1, 4), Fraction(1, 2), 0), "loss")
     'Solution 2: loss 0.25, smallest group 4, greatest belief 50 %'
     """
     belief = f", greatest belief {percent(choice.belief)}" if choice.belief is not None else ""
     gone = f", {choice.suppressed:,} rows dropped" if choice.suppressed else ""
     return (
-        f"Solution {number}: {measure} {telling.number(choice.cost)}, smallest group "
+        f"Solution {number}: {measure} {repair_words.number(choice.cost)}, smallest group "
         f"{int(1 / choice.risk):,}{belief}{gone}"
     )
 
@@ -102,7 +104,7 @@ class Scatter:
                 ui.html("Risk against utility", tag="h3", sanitize=False)
                 if len(found.risks) > 1:
                     ui.toggle(
-                        {kind: telling.RISKS[kind] for kind in found.risks},
+                        {kind: repair_words.RISKS[kind] for kind in found.risks},
                         value=self._by,
                         on_change=self._turn,
                     ).props('no-caps dense unelevated aria-label="What counts as the risk"')
@@ -130,21 +132,23 @@ class Scatter:
 
     def _draw(self) -> None:
         found, by = self._found, self._by
-        risks = [telling.risk_by(by, choice, found.rows) for choice in found.choices]
+        risks = [repair_words.risk_by(by, choice, found.rows) for choice in found.choices]
         allowed = self._allowed()
         draft = found.draft
         costs = [choice.cost for choice in (*found.choices, *([draft] if draft else []))]
         across = axis(costs, most=1.0 if found.measure == "loss" else None)
         scaled = [*risks, *([allowed] if allowed else [])]
-        stands = telling.risk_by(by, draft, found.rows) if draft else Fraction(0)
-        far = bool(draft) and telling.is_far(stands, scaled)
+        stands = repair_words.risk_by(by, draft, found.rows) if draft else Fraction(0)
+        far = bool(draft) and repair_words.is_far(stands, scaled)
         drawn = [float(risk) for risk in (scaled if far else [*scaled, stands])]
         up = axis(drawn, most=1.0 if max(drawn) > 0.9 else None, from_zero=True)
         self._area.clear()
         self._dots = {}
         with self._area:
             ui.html(
-                ground(across, up, found.measure, telling.RISKS[by], told_allowed(by, allowed)),
+                ground(
+                    across, up, found.measure, repair_words.RISKS[by], told_allowed(by, allowed)
+                ),
                 sanitize=False,
             ).props('aria-hidden="true"')
             with ui.element("div").classes("dots"):
@@ -163,7 +167,7 @@ class Scatter:
         return self._found.wanted.suppress or None if self._by == "dropped" else None
 
     def _dot(self, number: int, choice: Choice, left: float, top: float) -> ui.element:
-        words = choice_told(number, choice, self._found.measure)
+        words = describe_choice(number, choice, self._found.measure)
         dot = (
             ui.element("button")
             .classes("dot best" if choice.chosen else "dot")
@@ -206,7 +210,11 @@ def told_allowed(kind: str, allowed: Fraction | None) -> tuple[Fraction, str] | 
 
 
 def ground(
-    across: Axis, up: Axis, measure: str, title: str, allowed: tuple[Fraction, str] | None
+    across: ScatterAxis,
+    up: ScatterAxis,
+    measure: str,
+    title: str,
+    allowed: tuple[Fraction, str] | None,
 ) -> str:
     """Grid lines, ticks and titles, as HTML that screen readers skip: the buttons say all of it."""
     lines = [
@@ -235,7 +243,7 @@ def ground(
     return f'<div class="ground">{"".join(lines)}</div>{titles}'
 
 
-def number(value: float, scale: Axis) -> str:
+def number(value: float, scale: ScatterAxis) -> str:
     """A tick of a cost: as many digits as tell it from the next.
 
     >>> number(0.25, axis([0.2, 0.4])), number(2e6, axis([1e6, 4e6]))

@@ -11,7 +11,7 @@ from nicegui import ui
 KEEP = "(event) => { element.props.value = event.target.value; emit(event.target.valueAsNumber); }"
 
 
-class Slider:
+class RangeSlider:
     """A number between two others, in steps. `words` says a value for those who hear it."""
 
     def __init__(

@@ -15,24 +15,29 @@ from nicegui import ui
 
 from tacit.errors import TacitError
 from tacit.families.synthetic.promise.losses import Epsilon
-from tacit.families.synthetic.runs.trying import SetTerms, SizeNoise
+from tacit.families.synthetic.runs.trial_noise import SetTerms, SizeNoise
 from tacit.families.words import spoken
 from tacit.model.numbers import percent, plain
 from tacit.model.release import Synthetic
 from tacit.plan.plan import Plan
 from tacit.plan.read import values
-from tacit.report.synthesized import not_protected, number, protected
+from tacit.report.synthesis import not_protected, number, protected
 from tacit.workbench.bench import Visit
-from tacit.workbench.pages.repair.answers import heading, plain_table, show_answers, show_numbers
-from tacit.workbench.pages.repair.slider import Slider
-from tacit.workbench.pages.repair.work import follow, last_work, record_button
+from tacit.workbench.pages.repair.repair_answers import (
+    heading,
+    plain_table,
+    show_answers,
+    show_numbers,
+)
+from tacit.workbench.pages.repair.repair_work import follow, last_work, record_button
+from tacit.workbench.pages.repair.slider import RangeSlider
 from tacit.workbench.pages.repair.write import FileName, change_plan, safe
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.pictures import picture
-from tacit.workbench.parts.saving import save_button
-from tacit.workbench.parts.working import show_work
+from tacit.workbench.parts.save_button import save_button
+from tacit.workbench.parts.work_progress import show_work
 from tacit.workbench.tasks import synthesize as tasks
-from tacit.workbench.tasks.synthesize import Drawn, Sizes
+from tacit.workbench.tasks.synthesize import Sizes, SynthesisOutcome
 from tacit.workbench.work import Work
 
 LEAST, MOST = -2.0, 1.5  # of the slider: powers of ten of epsilon
@@ -97,7 +102,7 @@ class Synthesizing:
                     value=str(Epsilon.read(one.epsilon)), on_change=self._try
                 ).props('dense outlined aria-label="Epsilon" data-testid="epsilon" debounce=300')
                 at = math.log10(float(Epsilon.read(one.epsilon)))
-                self.epsilon_slider = Slider(
+                self.epsilon_slider = RangeSlider(
                     "Epsilon, by slider",
                     LEAST,
                     MOST,
@@ -120,7 +125,7 @@ class Synthesizing:
                     if not one.delta
                     else min(max(round(math.log10(one.delta)), NO_DELTA + 1), MOST_DELTA)
                 )
-                self.delta_slider = Slider(
+                self.delta_slider = RangeSlider(
                     "Delta, by slider",
                     NO_DELTA,
                     MOST_DELTA,
@@ -266,7 +271,8 @@ class Synthesizing:
                     "accept": self.accept.value,
                 }
                 ui.label(
-                    f"Different from the plan: {told(terms, typed)}. What the plan says is what "
+                    f"Different from the plan: {describe_changes(terms, typed)}. What the plan "
+                    "says is what "
                     "is drawn."
                 ).classes("muted")
                 ui.button(
@@ -323,7 +329,7 @@ class Synthesizing:
     def _follow(self, work: Work) -> None:
         follow(work, self.done, self._drawn, "Press Draw and write to go on.")
 
-    def _drawn(self, found: Drawn) -> None:
+    def _drawn(self, found: SynthesisOutcome) -> None:
         with (
             ui.element("section")
             .classes("card holds" if found.output else "card breached")
@@ -357,7 +363,7 @@ class Synthesizing:
                 )
         self._pictures(found)
 
-    def _files(self, found: Drawn) -> None:
+    def _files(self, found: SynthesisOutcome) -> None:
         if found.output:
             self.visit.book.kept.setdefault("written", {})[self.name] = found.output
             notice(
@@ -380,8 +386,8 @@ class Synthesizing:
             if found.output:
                 record_button(self.visit, lambda: (self.name, found.output))
 
-    def _pictures(self, found: Drawn) -> None:
-        from tacit.report.charts.portrait import Chart
+    def _pictures(self, found: SynthesisOutcome) -> None:
+        from tacit.report.charts.portrait_chart import Chart
 
         if found.charts:
             with ui.element("div").classes("grid-2"):
@@ -463,10 +469,10 @@ def delta_words(delta: Fraction) -> str:
     return f"1e{power}" if power < -3 and delta == Fraction(10) ** power else plain(delta)
 
 
-def told(terms: Mapping[str, Any], typed: Mapping[str, str]) -> str:
+def describe_changes(terms: Mapping[str, Any], typed: Mapping[str, str]) -> str:
     """What is different from the plan, each number as it was typed.
 
-    >>> told(
+    >>> describe_changes(
     ...     {"epsilon": Fraction(1, 10_000), "guarantee": "pdp", "accept": None},
     ...     {"epsilon": "0.0001", "accept": ""},
     ... )

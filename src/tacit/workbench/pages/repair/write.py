@@ -16,18 +16,18 @@ from tacit.families.words import plural
 from tacit.ledger.entries import check_name
 from tacit.model.release import Microdata
 from tacit.plan.edit.editing import Wish, edited
-from tacit.plan.edit.wishes.checks import AddCheck
-from tacit.plan.edit.wishes.releases import AddRelease, SetLevels
+from tacit.plan.edit.wishes.check_wishes import AddCheck
+from tacit.plan.edit.wishes.release_wishes import AddRelease, SetLevels
 from tacit.plan.plan import Plan
 from tacit.workbench.bench import Book, Visit
-from tacit.workbench.pages.repair.answers import heading, show_answers
-from tacit.workbench.pages.repair.work import follow, last_work, record_button
+from tacit.workbench.pages.repair.repair_answers import heading, show_answers
+from tacit.workbench.pages.repair.repair_work import follow, last_work, record_button
 from tacit.workbench.parts.labels import aria
 from tacit.workbench.parts.notices import notice, show_error
-from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.save_button import save_button
 from tacit.workbench.targets import refuse_owned, target
 from tacit.workbench.tasks import generalize as tasks
-from tacit.workbench.tasks.generalize import Solved, Told, Unsolved, Written
+from tacit.workbench.tasks.generalize import RepairText, Solved, Unsolved, WrittenRelease
 from tacit.workbench.work import Work
 
 FORMATS = {".csv": "CSV", ".parquet": "Parquet"}
@@ -166,7 +166,7 @@ def safe(name: str) -> str:
     )
 
 
-class Writing:
+class WritePage:
     """Where a release is written, how far that is, and what to do with the file."""
 
     def __init__(self, visit: Visit, plan: Plan, release: Microdata) -> None:
@@ -183,7 +183,7 @@ class Writing:
         if (work := last_work(self.visit.book.works, "repair-write", self.name)) is not None:
             self._follow(work)
 
-    def offer(self, found: Solved, levels: Mapping[str, int] | None, told: Told) -> None:
+    def offer(self, found: Solved, levels: Mapping[str, int] | None, told: RepairText) -> None:
         """Offer to write a release."""
         self.form.clear()
         if found.digest != self.visit.book.digest():
@@ -250,7 +250,7 @@ class Writing:
     def _follow(self, work: Work) -> None:
         follow(work, self.done, self._ended, "Press Write it to begin again.")
 
-    def _ended(self, found: Written | Unsolved) -> None:
+    def _ended(self, found: WrittenRelease | Unsolved) -> None:
         self._unwritten(found) if isinstance(found, Unsolved) else self._written(found)
 
     def _unwritten(self, found: Unsolved) -> None:
@@ -259,7 +259,7 @@ class Writing:
             ui.label(f"{found.because[:1].upper()}{found.because[1:]}.")
             show_answers(found.answers)
 
-    def _written(self, found: Written) -> None:
+    def _written(self, found: WrittenRelease) -> None:
         book = self.visit.book
         place = book.folder / found.output
         book.kept.setdefault("written", {})[self.name] = found.output
@@ -297,7 +297,7 @@ class Writing:
             said = ui.element("div").classes("stack")
             self._next(found, said)
 
-    def _next(self, found: Written, said: ui.element) -> None:
+    def _next(self, found: WrittenRelease, said: ui.element) -> None:
         """What to do with the file, by what the plan says of it now."""
         releases = releases_now(self.visit.book)
         ready = in_plan(releases, self.name, found)
@@ -328,12 +328,12 @@ class Writing:
                     "plan: add the file itself."
                 ).classes("fine")
 
-    async def _into_plan(self, found: Written, said: ui.element) -> None:
+    async def _into_plan(self, found: WrittenRelease, said: ui.element) -> None:
         words = f"The plan now releases {self.name} at these levels. Check it on the page Overview."
         if await change_plan(self.visit.book, [SetLevels(self.name, raised(found))], said, words):
             self._next(found, said)
 
-    async def _as_release(self, found: Written, said: ui.element) -> None:
+    async def _as_release(self, found: WrittenRelease, said: ui.element) -> None:
         taken = self._taken()  # somebody may have used the name since it was written
         wanted = found.called and found.called not in taken
         name = found.called if wanted else free_release(taken, self.name)
@@ -384,7 +384,7 @@ def wrong_name(name: str, taken: Collection[str]) -> InputError | None:
     return None
 
 
-def in_plan(releases: Mapping[str, Microdata], name: str, found: Written) -> str | None:
+def in_plan(releases: Mapping[str, Microdata], name: str, found: WrittenRelease) -> str | None:
     """The release of the plan that a written file is:
     one that names it, or else the one at whose levels it was written.
     """
@@ -399,7 +399,7 @@ def in_plan(releases: Mapping[str, Microdata], name: str, found: Written) -> str
     return by_file or (name if is_own else None)
 
 
-def raised(found: Written) -> dict[str, int]:
+def raised(found: WrittenRelease) -> dict[str, int]:
     """The levels of a file that was written, of the columns that are coarser in it."""
     return {column: level for column, level in (found.told.levels or {}).items() if level}
 

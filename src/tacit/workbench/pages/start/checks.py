@@ -13,8 +13,8 @@ from nicegui import ui
 
 from tacit.errors import InputError, TacitError
 from tacit.model.numbers import exact
-from tacit.plan.edit.wishes.checks import RemoveCheck, SetCheck
-from tacit.plan.edit.wishes.releases import AddRelease
+from tacit.plan.edit.wishes.check_wishes import RemoveCheck, SetCheck
+from tacit.plan.edit.wishes.release_wishes import AddRelease
 from tacit.plan.read.policies import INCLUDE
 from tacit.plan.read.values import is_short_number
 from tacit.workbench.pages.start.fields import choice, entry, html, ticks, word
@@ -23,7 +23,7 @@ from tacit.workbench.parts.notices import show_error
 from tacit.workbench.parts.terms import headed, tell
 
 if TYPE_CHECKING:
-    from tacit.workbench.drafts import Draft
+    from tacit.workbench.drafts import PlanDraft
 
 
 LOGARITHM = re.compile(r"ln\([0-9./]{1,40}\)")
@@ -68,7 +68,7 @@ def read_number(text: str) -> int | Fraction | str:
 class Checks:
     """The checks of a plan; thresholds are changed here, and `wish` is told."""
 
-    def __init__(self, draft: Draft, table: str, wish: Callable[..., Any]) -> None:
+    def __init__(self, draft: PlanDraft, table: str, wish: Callable[..., Any]) -> None:
         self.draft, self.table, self.wish = draft, table, wish
         self._shown: object = None
         self._kind = "k"

@@ -13,18 +13,18 @@ from nicegui import ui
 
 from tacit.model.numbers import percent
 from tacit.plan.edit.editing import Wish
-from tacit.plan.edit.wishes.tables import SetHierarchy, SetPerson, SetRole
+from tacit.plan.edit.wishes.table_wishes import SetHierarchy, SetPerson, SetRole
 from tacit.starter.coarsening import coarsen
-from tacit.starter.guessing import PLEASE_CHECK, Guess
+from tacit.starter.guessing import PLEASE_CHECK, ColumnGuess
 from tacit.starter.histograms import IDENTIFIES
 from tacit.starter.profile import Profile
 from tacit.workbench.bench import Visit
-from tacit.workbench.drafts import Draft
+from tacit.workbench.drafts import PlanDraft
 from tacit.workbench.pages.start import pictures as start_pictures
 from tacit.workbench.pages.start.fields import choice, html
 from tacit.workbench.parts.grids import csv_bytes
 from tacit.workbench.parts.pictures import picture
-from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.save_button import save_button
 from tacit.workbench.parts.terms import headed
 
 ROLES = {
@@ -52,7 +52,7 @@ class Columns:
     def __init__(
         self,
         visit: Visit,
-        draft: Draft,
+        draft: PlanDraft,
         profile: Profile,
         table: str,
         wish: Callable[..., Any],
@@ -164,7 +164,7 @@ class Columns:
                 for guess in self.profile.guesses[self._first : self._first + PAGE]:
                     self._row(guess, roles.get(guess.name, ""))
 
-    def _row(self, guess: Guess, role: str) -> None:
+    def _row(self, guess: ColumnGuess, role: str) -> None:
         facts = guess.facts
         self._roles[guess.name] = role
         with ui.element("tr"):
@@ -190,7 +190,7 @@ class Columns:
             with ui.element("td").props('data-label="Values"') as self._cells[guess.name]:
                 self._values(guess, role)
 
-    def _values(self, guess: Guess, role: str) -> None:
+    def _values(self, guess: ColumnGuess, role: str) -> None:
         histogram = self.profile.histograms[guess.name]
         if role == "identifiers" or not histogram.bars:
             ui.label(histogram.why or IDENTIFIES).classes("fine")
@@ -205,7 +205,7 @@ class Columns:
             }
         )
 
-    def _large(self, guess: Guess) -> None:
+    def _large(self, guess: ColumnGuess) -> None:
         with (
             ui.dialog() as dialog,
             ui.element("div").classes("card dialog-card").props('data-testid="values"'),
@@ -247,7 +247,7 @@ class Columns:
                 names, now, "Who counts as one person", self._chosen_person, testid="person"
             )
 
-    def _may_tell_people(self) -> list[Guess]:
+    def _may_tell_people(self) -> list[ColumnGuess]:
         return [
             one
             for one in self.profile.guesses
@@ -314,13 +314,13 @@ def counted(many: int, what: str) -> str:
     return f"{many:,} {what}{'s' * (many != 1)}"
 
 
-def different(guess: Guess) -> str:
+def different(guess: ColumnGuess) -> str:
     """How many different values a column has, and how much that is of its rows.
 
-    >>> from tacit.starter.looking import Facts
+    >>> from tacit.starter.survey import ColumnProfile
     >>> (
-    ...     different(Guess(Facts("age", "integer", 45222, 45222, 74), None, "")),
-    ...     different(Guess(Facts("id", "integer", 9, 9, 9), None, "")),
+    ...     different(ColumnGuess(ColumnProfile("age", "integer", 45222, 45222, 74), None, "")),
+    ...     different(ColumnGuess(ColumnProfile("id", "integer", 9, 9, 9), None, "")),
     ... )
     ('74 (0.17 %)', 'all 9')
     """

@@ -8,20 +8,22 @@ from functools import partial
 from nicegui import ui
 
 from tacit.errors import TacitError
-from tacit.starter.grouping import Groups, Item
+from tacit.starter.grouping import Item, ValueGroups
 from tacit.workbench.pages.start.fields import choice, entry, html
 from tacit.workbench.parts.notices import show_error
 
 
-class Grouping:
+class GroupMaker:
     """The groups of a column as they are being made; `made` gets the text of the file."""
 
-    def __init__(self, column: str, groups: Groups, made: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(
+        self, column: str, groups: ValueGroups, made: Callable[[str], Awaitable[None]]
+    ) -> None:
         self.column, self.groups, self.made = column, groups, made
         self._level = 1
         self._ticked: set[str] = set()
         self._name = ""
-        self._before: list[Groups] = []
+        self._before: list[ValueGroups] = []
 
     def show(self, place: ui.element) -> None:
         """The table of values, in the place of what was there."""
@@ -124,7 +126,7 @@ class Grouping:
             self._change(self.groups.with_level())
         self._fill()
 
-    def _change(self, groups: Groups) -> None:
+    def _change(self, groups: ValueGroups) -> None:
         self._before.append(self.groups)
         self.groups = groups
 

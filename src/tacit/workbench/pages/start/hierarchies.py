@@ -31,8 +31,8 @@ from tacit.model.schema import (
 )
 from tacit.plan.edit.lookup import spec_at
 from tacit.plan.edit.notes import described, level_note
-from tacit.plan.edit.wishes.releases import SetLevels
-from tacit.plan.edit.wishes.tables import SetHierarchy
+from tacit.plan.edit.wishes.release_wishes import SetLevels
+from tacit.plan.edit.wishes.table_wishes import SetHierarchy
 from tacit.plan.read.hierarchies import UNITS, height
 from tacit.plan.read.values import is_short_number
 from tacit.starter.coarsening import widths
@@ -44,15 +44,15 @@ from tacit.workbench.app.uploads import in_page_words
 from tacit.workbench.drafts import data_files
 from tacit.workbench.pages.start.dropping import drop_zone
 from tacit.workbench.pages.start.fields import choice, entry, html
-from tacit.workbench.pages.start.grouping import Grouping
+from tacit.workbench.pages.start.grouping import GroupMaker
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.terms import headed
 
 if TYPE_CHECKING:
-    from tacit.starter.guessing import Guess
+    from tacit.starter.guessing import ColumnGuess
     from tacit.starter.profile import Profile
     from tacit.workbench.bench import Visit
-    from tacit.workbench.drafts import Draft
+    from tacit.workbench.drafts import PlanDraft
 
 GROUPS = "groups"  # a way that becomes a file
 WAYS = {
@@ -139,7 +139,7 @@ class Hierarchies:
     """The hierarchies of a table's quasi-identifiers."""
 
     def __init__(
-        self, visit: Visit, draft: Draft, profile: Profile, table: str, wish: Callable[..., Any]
+        self, visit: Visit, draft: PlanDraft, profile: Profile, table: str, wish: Callable[..., Any]
     ) -> None:
         self.visit, self.draft, self.profile, self.table, self.wish = (
             visit,
@@ -400,7 +400,7 @@ class Panel:
             )
             return
         values = [(value_text(value), rows) for value, rows in sorted(counted, key=order)]
-        Grouping(self.column, groups_of(values, self._lines()), self._made).show(self._body)
+        GroupMaker(self.column, groups_of(values, self._lines()), self._made).show(self._body)
 
     def _lines(self) -> list[list[str]]:
         """The lines of the file that is the hierarchy now."""
@@ -553,7 +553,7 @@ class Panel:
         return found
 
 
-def fits(way: str, guess: Guess | None) -> bool:
+def fits(way: str, guess: ColumnGuess | None) -> bool:
     """Whether a way makes sense for a kind of column."""
     if guess is None:
         return True

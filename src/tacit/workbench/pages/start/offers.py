@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from tacit.errors import InputError
-from tacit.plan.edit.wishes.checks import AddCheck
+from tacit.plan.edit.wishes.check_wishes import AddCheck
 
 ROW = "Somebody finds a person's row"
 VALUE = "Somebody learns a person's value"

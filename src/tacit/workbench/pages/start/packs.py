@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from tacit.plan.edit.wishes.checks import AddCheck
-from tacit.plan.read.policies import INCLUDE, Policy, built_in, check_text, load_policy
+from tacit.plan.edit.wishes.check_wishes import AddCheck
+from tacit.plan.read.policies import INCLUDE, PolicyPack, built_in, check_text, load_policy
 from tacit.report.terminal.policies import NO_PROMISE
 from tacit.workbench.pages.start.fields import choice, html
 
 if TYPE_CHECKING:
-    from tacit.workbench.drafts import Draft
+    from tacit.workbench.drafts import PlanDraft
 
 
 class Packs:
     """The packs that come with Tacit; `wish` is told which one is included."""
 
-    def __init__(self, draft: Draft, table: str, wish: Callable[..., Any]) -> None:
+    def __init__(self, draft: PlanDraft, table: str, wish: Callable[..., Any]) -> None:
         self.draft, self.table, self.wish = draft, table, wish
         self.policies = {name: load_policy(name) for name in built_in()}
         self.policy, self.release = next(iter(self.policies)), ""
@@ -96,7 +96,7 @@ def included(checks: Any, policy: str, release: str) -> AddCheck:
     return AddCheck(INCLUDE, keys if free == policy else {**keys, "name": free})
 
 
-def tell(policy: Policy) -> None:
+def tell(policy: PolicyPack) -> None:
     """What a pack asks, covers and does not cover."""
     ui.label(f"Source: {policy.source}").classes("fine")
     ui.label(f"Seen of it: {policy.seen}").classes("fine")

@@ -16,12 +16,12 @@ from tacit.engines.formats import IN_WORDS, LAST_ENDINGS
 from tacit.engines.open import DATABASE_FILES
 from tacit.errors import InputError, TacitError
 from tacit.plan.edit.editing import Wish
-from tacit.starter.looking import is_postgres, without_password
 from tacit.starter.profile import Profile
+from tacit.starter.survey import is_postgres, without_password
 from tacit.workbench import drafts
 from tacit.workbench.app import uploads
 from tacit.workbench.bench import Visit
-from tacit.workbench.drafts import Draft
+from tacit.workbench.drafts import PlanDraft
 from tacit.workbench.pages.start.checks import Checks
 from tacit.workbench.pages.start.columns import Columns
 from tacit.workbench.pages.start.dropping import drop_zone
@@ -31,10 +31,10 @@ from tacit.workbench.pages.start.latest import Latest
 from tacit.workbench.pages.start.packs import Packs
 from tacit.workbench.pages.start.steps import Steps
 from tacit.workbench.pages.start.synthetic import SyntheticReleases
-from tacit.workbench.pages.start.text import Text
-from tacit.workbench.pages.start.views import Views
+from tacit.workbench.pages.start.text import PlanText
+from tacit.workbench.pages.start.views import ViewsSection
 from tacit.workbench.parts.notices import notice, show_error
-from tacit.workbench.parts.working import show_work
+from tacit.workbench.parts.work_progress import show_work
 from tacit.workbench.tasks import start as tasks_start
 from tacit.workbench.work import Work
 
@@ -60,13 +60,13 @@ async def show(visit: Visit) -> None:
     if draft is None:
         notice("There is no plan here yet. Open one above, or begin with a file or a database.")
         return
-    await Desk(visit, draft).show()
+    await PlanDesk(visit, draft).show()
 
 
 class Opening:
     """Where to begin: plans that are there, files, databases."""
 
-    def __init__(self, visit: Visit, draft: Draft | None) -> None:
+    def __init__(self, visit: Visit, draft: PlanDraft | None) -> None:
         self.visit, self.draft = visit, draft
         self._into = NEW
         self._address, self._password = "", ""
@@ -415,12 +415,12 @@ class Opening:
             show_error(error)
 
 
-class Desk:
+class PlanDesk:
     """A plan that is worked on:
     columns, hierarchies, checks and text, all showing the same draft.
     """
 
-    def __init__(self, visit: Visit, draft: Draft) -> None:
+    def __init__(self, visit: Visit, draft: PlanDraft) -> None:
         self.visit, self.draft = visit, draft
         self.table = next(
             (one for one in (draft.chosen, *draft.tables()) if one in draft.tables()), ""
@@ -455,7 +455,7 @@ class Desk:
         self._waiting = ui.element("div").classes("stack").style("gap: 1.25rem")
         self._steps = Steps(self.visit.session, self.visit.session.step)
         self._steps.show()
-        self._text = Text(self.visit, self.draft, self._typed, self._saved)
+        self._text = PlanText(self.visit, self.draft, self._typed, self._saved)
         with self._steps.places["plan"]:
             await self._text.show()
         await self._fill()
@@ -527,7 +527,7 @@ class Desk:
             ),
             ("checks", Checks(self.draft, self.table, self._wish)),
             ("checks", Packs(self.draft, self.table, self._wish)),
-            ("checks", Views(self.visit, self.draft, self._wish)),
+            ("checks", ViewsSection(self.visit, self.draft, self._wish)),
             ("checks", SyntheticReleases(self.visit, self.draft, self.table, self._wish)),
         ]
         self._parts = [part for _, part in parts]

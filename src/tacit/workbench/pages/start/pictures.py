@@ -7,8 +7,8 @@ from __future__ import annotations
 from html import escape
 from unicodedata import east_asian_width
 
-from tacit.report.charts.portrait import Chart
-from tacit.starter.guessing import Guess
+from tacit.report.charts.portrait_chart import Chart
+from tacit.starter.guessing import ColumnGuess
 from tacit.starter.histograms import Histogram
 
 WIDTH, HEIGHT, GAP = 132, 30, 2
@@ -22,11 +22,13 @@ INK, MUTED, FILL = "#1c2733", "#566370", "#35618f"
 LONGEST_LABEL = 26
 
 
-def said(column: str, histogram: Histogram) -> str:
+def describe_histogram(column: str, histogram: Histogram) -> str:
     """A histogram in one sentence, for those who cannot see it.
 
-    >>> from tacit.starter.histograms import Bar
-    >>> said("age", Histogram("numbers", (Bar("20-29", 3), Bar("30-39", 5))))
+    >>> from tacit.starter.histograms import HistogramBar
+    >>> describe_histogram(
+    ...     "age", Histogram("numbers", (HistogramBar("20-29", 3), HistogramBar("30-39", 5)))
+    ... )
     'age: 2 bands from 20-29 to 30-39; most rows (5) in 30-39.'
     """
     if not histogram.bars:
@@ -57,7 +59,7 @@ def small(column: str, histogram: Histogram) -> str:
             f'height="{high:.1f}"'
         )
         drawn.append(f"<rect {place}><title>{escape(bar.label)}: {bar.rows:,}</title></rect>")
-    label = escape(said(column, histogram), quote=True)
+    label = escape(describe_histogram(column, histogram), quote=True)
     return (
         f'<svg class="histogram" role="img" aria-label="{label}" width="{WIDTH}" height="{HEIGHT}" '
         f'viewBox="0 0 {WIDTH} {HEIGHT}">'
@@ -74,7 +76,7 @@ def room(text: str) -> int:
     return sum(15 if east_asian_width(letter) in "WF" else LETTER for letter in text)
 
 
-def large(guess: Guess, histogram: Histogram) -> Chart:
+def large(guess: ColumnGuess, histogram: Histogram) -> Chart:
     """A histogram with its numbers, one bar to a line."""
     highest = max((bar.rows for bar in histogram.bars), default=0) or 1
     shorts = [
@@ -98,7 +100,7 @@ def large(guess: Guess, histogram: Histogram) -> Chart:
             f'<text x="{left + width + 8:.1f}" y="{middle + 4}" fill="{MUTED}">{bar.rows:,}</text>'
         )
     wide, high = left + BARS + NUMBER, len(histogram.bars) * ROW + 4
-    title = escape(said(guess.name, histogram), quote=True)
+    title = escape(describe_histogram(guess.name, histogram), quote=True)
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{title}" viewBox="0 0 '
         f'{wide} {high}" '

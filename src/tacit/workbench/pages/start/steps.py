@@ -6,7 +6,7 @@ from functools import partial
 
 from nicegui import ui
 
-from tacit.workbench.app.sessions import Session
+from tacit.workbench.app.workbench_sessions import WorkbenchSession
 from tacit.workbench.pages.start.fields import html
 
 STEPS = {
@@ -20,7 +20,7 @@ STEPS = {
 class Steps:
     """The row of steps, and a place for each; `whole` of the session says that all are shown."""
 
-    def __init__(self, session: Session, current: str) -> None:
+    def __init__(self, session: WorkbenchSession, current: str) -> None:
         self.session = session
         self.current = current if current in STEPS else next(iter(STEPS))
         self.places: dict[str, ui.element] = {}

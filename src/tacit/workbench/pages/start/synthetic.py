@@ -15,11 +15,11 @@ from typing import Any
 from nicegui import ui
 
 from tacit.errors import Problems, TacitError
-from tacit.plan.edit.wishes.releases import RemoveRelease
+from tacit.plan.edit.wishes.release_wishes import RemoveRelease
 from tacit.workbench import drafts
 from tacit.workbench.app import uploads
 from tacit.workbench.bench import Visit
-from tacit.workbench.drafts import Draft
+from tacit.workbench.drafts import PlanDraft
 from tacit.workbench.pages.repair.synthesize import GUARANTEES
 from tacit.workbench.pages.start.fields import choice, entry, html, set_value, word, writing
 from tacit.workbench.pages.start.latest import Latest
@@ -76,7 +76,9 @@ class SyntheticReleases:
     follows the text meanwhile.
     """
 
-    def __init__(self, visit: Visit, draft: Draft, table: str, wish: Callable[..., Any]) -> None:
+    def __init__(
+        self, visit: Visit, draft: PlanDraft, table: str, wish: Callable[..., Any]
+    ) -> None:
         self.visit, self.draft, self.table, self.wish = visit, draft, table, wish
         self._changing: str | None = None  # the release that the form is about; None: a new one
         self._was = self._fields = self._blank()
@@ -525,13 +527,14 @@ class SyntheticReleases:
             notice(words, kind)
 
 
-def columns_of(draft: Draft, table: str) -> list[str]:
+def columns_of(draft: PlanDraft, table: str) -> list[str]:
     """The columns of a table: those that were found in it, else those that the plan names;
     none where neither is known.
 
-    >>> from tacit.workbench.drafts import Draft
+    >>> from tacit.workbench.drafts import PlanDraft
     >>> columns_of(
-    ...     Draft("tables: {jobs: {columns: [home, work]}, other: {sensitive: flu}}", None), "jobs"
+    ...     PlanDraft("tables: {jobs: {columns: [home, work]}, other: {sensitive: flu}}", None),
+    ...     "jobs",
     ... )
     ['home', 'work']
     """

@@ -13,19 +13,24 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import InputError, TacitError
 from tacit.model.release import Synthetic
 from tacit.plan.edit.editing import Wish, rewritten
-from tacit.plan.edit.wishes.checks import AddCheck
-from tacit.plan.edit.wishes.releases import AddRelease, RenameRelease, SetRelease, SetSynthetic
-from tacit.plan.edit.wishes.tables import SetDomain
+from tacit.plan.edit.wishes.check_wishes import AddCheck
+from tacit.plan.edit.wishes.release_wishes import (
+    AddRelease,
+    RenameRelease,
+    SetRelease,
+    SetSynthetic,
+)
+from tacit.plan.edit.wishes.table_wishes import SetDomain
 from tacit.plan.read import tree
 from tacit.plan.read.document import KeyPath, as_written
-from tacit.report.synthesized import not_protected, protected, unit
+from tacit.report.synthesis import not_protected, protected, unit
 from tacit.workbench import drafts
 from tacit.workbench.pages.start.fields import word
 from tacit.workbench.pages.start.views import named
 
 if TYPE_CHECKING:
     from tacit.workbench.bench import Bench, Book
-    from tacit.workbench.drafts import Draft
+    from tacit.workbench.drafts import PlanDraft
 
 Fields = dict[str, str]  # what is written or chosen, by the name of the field
 
@@ -77,7 +82,7 @@ class FieldError(InputError):
 # From the plan to the form
 
 
-def fields_of(draft: Draft, name: str) -> Fields | None:
+def fields_of(draft: PlanDraft, name: str) -> Fields | None:
     """The form filled with a release of the plan;
     None where there is none, or where the form has no fields for what is written.
     """
@@ -120,7 +125,7 @@ def spelt(value: Any) -> Any:
     return [spelt(one) for one in value] if isinstance(value, list) else word(value)
 
 
-def listed(draft: Draft, table: str, column: str) -> str:
+def listed(draft: PlanDraft, table: str, column: str) -> str:
     """The values that a table's column can have by the plan, each on a line."""
     domains = draft.table(table).get("domains")
     values = domains.get(column) if isinstance(domains, dict) else None
@@ -249,7 +254,7 @@ def values_of(text: str, *, are_texts: bool) -> tuple[Any, ...]:
     return tuple(lines if are_texts else map(as_written, lines))
 
 
-def wishes_of(draft: Draft, fields: Fields, was: str | None) -> list[Wish]:
+def wishes_of(draft: PlanDraft, fields: Fields, was: str | None) -> list[Wish]:
     """What the form asks for: one more release with the check of what it promises, or another
     text for the release called `was`.
     """
@@ -273,7 +278,7 @@ def wishes_of(draft: Draft, fields: Fields, was: str | None) -> list[Wish]:
     ]
 
 
-def domain_wish(draft: Draft, fields: Fields) -> Iterator[Wish]:
+def domain_wish(draft: PlanDraft, fields: Fields) -> Iterator[Wish]:
     """The list of values, where it counts and is another one than that of the plan."""
     if fields["domain"] != "list" or not fields["value"]:
         return
@@ -293,7 +298,7 @@ def domain_wish(draft: Draft, fields: Fields) -> Iterator[Wish]:
         )
 
 
-def kind_of(draft: Draft, table: str, column: str) -> str:
+def kind_of(draft: PlanDraft, table: str, column: str) -> str:
     """What kind of values a column has, if the table was looked at; else nothing."""
     profile = draft.profiles.get(table)
     guess = profile.guess(column) if profile else None
@@ -326,12 +331,13 @@ def in_words(fields: Fields) -> tuple[str, ...]:
     return f"Protected: {protected(one)}.", f"Not protected: {not_protected(one)}.", unit(one)
 
 
-def doubt(draft: Draft, fields: Fields) -> str:
+def doubt(draft: PlanDraft, fields: Fields) -> str:
     """What is to be said against a domain; nothing where nothing can be seen from here.
 
-    >>> from tacit.workbench.drafts import Draft
+    >>> from tacit.workbench.drafts import PlanDraft
     >>> doubt(
-    ...     Draft("tables: {t: {file: t.csv}}", None), {**EMPTY, "table": "t", "file": "./t.csv"}
+    ...     PlanDraft("tables: {t: {file: t.csv}}", None),
+    ...     {**EMPTY, "table": "t", "file": "./t.csv"},
     ... )[:31]
     './t.csv is the table t itself: '
     """
@@ -365,7 +371,7 @@ def doubt(draft: Draft, fields: Fields) -> str:
 
 
 def refused(
-    draft: Draft, book: Book, bench: Bench, fields: Fields, was: str | None
+    draft: PlanDraft, book: Book, bench: Bench, fields: Fields, was: str | None
 ) -> dict[str, list[TacitError]]:
     """What is wrong with the form in the words of the plan's loader, by field;
     "" is for what stands elsewhere. Nothing is changed.

@@ -15,23 +15,23 @@ from nicegui.events import GenericEventArguments
 from tacit.errors import TacitError
 from tacit.workbench import drafts
 from tacit.workbench.bench import Visit
-from tacit.workbench.drafts import Draft, Opinion
+from tacit.workbench.drafts import Opinion, PlanDraft
 from tacit.workbench.pages.start.fields import html
 from tacit.workbench.parts.notices import notice, show_error
-from tacit.workbench.parts.saving import save_button
+from tacit.workbench.parts.save_button import save_button
 
 PAUSE_SECONDS = 0.35  # after the last key until the page follows the text
 LONGEST = 200_000  # characters of a plan that can be edited here
 
 
-def state_of(draft: Draft, opinion: Opinion) -> str:
+def state_of(draft: PlanDraft, opinion: Opinion) -> str:
     """Whether a text is saved, in words. Pages save no errors: those of a saved text came by hand.
 
-    >>> from tacit.workbench.drafts import Draft
+    >>> from tacit.workbench.drafts import PlanDraft
     >>> error = TacitError("no.")
-    >>> state_of(Draft("a", "a"), Opinion()), state_of(Draft("b", "a"), Opinion(error))
+    >>> state_of(PlanDraft("a", "a"), Opinion()), state_of(PlanDraft("b", "a"), Opinion(error))
     ('saved', 'changed, not saved, and it has errors: correct them first')
-    >>> state_of(Draft("a", "a"), Opinion(error))
+    >>> state_of(PlanDraft("a", "a"), Opinion(error))
     'the file has errors: correct them here, and save it'
     """
     if not draft.is_changed and opinion.wrong:
@@ -48,13 +48,13 @@ def state_of(draft: Draft, opinion: Opinion) -> str:
     return f"{state}, and it names columns that are not there" if opinion.strange else state
 
 
-class Text:
+class PlanText:
     """The text of a plan. `typed` is called when somebody has written
     in it, `saved` when it was saved.
     """
 
     def __init__(
-        self, visit: Visit, draft: Draft, typed: Callable[[], Any], saved: Callable[[], Any]
+        self, visit: Visit, draft: PlanDraft, typed: Callable[[], Any], saved: Callable[[], Any]
     ) -> None:
         self.visit, self.draft, self._typed, self._saved = visit, draft, typed, saved
         self._opinion = Opinion()

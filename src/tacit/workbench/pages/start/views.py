@@ -11,8 +11,8 @@ from nicegui import ui
 
 from tacit.errors import InputError, TacitError
 from tacit.plan.edit.editing import Wish
-from tacit.plan.edit.wishes.checks import AddRole, AddSecret, RemoveRole, RemoveSecret
-from tacit.plan.edit.wishes.releases import AddRelease, RemoveRelease
+from tacit.plan.edit.wishes.check_wishes import AddRole, AddSecret, RemoveRole, RemoveSecret
+from tacit.plan.edit.wishes.release_wishes import AddRelease, RemoveRelease
 from tacit.workbench import drafts
 from tacit.workbench.pages.start.fields import choice, entry, html, ticks, writing
 from tacit.workbench.parts.notices import show_error
@@ -20,7 +20,7 @@ from tacit.workbench.parts.terms import headed
 
 if TYPE_CHECKING:
     from tacit.workbench.bench import Visit
-    from tacit.workbench.drafts import Draft
+    from tacit.workbench.drafts import PlanDraft
 
 DEFAULTS = {
     "deny": "only what follows from what is allowed",
@@ -68,10 +68,10 @@ def query_of(text: str) -> str:
     return query
 
 
-class Views:
+class ViewsSection:
     """The section; what is added in it becomes a wish."""
 
-    def __init__(self, visit: Visit, draft: Draft, wish: Callable[..., Any]) -> None:
+    def __init__(self, visit: Visit, draft: PlanDraft, wish: Callable[..., Any]) -> None:
         self.visit, self.draft, self.wish = visit, draft, wish
         self._shown: object = None
         self._written: dict[str, str] = {}  # what stands in the forms
@@ -262,12 +262,12 @@ class Views:
         await self.wish(made)
 
 
-def examples(draft: Draft) -> tuple[str, str]:
+def examples(draft: PlanDraft) -> tuple[str, str]:
     """A view and a secret as they could be, with names of the plan.
 
-    >>> from tacit.workbench.drafts import Draft
+    >>> from tacit.workbench.drafts import PlanDraft
     >>> examples(
-    ...     Draft(
+    ...     PlanDraft(
     ...         "tables: {stays: {identifiers: [name], quasi-identifiers: [ward], sensitive: [condition]}}",
     ...         None,
     ...     )

@@ -18,8 +18,8 @@ from nicegui.events import GenericEventArguments
 
 from tacit.errors import InputError, TacitError
 from tacit.families.queries.query import Relation
-from tacit.gateway.policy.explaining import Tried
-from tacit.gateway.trial import Prepared, Trial
+from tacit.gateway.policy.explanations import TriedQuery
+from tacit.gateway.trial import PreparedPolicy, Trial
 from tacit.plan.plan import Plan
 from tacit.plan.read.values import is_short_number
 from tacit.workbench.bench import Visit, stamps_of
@@ -29,7 +29,7 @@ from tacit.workbench.pages.trying.roles import show_proposal
 from tacit.workbench.parts.badges import badge
 from tacit.workbench.parts.labels import aria
 from tacit.workbench.parts.notices import notice, show_error
-from tacit.workbench.parts.working import show_work
+from tacit.workbench.parts.work_progress import show_work
 from tacit.workbench.tasks import ledger as tasks_ledger
 
 KEPT = "trying"  # in the book: the tries of each session, and the process that explains
@@ -39,7 +39,7 @@ KINDS = {"text": "Text", "number": "Number", "true": "True", "false": "False", "
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class QueryParameter:
     """A value for a place in a query: `name` is empty where places are numbered."""
 
     name: str = ""
@@ -48,25 +48,25 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class TypedQuery:
     """What is asked, and as whom."""
 
     role: str = ""
     sql: str = ""
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[QueryParameter, ...] = ()
 
 
 @dataclass(slots=True)
-class Desk:
+class QueryDesk:
     """What one session has on its desk: the query, what came of it, and those before.
     It is gone with the session, and on no disk.
     """
 
-    query: Query = field(default_factory=Query)
-    tried: Tried | None = None
-    before: list[tuple[Query, Tried]] = field(default_factory=list)
+    query: TypedQuery = field(default_factory=TypedQuery)
+    tried: TriedQuery | None = None
+    before: list[tuple[TypedQuery, TriedQuery]] = field(default_factory=list)
 
-    def keep(self, query: Query, tried: Tried) -> None:
+    def keep(self, query: TypedQuery, tried: TriedQuery) -> None:
         """Put a try on top of those before."""
         self.query, self.tried = query, tried
         self.before = [(query, tried), *(one for one in self.before if one[0] != query)][
@@ -74,15 +74,15 @@ class Desk:
         ]
 
 
-def values_of(parameters: Sequence[Parameter]) -> Sequence[Any] | dict[str, Any]:
+def values_of(parameters: Sequence[QueryParameter]) -> Sequence[Any] | dict[str, Any]:
     """Parameters as a decision takes them: a list, or by name where one has a name.
 
     >>> (
-    ...     values_of([Parameter(text="Flu"), Parameter(kind="number", text="4")]),
-    ...     values_of([Parameter("ward", "text", "A")]),
+    ...     values_of([QueryParameter(text="Flu"), QueryParameter(kind="number", text="4")]),
+    ...     values_of([QueryParameter("ward", "text", "A")]),
     ... )
     (['Flu', 4], {'ward': 'A'})
-    >>> values_of([Parameter(kind="number", text="four")])
+    >>> values_of([QueryParameter(kind="number", text="four")])
     Traceback (most recent call last):
     tacit.errors.InputError: parameter 1 is no number. Write it with digits, or choose another kind.
     """
@@ -98,7 +98,7 @@ def values_of(parameters: Sequence[Parameter]) -> Sequence[Any] | dict[str, Any]
     return {one.name: value_of(one, one.name) for one in parameters}
 
 
-def value_of(parameter: Parameter, name: str) -> Any:
+def value_of(parameter: QueryParameter, name: str) -> Any:
     """The value that a parameter stands for."""
     if parameter.kind in ("true", "false", "null"):
         return {"true": True, "false": False, "null": None}[parameter.kind]
@@ -123,16 +123,16 @@ def value_of(parameter: Parameter, name: str) -> Any:
 # -- what is kept between visits -------------------------------------------------------------------
 
 
-def desk_of(visit: Visit) -> Desk:
+def desk_of(visit: Visit) -> QueryDesk:
     """The desk of a session; it is cleared when the session ends."""
-    desks: dict[str, Desk] = visit.book.kept.setdefault(KEPT, {})
+    desks: dict[str, QueryDesk] = visit.book.kept.setdefault(KEPT, {})
     if visit.session.id not in desks:
-        desks[visit.session.id] = Desk()
+        desks[visit.session.id] = QueryDesk()
         visit.session.on_end.append(lambda: desks.__delitem__(visit.session.id))
     return desks[visit.session.id]
 
 
-def trial_of(visit: Visit, prepared: Prepared) -> Trial:
+def trial_of(visit: Visit, prepared: PreparedPolicy) -> Trial:
     """The process that explains by this policy; one for a plan, ended when nobody asks any more
     or the policy is another.
     """
@@ -196,7 +196,7 @@ async def show(visit: Visit) -> None:
             await bench(visit, work.result)
         return
 
-    async def build(prepared: Prepared) -> None:
+    async def build(prepared: PreparedPolicy) -> None:
         with place:
             await bench(visit, prepared)
 
@@ -209,7 +209,7 @@ async def show(visit: Visit) -> None:
         show_work(work, ready)
 
 
-async def bench(visit: Visit, prepared: Prepared) -> None:
+async def bench(visit: Visit, prepared: PreparedPolicy) -> None:
     """The editor, the tables at its side, and what came of the last query."""
     desk = desk_of(visit)
     roles = list(prepared.policy.roles)
@@ -224,7 +224,7 @@ async def bench(visit: Visit, prepared: Prepared) -> None:
         show_error(error)
 
 
-def warnings(prepared: Prepared) -> None:
+def warnings(prepared: PreparedPolicy) -> None:
     """What the owner should know before."""
     for role, said in prepared.contradictions.items():
         for one in said:
@@ -248,7 +248,9 @@ def warnings(prepared: Prepared) -> None:
 class Editor:
     """A query, its role and parameters; pressing Decide, or Ctrl+Enter, shows what comes of it."""
 
-    def __init__(self, visit: Visit, prepared: Prepared, trial: Trial, desk: Desk) -> None:
+    def __init__(
+        self, visit: Visit, prepared: PreparedPolicy, trial: Trial, desk: QueryDesk
+    ) -> None:
         self.visit, self.prepared, self.trial, self.desk = visit, prepared, trial, desk
         self.parameters = list(desk.query.parameters)
         with ui.element("div").classes("trying"):
@@ -373,7 +375,7 @@ class Editor:
         self.parameters[place] = replace(self.parameters[place], **values)
 
     def _add_parameter(self) -> None:
-        self.parameters.append(Parameter())
+        self.parameters.append(QueryParameter())
         self._show_parameters()
 
     def _remove(self, place: int) -> None:
@@ -432,7 +434,7 @@ class Editor:
     # -- what comes of it --------------------------------------------------------------------------
 
     async def _decide(self, event: GenericEventArguments | None = None) -> None:
-        query = Query(self.role.value, self.sql.value or "", tuple(self.parameters))
+        query = TypedQuery(self.role.value, self.sql.value or "", tuple(self.parameters))
         self.desk.query = query
         self.result.clear()
         if not query.sql.strip():
@@ -498,7 +500,7 @@ class Editor:
         self.desk.before = []
         self._show_recent()
 
-    async def _again(self, query: Query) -> None:
+    async def _again(self, query: TypedQuery) -> None:
         self.role.set_value(query.role)
         self.sql.set_value(query.sql)
         self.parameters = list(query.parameters)

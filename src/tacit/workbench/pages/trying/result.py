@@ -12,18 +12,25 @@ from typing import Any
 from nicegui import ui
 
 from tacit.families.queries.explain import ExplainedPart, Explanation
-from tacit.gateway.policy.explaining import About, Tried
-from tacit.gateway.trial import FirstRows, Prepared
+from tacit.gateway.policy.explanations import SecretExplanation, TriedQuery
+from tacit.gateway.trial import FirstRows, PreparedPolicy
 from tacit.model.numbers import percents
 from tacit.model.verdict import Verdict
-from tacit.report.queries import Disclosure, Rows, Side, disclosure, legend, subgoal_pairs
+from tacit.report.query_evidence import (
+    Disclosure,
+    EvidenceSide,
+    MarkedRows,
+    disclosure,
+    legend,
+    subgoal_pairs,
+)
 from tacit.workbench.bench import Visit
 from tacit.workbench.parts.badges import badge
 from tacit.workbench.parts.grids import csv_bytes
 from tacit.workbench.parts.labels import aria
 from tacit.workbench.parts.notices import notice
-from tacit.workbench.parts.saving import save_button
-from tacit.workbench.parts.working import show_work
+from tacit.workbench.parts.save_button import save_button
+from tacit.workbench.parts.work_progress import show_work
 from tacit.workbench.tasks import ledger as tasks_ledger
 
 MARKS = {"passed": "✓", "refused": "✕", "not asked": "○"}
@@ -38,8 +45,8 @@ def show(
     visit: Visit,
     sql: str,
     parameters: Sequence[Any] | Mapping[str, Any],
-    tried: Tried,
-    prepared: Prepared,
+    tried: TriedQuery,
+    prepared: PreparedPolicy,
 ) -> None:
     """The result of one try."""
     decision = tried.decision
@@ -70,7 +77,7 @@ def show(
         allowed(visit, sql, parameters, tried)
 
 
-def steps(tried: Tried) -> None:
+def steps(tried: TriedQuery) -> None:
     """The gateway's questions, in its order."""
     ui.html("Why", tag="h3", sanitize=False)
     with ui.element("ol").classes("try-steps"):
@@ -87,7 +94,7 @@ def steps(tried: Tried) -> None:
 # -- evidence --------------------------------------------------------------------------------------
 
 
-def evidence(tried: Tried) -> None:
+def evidence(tried: TriedQuery) -> None:
     """What the query says about each secret, that of the refusal first."""
     for about in tried.secrets:
         verdict = about.verdict
@@ -147,7 +154,7 @@ def disclosed(found: Disclosure) -> None:
     ui.label(legend([found])).classes("fine")
 
 
-def one_side(side: Side) -> None:
+def one_side(side: EvidenceSide) -> None:
     """What one of the two depends on."""
     with ui.element("div").classes("stack"):
         ui.html(
@@ -161,7 +168,7 @@ def one_side(side: Side) -> None:
                 small_table(side.with_)
 
 
-def small_table(rows: Rows) -> None:
+def small_table(rows: MarkedRows) -> None:
     """A few rows, with what is added and what goes."""
     with ui.element("div").classes("scroll"), ui.element("table").classes("plain try-rows"):
         ui.html(escaped(rows.caption), tag="caption", sanitize=False)
@@ -180,7 +187,7 @@ def small_table(rows: Rows) -> None:
 # -- how it was read -------------------------------------------------------------------------------
 
 
-def readings(tried: Tried) -> None:
+def readings(tried: TriedQuery) -> None:
     """How the query and the secret in question were read."""
     if tried.reading is None:
         return
@@ -206,7 +213,7 @@ def readings(tried: Tried) -> None:
                         reading_of_secret(about)
 
 
-def reading_of_secret(about: About) -> None:
+def reading_of_secret(about: SecretExplanation) -> None:
     """How a secret was read."""
     reading(f"The secret {about.secret}", about.reading)
 
@@ -271,7 +278,7 @@ def box(text: str, label: str, more: str = "") -> str:
 
 
 def allowed(
-    visit: Visit, sql: str, parameters: Sequence[Any] | Mapping[str, Any], tried: Tried
+    visit: Visit, sql: str, parameters: Sequence[Any] | Mapping[str, Any], tried: TriedQuery
 ) -> None:
     """What would run, and a button that runs it."""
     with ui.element("section").classes("card").props('aria-label="The answer"'):

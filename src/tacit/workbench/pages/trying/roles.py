@@ -7,10 +7,10 @@ from __future__ import annotations
 from nicegui import ui
 
 from tacit.engines.sql.shapes_drafted import shown_where
-from tacit.families.queries.parameters import parameters
+from tacit.families.queries.query_parameters import parameters
 from tacit.model.release import View
 from tacit.plan.edit.editing import Wish, rewritten
-from tacit.plan.edit.wishes.checks import AddRole, AddSecret
+from tacit.plan.edit.wishes.check_wishes import AddRole, AddSecret
 from tacit.plan.plan import Plan
 from tacit.workbench.pages.trying.result import box
 

@@ -25,7 +25,7 @@ Left = tuple[Weight, tuple[int, ...], tuple[tuple[int, int], ...]]  # weight, ne
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
+class PersonKnowledge:
     """What is known beside quasi-identifiers and prior: values that the person does not have, and
     how many other people of the group are known to have each value.
     """
@@ -34,11 +34,11 @@ class Knowledge:
     known: Mapping[int, int] = field(default_factory=dict)
 
 
-NOTHING = Knowledge()
+NOTHING = PersonKnowledge()
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class BeliefTarget:
     """Somebody in a group, as the other side sees them.
 
     `counts` has the people of the group by value, without those values that the person cannot have;
@@ -60,26 +60,26 @@ class Target:
         inside = predicate.difference(negated)
         return sum((self.prior.get(s, Fraction(0)) for s in inside), Fraction(0)) / total
 
-    def without(self, negated: Sequence[int]) -> Target:
+    def without(self, negated: Sequence[int]) -> BeliefTarget:
         """The same person for somebody who can rule out some values."""
-        return Target(
+        return BeliefTarget(
             {s: n for s, n in self.counts.items() if s not in negated}, self.prior, self.units
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Belief:
+class PredicateBelief:
     """A predicate about a person as somebody believes in it, before and after the release."""
 
     predicate: Predicate
     before: Fraction
     after: Fraction
-    knowledge: Knowledge = NOTHING
+    knowledge: PersonKnowledge = NOTHING
 
 
 def beliefs(
-    target: Target, predicate: Predicate, *, negations: int, known: int, compares: bool
-) -> Iterator[Belief]:
+    target: BeliefTarget, predicate: Predicate, *, negations: int, known: int, compares: bool
+) -> Iterator[PredicateBelief]:
     """The extreme beliefs of everybody who can rule out so many values and knows so many others.
 
     A measure of the belief after the release needs the greatest, for which only values outside the
@@ -99,42 +99,44 @@ def beliefs(
 
 
 def greatest(
-    target: Target,
+    target: BeliefTarget,
     predicate: Predicate,
     *,
     negations: int = 0,
     known: int = 0,
     negated: tuple[int, ...] = (),
-) -> Belief:
+) -> PredicateBelief:
     """The greatest belief in a predicate: the strongest knowledge leaves the least outside it.
 
     >>> flu, cold, cough = 0, 1, 2
-    >>> ward = Target({flu: 2, cold: 2, cough: 1}, {})
+    >>> ward = BeliefTarget({flu: 2, cold: 2, cough: 1}, {})
     >>> [str(greatest(ward, frozenset([flu]), negations=n).after) for n in (0, 1, 2)]
     ['2/5', '2/3', '1']
     """
     inside = weight(target.cells(target.counts.keys() & predicate))
     if not inside:
-        return Belief(predicate, target.before(predicate, negated), Fraction(0), Knowledge(negated))
+        return PredicateBelief(
+            predicate, target.before(predicate, negated), Fraction(0), PersonKnowledge(negated)
+        )
     outside = target.cells(target.counts.keys() - predicate)
     rest, knowledge = strongest(outside, negations, known)
     ruled_out = (*negated, *knowledge.negated)
-    return Belief(
+    return PredicateBelief(
         predicate,
         target.before(predicate, ruled_out),
         Fraction(inside) / (inside + rest),
-        Knowledge(ruled_out, knowledge.known),
+        PersonKnowledge(ruled_out, knowledge.known),
     )
 
 
 def least(
-    target: Target, predicate: Predicate, *, known: int = 0, negated: tuple[int, ...] = ()
-) -> Belief:
+    target: BeliefTarget, predicate: Predicate, *, known: int = 0, negated: tuple[int, ...] = ()
+) -> PredicateBelief:
     """The least belief in a predicate: the greatest in its opposite."""
     opposite = frozenset(target.counts.keys() - predicate)
     belief = greatest(target, opposite, known=known, negated=negated)
     before = target.before(predicate, negated)
-    return Belief(predicate, before, 1 - belief.after, belief.knowledge)
+    return PredicateBelief(predicate, before, 1 - belief.after, belief.knowledge)
 
 
 def weight(cells: Iterable[Cell]) -> Weight:
@@ -142,14 +144,14 @@ def weight(cells: Iterable[Cell]) -> Weight:
     return sum(count * unit for _, count, unit in cells)
 
 
-def strongest(cells: Sequence[Cell], negations: int, known: int) -> tuple[Weight, Knowledge]:
+def strongest(cells: Sequence[Cell], negations: int, known: int) -> tuple[Weight, PersonKnowledge]:
     """What knowledge of so many negations and people leaves the least weight, and how much.
 
     Without a choice between the two, or where all people weigh the same, the heaviest values are
     ruled out, and then the heaviest people taken out.
 
     >>> strongest([(0, 5, 1), (1, 3, 1), (2, 3, 1)], negations=1, known=4)
-    (2, Knowledge(negated=(0,), known={1: 3, 2: 1}))
+    (2, PersonKnowledge(negated=(0,), known={1: 3, 2: 1}))
     """
     if negations and known and len({unit for _, _, unit in cells}) > 1:
         return strongest_of_both(cells, negations, known)
@@ -163,12 +165,12 @@ def strongest(cells: Sequence[Cell], negations: int, known: int) -> tuple[Weight
         taken[code] = min(known, count)
         known -= taken[code]
         rest -= taken[code] * unit
-    return rest, Knowledge(negated, taken)
+    return rest, PersonKnowledge(negated, taken)
 
 
 def strongest_of_both(
     cells: Sequence[Cell], negations: int, known: int
-) -> tuple[Weight, Knowledge]:
+) -> tuple[Weight, PersonKnowledge]:
     """The same where ruling out the heaviest value may not be best:
     value by value, heaviest people first.
 
@@ -178,7 +180,7 @@ def strongest_of_both(
 
     >>> rest, best = strongest_of_both([(0, 10, 6), (1, 55, 1)], negations=1, known=5)
     >>> rest, best  # ruling out the heavier value, 60 of 115, would leave 50
-    (30, Knowledge(negated=(1,), known={0: 5}))
+    (30, PersonKnowledge(negated=(1,), known={0: 5}))
     """
     best: dict[tuple[int, int], Left] = {(negations, known): (0, (), ())}
     for code, count, unit in sorted(cells, key=lambda cell: (-cell[2], cell[0])):
@@ -197,7 +199,7 @@ def strongest_of_both(
                 found[state] = min(found.get(state, left), left, key=lambda one: one[0])
         best = found
     rest, negated, taken = min(best.values(), key=lambda one: (one[0], len(one[1])))
-    return rest, Knowledge(negated, dict(taken))
+    return rest, PersonKnowledge(negated, dict(taken))
 
 
 def choices(values: Iterable[int], most: int) -> Iterator[tuple[int, ...]]:

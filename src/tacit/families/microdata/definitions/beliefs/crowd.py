@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.families.microdata.counts import pack_codes
-from tacit.families.microdata.definitions.beliefs.beliefs import Predicate, Target
-from tacit.families.microdata.definitions.beliefs.prior import Cell, Fitted, Shares
+from tacit.families.microdata.definitions.beliefs.beliefs import BeliefTarget, Predicate
+from tacit.families.microdata.definitions.beliefs.prior import Cell, FittedPrior, Shares
 from tacit.families.microdata.groups import Groups
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
+class KnownKinds:
     """The kinds of people whose value is known.
 
     People are of one kind where their groups have equally many people by value, and the prior does
@@ -31,7 +31,7 @@ class Crowd:
     """
 
     groups: Groups
-    prior: Fitted
+    prior: FittedPrior
     group: Integers
     where: tuple[Integers, Integers]
     cell: tuple[Cell, ...] = ()
@@ -45,15 +45,15 @@ class Crowd:
         """Does the prior tell people of a group apart?"""
         return bool(self.prior.columns)
 
-    def target(self, kind: int) -> Target:
+    def target(self, kind: int) -> BeliefTarget:
         """Somebody of a kind."""
         groups, number = self.groups, int(self.group[kind])
         span = slice(int(groups.starts[number]), int(groups.starts[number + 1]))
         counts = dict(zip(groups.values[span].tolist(), groups.counts[span].tolist(), strict=True))
         before, units = self._believed(self.cell[kind] if self.is_told_apart else ())
         if not self.is_told_apart:
-            return Target(counts, before)
-        return Target({s: n for s, n in counts.items() if s in units}, before, units)
+            return BeliefTarget(counts, before)
+        return BeliefTarget({s: n for s, n in counts.items() if s in units}, before, units)
 
     def _believed(self, cell: Cell) -> tuple[Shares, Shares]:
         if cell not in self._beliefs:
@@ -78,12 +78,12 @@ class Crowd:
         return int(np.flatnonzero(best if bool(best.any()) else inside)[0])
 
 
-def crowd(groups: Groups, prior: Fitted) -> Crowd:
+def crowd(groups: Groups, prior: FittedPrior) -> KnownKinds:
     """Everybody of a release, for somebody with a prior."""
     group, pattern = patterns(groups)
     if not prior.columns:
         _, first = np.unique(pattern, return_index=True)
-        return Crowd(groups, prior, group[first], (group, pattern))
+        return KnownKinds(groups, prior, group[first], (group, pattern))
     return told_apart(groups, prior, dict(zip(group.tolist(), pattern.tolist(), strict=True)))
 
 
@@ -104,7 +104,7 @@ def patterns(groups: Groups) -> tuple[Integers, Integers]:
     return known, pattern[known]
 
 
-def told_apart(groups: Groups, prior: Fitted, pattern: dict[int, int]) -> Crowd:
+def told_apart(groups: Groups, prior: FittedPrior, pattern: dict[int, int]) -> KnownKinds:
     """The kinds of people where the prior tells them apart by some of the quasi-identifiers."""
     base, sensitive = groups.base, str(groups.sensitive)
     rows = np.flatnonzero(base.codes(sensitive) < base.size(sensitive) - 1)
@@ -119,6 +119,6 @@ def told_apart(groups: Groups, prior: Fitted, pattern: dict[int, int]) -> Crowd:
         [(*base.dictionaries[name], None)[code] for code in column[first].tolist()]
         for name, column in zip(prior.columns, codes, strict=True)
     ]
-    return Crowd(
+    return KnownKinds(
         groups, prior, group[first], (group, kind.reshape(-1)), tuple(zip(*values, strict=True))
     )

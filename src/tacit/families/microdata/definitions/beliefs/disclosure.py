@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.families.microdata.definitions.beliefs.adversaries import Adversary
-from tacit.families.microdata.definitions.beliefs.beliefs import Belief, Target, beliefs
-from tacit.families.microdata.definitions.beliefs.crowd import Crowd
-from tacit.families.microdata.definitions.beliefs.measures import Measure
+from tacit.families.microdata.definitions.beliefs.background_adversary import BackgroundAdversary
+from tacit.families.microdata.definitions.beliefs.beliefs import (
+    BeliefTarget,
+    PredicateBelief,
+    beliefs,
+)
+from tacit.families.microdata.definitions.beliefs.crowd import KnownKinds
+from tacit.families.microdata.definitions.beliefs.disclosure_measures import DisclosureMeasure
 from tacit.families.microdata.definitions.beliefs.predicates import Predicate
 
 if TYPE_CHECKING:
@@ -28,13 +32,13 @@ AT_ONCE = 1_000_000  # numbers in a block
 
 
 @dataclass(frozen=True, slots=True)
-class Worst:
+class WorstBelief:
     """The worst belief by one measure, about which kind of people it is, and which groups fail."""
 
-    measure: Measure
+    measure: DisclosureMeasure
     score: Fraction
     predicate: Predicate
-    belief: Belief
+    belief: PredicateBelief
     kind: int
     below: Mask
 
@@ -45,8 +49,11 @@ class Worst:
 
 
 def worst(
-    crowd: Crowd, predicates: Sequence[Predicate], adversary: Adversary, measure: Measure
-) -> Worst | None:
+    crowd: KnownKinds,
+    predicates: Sequence[Predicate],
+    adversary: BackgroundAdversary,
+    measure: DisclosureMeasure,
+) -> WorstBelief | None:
     """The worst belief that such an adversary can have about anybody; None where there is none.
 
     Every belief is scored exactly; among equally bad ones the first group is shown.
@@ -57,7 +64,7 @@ def worst(
     search = by_blocks if secrets.are_simple(crowd) else one_by_one
     kind, too_much = search(crowd, secrets)
     found = secrets.worst_about(crowd.target(kind))
-    return found and Worst(measure, *found, kind, crowd.groups_of(too_much))
+    return found and WorstBelief(measure, *found, kind, crowd.groups_of(too_much))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +72,10 @@ class Secrets:
     """What is asked about everybody: which secrets, of whom, by which measure."""
 
     predicates: Sequence[Predicate]
-    adversary: Adversary
-    measure: Measure
+    adversary: BackgroundAdversary
+    measure: DisclosureMeasure
 
-    def are_simple(self, crowd: Crowd) -> bool:
+    def are_simple(self, crowd: KnownKinds) -> bool:
         """Can all beliefs be computed at once, as fractions of whole numbers?
 
         So it is where nobody is told apart and no values are ruled out. Values may be ruled out
@@ -79,7 +86,9 @@ class Secrets:
         single = all(len(one.codes) <= 1 for one in self.predicates)
         return not self.adversary.negations or (single and not self.measure.compares)
 
-    def worst_about(self, target: Target) -> tuple[Fraction, Predicate, Belief] | None:
+    def worst_about(
+        self, target: BeliefTarget
+    ) -> tuple[Fraction, Predicate, PredicateBelief] | None:
         """The worst belief about one person:
         among equals one that has grown, in the first secret.
         """
@@ -104,14 +113,14 @@ class Secrets:
         score, _, at, belief = max(scored, key=lambda one: one[:3])
         return score, self.predicates[-at], belief
 
-    def _asked(self, target: Target) -> Iterator[int]:
+    def _asked(self, target: BeliefTarget) -> Iterator[int]:
         """The secrets that can be disclosed about a person, by number."""
         for at, predicate in enumerate(self.predicates):
             if self.measure.needs_all or not predicate.codes.isdisjoint(target.counts):
                 yield at
 
 
-def one_by_one(crowd: Crowd, secrets: Secrets) -> tuple[int, Mask]:
+def one_by_one(crowd: KnownKinds, secrets: Secrets) -> tuple[int, Mask]:
     """The kind of people about whom the worst is believed, and which kinds fail: each looked at."""
     too_much = np.zeros(len(crowd), dtype=bool)
     best: tuple[Fraction, int, int] | None = None
@@ -124,7 +133,7 @@ def one_by_one(crowd: Crowd, secrets: Secrets) -> tuple[int, Mask]:
     return -best[2] if best else 0, too_much
 
 
-def by_blocks(crowd: Crowd, secrets: Secrets) -> tuple[int, Mask]:
+def by_blocks(crowd: KnownKinds, secrets: Secrets) -> tuple[int, Mask]:
     """The same for all people at once, as far as floats can tell;
     where scores are close, exactly.
     """
@@ -176,7 +185,7 @@ class Block:
             yield row, exact[one]
 
 
-def matrix(crowd: Crowd, kinds: Integers) -> Integers:
+def matrix(crowd: KnownKinds, kinds: Integers) -> Integers:
     """How many people of some kinds' groups have each value."""
     groups = crowd.groups
     number = crowd.group[kinds]

@@ -42,7 +42,7 @@ AT_ONCE = 4_000_000  # numbers in a block
 
 
 @dataclass(frozen=True, slots=True)
-class Worst:
+class WorstImplications:
     """The greatest belief, the group it is about, and how many atoms
     (A among them) are in each group.
 
@@ -56,7 +56,7 @@ class Worst:
 
 
 @dataclass(frozen=True, slots=True)
-class Crowds:
+class KnownGroups:
     """The groups in which values are known:
     `people` with one, `sums[:, v]` with the v + 1 most frequent.
     """
@@ -83,7 +83,7 @@ class Crowds:
             yield int(rows[one]), rows[which.reshape(-1) == at]
 
 
-def worst_implications(groups: Groups, k: int, limit: Fraction) -> Worst:
+def worst_implications(groups: Groups, k: int, limit: Fraction) -> WorstImplications:
     """The greatest belief that k implications can give; `limit` is what it should be below.
 
     Floats find the groups that may be the worst, fractions decide among them.
@@ -110,15 +110,15 @@ def worst_implications(groups: Groups, k: int, limit: Fraction) -> Worst:
     below[crowds.numbers] = anything | too_likely(
         crowds, logs, shares, [share for share, _ in packs], limit
     )
-    return Worst(1 / (1 + odds), int(crowds.numbers[targets[own][0]]), atoms, below)
+    return WorstImplications(1 / (1 + odds), int(crowds.numbers[targets[own][0]]), atoms, below)
 
 
-def crowds_of(groups: Groups, depth: int) -> Crowds:
+def crowds_of(groups: Groups, depth: int) -> KnownGroups:
     """The groups in which some value is known; none has fewer than `depth` values."""
     numbers = np.flatnonzero(np.diff(groups.starts) > 0)
     begins = groups.starts[numbers]
     sums = np.cumsum(groups.counts[begins[:, None] + np.arange(depth)], axis=1)
-    return Crowds(numbers, np.add.reduceat(groups.counts, begins), sums)
+    return KnownGroups(numbers, np.add.reduceat(groups.counts, begins), sums)
 
 
 def steps(atoms: int) -> Iterator[tuple[int, int, int]]:
@@ -156,7 +156,7 @@ def least(people: int, sums: tuple[int, ...], atoms: int) -> tuple[Fraction, tup
     return min((one for (_, used), one in best.items() if used == atoms), key=lambda one: one[0])
 
 
-def least_logs(crowds: Crowds, atoms: int) -> Floats:
+def least_logs(crowds: KnownGroups, atoms: int) -> Floats:
     """The logarithm of `least` for every group, with 0, 1, ... atoms."""
     logs = np.zeros((len(crowds.people), atoms + 1))
     size = max(1, AT_ONCE // (atoms + 1) ** 2)
@@ -186,14 +186,14 @@ def near(logs: Floats) -> Integers:
     return np.flatnonzero(logs <= low + CLOSE) if low > -np.inf else np.flatnonzero(logs == low)[:1]
 
 
-def smallest(crowds: Crowds, logs: Floats, atoms: int) -> tuple[int, Fraction]:
+def smallest(crowds: KnownGroups, logs: Floats, atoms: int) -> tuple[int, Fraction]:
     """The first group in which it is least likely that none of so many atoms is true."""
     found = ((crowds.exactly(row, atoms)[0], row) for row, _ in crowds.alike(near(logs), atoms))
     share, row = min(found)
     return row, share
 
 
-def smallest_odds(crowds: Crowds, logs: Floats, atoms: int) -> tuple[int, Fraction]:
+def smallest_odds(crowds: KnownGroups, logs: Floats, atoms: int) -> tuple[int, Fraction]:
     """The first group with the least odds against A, where A is among so many atoms."""
     found = ((crowds.odds(row, atoms), row) for row, _ in crowds.alike(near(logs), atoms))
     odds, row = min(found)
@@ -225,7 +225,7 @@ def logarithm(share: Fraction) -> float:
 
 
 def too_likely(
-    crowds: Crowds, logs: Floats, shares: Floats, packs: list[Fraction], limit: Fraction
+    crowds: KnownGroups, logs: Floats, shares: Floats, packs: list[Fraction], limit: Fraction
 ) -> Mask:
     """In which groups can the belief about a person reach the limit?"""
     k = len(packs) - 1

@@ -33,7 +33,7 @@ Shares = dict[int, Fraction]  # by the sensitive value's code
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PriorLine:
     """A line of the file: its number, its cells as text, and their probability."""
 
     number: int
@@ -42,12 +42,12 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Prior:
+class FilePrior:
     """A distribution as a file gives it: which columns, and a probability for each combination."""
 
     file: str
     columns: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[PriorLine, ...]
 
     @property
     def tells_apart(self) -> bool:
@@ -55,7 +55,7 @@ class Prior:
         return len(self.columns) > 1
 
 
-def read_prior(rows: Rows, file: str) -> Prior:
+def read_prior(rows: Rows, file: str) -> FilePrior:
     """A prior from the numbered lines of a CSV file, the first of which names the columns.
 
     >>> prior = read_prior(
@@ -84,10 +84,10 @@ def read_prior(rows: Rows, file: str) -> Prior:
             hint="Write fractions such as 1/3 where decimals would be rounded.",
             mark=Mark(file),
         )
-    return Prior(file, tuple(name for name in header if name != PROBABILITY), tuple(lines))
+    return FilePrior(file, tuple(name for name in header if name != PROBABILITY), tuple(lines))
 
 
-def read_line(number: int, cells: Sequence[str], width: int, at: int, file: str) -> Line:
+def read_line(number: int, cells: Sequence[str], width: int, at: int, file: str) -> PriorLine:
     """One line: as many cells as the header, and a probability that is one."""
     mark = Mark(file, number)
     if len(cells) != width:
@@ -100,10 +100,10 @@ def read_line(number: int, cells: Sequence[str], width: int, at: int, file: str)
     if probability < 0:
         message = f"the probability {plain(probability)} is negative."
         raise DataError(message, hint="Probabilities are 0 or more.", mark=mark)
-    return Line(number, tuple(cell for i, cell in enumerate(cells) if i != at), probability)
+    return PriorLine(number, tuple(cell for i, cell in enumerate(cells) if i != at), probability)
 
 
-def check_once(lines: Sequence[Line], file: str) -> None:
+def check_once(lines: Sequence[PriorLine], file: str) -> None:
     """No combination stands in two lines."""
     seen: dict[tuple[str, ...], int] = {}
     for line in lines:
@@ -117,7 +117,7 @@ def check_once(lines: Sequence[Line], file: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedPrior:
     """A prior for one table: values in place of texts.
 
     `columns` are the quasi-identifiers it tells apart, `domain` the sensitive values by code, those
@@ -142,16 +142,16 @@ class Fitted:
         return {s: share / block[s] for s, share in self.joint[cell].items() if share}
 
 
-def own_distribution(question: MicrodataQuestion, sensitive: str) -> Fitted:
+def own_distribution(question: MicrodataQuestion, sensitive: str) -> FittedPrior:
     """The prior where none is given: how frequent each value is in the whole table."""
     domain = question.base.dictionaries[sensitive]
     counts = question.before(sensitive)
     total = max(1, sum(counts.values()))  # nobody's value is known: no value has a share
     shares = {code: Fraction(counts.get(value, 0), total) for code, value in enumerate(domain)}
-    return Fitted((), domain, {(): shares}, {(): shares}, {(): ()})
+    return FittedPrior((), domain, {(): shares}, {(): shares}, {(): ()})
 
 
-def fit(prior: Prior, question: MicrodataQuestion, sensitive: str) -> Fitted:
+def fit(prior: FilePrior, question: MicrodataQuestion, sensitive: str) -> FittedPrior:
     """Match a prior with a table: its columns, its values, and whether it covers the data."""
     check_columns(prior, question, sensitive)
     columns = tuple(name for name in question.quasi if name in prior.columns)
@@ -179,12 +179,12 @@ def fit(prior: Prior, question: MicrodataQuestion, sensitive: str) -> Fitted:
         block = blocks.setdefault(labels[cell], dict.fromkeys(range(len(domain)), Fraction(0)))
         for s, share in shares.items():
             block[s] += share
-    fitted = Fitted(columns, domain, joint, blocks, labels)
+    fitted = FittedPrior(columns, domain, joint, blocks, labels)
     check_covers(prior, fitted, question, sensitive)
     return fitted
 
 
-def check_columns(prior: Prior, question: MicrodataQuestion, sensitive: str) -> None:
+def check_columns(prior: FilePrior, question: MicrodataQuestion, sensitive: str) -> None:
     """The prior is about quasi-identifiers and the sensitive column."""
     known = (*question.quasi, sensitive, PROBABILITY)
     for name in prior.columns:
@@ -200,7 +200,7 @@ def check_columns(prior: Prior, question: MicrodataQuestion, sensitive: str) -> 
         raise DataError(message, hint=FORM, mark=Mark(prior.file, 1))
 
 
-def check_no_gap(prior: Prior, texts: Sequence[str], sensitive: str) -> None:
+def check_no_gap(prior: FilePrior, texts: Sequence[str], sensitive: str) -> None:
     """Every line says which sensitive value it is about."""
     for line, text in zip(prior.lines, texts, strict=True):
         if not text:
@@ -211,7 +211,7 @@ def check_no_gap(prior: Prior, texts: Sequence[str], sensitive: str) -> None:
             )
 
 
-def read_values(prior: Prior, column: str, at: int, base: Counts) -> dict[str, Any]:
+def read_values(prior: FilePrior, column: str, at: int, base: Counts) -> dict[str, Any]:
     """For every text of a column the value that it means; an empty cell is a missing value."""
     dictionary = base.dictionaries[column]
     known = {value_text(value): value for value in dictionary}
@@ -263,7 +263,10 @@ def extended(dictionary: tuple[Any, ...], more: Any) -> tuple[Any, ...]:
 
 
 def label_cells(
-    prior: Prior, question: MicrodataQuestion, columns: Sequence[str], joint: Mapping[Cell, Shares]
+    prior: FilePrior,
+    question: MicrodataQuestion,
+    columns: Sequence[str],
+    joint: Mapping[Cell, Shares],
 ) -> dict[Cell, Cell]:
     """For every combination of the prior what the release would show of it."""
     shown: list[dict[Any, Any]] = []
@@ -277,7 +280,9 @@ def label_cells(
     return {cell: tuple(shown[at][value] for at, value in enumerate(cell)) for cell in joint}
 
 
-def check_covers(prior: Prior, fitted: Fitted, question: MicrodataQuestion, sensitive: str) -> None:
+def check_covers(
+    prior: FilePrior, fitted: FittedPrior, question: MicrodataQuestion, sensitive: str
+) -> None:
     """What occurs in the table is possible: a prior of 0 would be a contradiction."""
     base = question.base
     names = (*fitted.columns, sensitive)

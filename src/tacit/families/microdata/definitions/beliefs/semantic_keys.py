@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.errors import ParameterError, did_you_mean
-from tacit.families.microdata.definitions.beliefs.adversaries import Adversary
-from tacit.families.microdata.definitions.beliefs.measures import (
-    Measure,
+from tacit.families.microdata.definitions.beliefs.background_adversary import BackgroundAdversary
+from tacit.families.microdata.definitions.beliefs.disclosure_measures import (
+    DisclosureMeasure,
     Negative,
     Positive,
     Ratio,
@@ -20,7 +20,7 @@ from tacit.families.microdata.definitions.beliefs.measures import (
     Upward,
 )
 from tacit.families.microdata.definitions.beliefs.predicates import Protect
-from tacit.families.microdata.definitions.beliefs.prior import Prior
+from tacit.families.microdata.definitions.beliefs.prior import FilePrior
 from tacit.families.parameters import number, whole
 from tacit.model.numbers import plain
 
@@ -55,7 +55,7 @@ def keys_of(written: Any, place: str, known: Sequence[str], says: str, example: 
 # -- measure ------------------------------------------------------------------------------------
 
 
-def read_measures(written: Any) -> tuple[Measure, ...]:
+def read_measures(written: Any) -> tuple[DisclosureMeasure, ...]:
     """The measures of a check; all of them must hold.
 
     >>> read_measures({"positive": "3/4", "negative": 0.1})
@@ -64,9 +64,13 @@ def read_measures(written: Any) -> tuple[Measure, ...]:
     Traceback (most recent call last):
     tacit.errors.ParameterError: measure takes no 'positve'. Did you mean 'positive'?
     """
-    if isinstance(written, Measure):
+    if isinstance(written, DisclosureMeasure):
         return (written,)
-    if isinstance(written, tuple) and written and all(isinstance(one, Measure) for one in written):
+    if (
+        isinstance(written, tuple)
+        and written
+        and all(isinstance(one, DisclosureMeasure) for one in written)
+    ):
         return written
     keys_of(written, "measure", MEASURE, "how much learning is too much", "{positive: 0.5}")
     measures = [READ[key](value) for key, value in written.items() if key in READ]
@@ -133,7 +137,7 @@ def read_upward(rho1: Any, rho2: Any, place: str = "") -> Upward:
     return Upward(low, high)
 
 
-READ: dict[str, Callable[[Any], Measure]] = {
+READ: dict[str, Callable[[Any], DisclosureMeasure]] = {
     "positive": read_positive,
     "negative": read_negative,
     "uninformative": read_uninformative,
@@ -144,24 +148,24 @@ READ: dict[str, Callable[[Any], Measure]] = {
 # -- against ------------------------------------------------------------------------------------
 
 
-def read_adversaries(written: Any) -> tuple[Adversary, ...]:
+def read_adversaries(written: Any) -> tuple[BackgroundAdversary, ...]:
     """The adversaries of a check: a mapping is one who knows all of it, a list has several.
 
     >>> read_adversaries([{"negations": 2}, {"known-people": 3}])[1].known_people
     3
     """
-    if isinstance(written, Adversary):
+    if isinstance(written, BackgroundAdversary):
         return (written,)
     if written in (None, (), [], {}):
-        return (Adversary(),)
+        return (BackgroundAdversary(),)
     if isinstance(written, list | tuple):
         return tuple(read_adversary(one, f"against.{place}") for place, one in enumerate(written))
     return (read_adversary(written, "against"),)
 
 
-def read_adversary(written: Any, place: str) -> Adversary:
+def read_adversary(written: Any, place: str) -> BackgroundAdversary:
     """One adversary."""
-    if isinstance(written, Adversary):
+    if isinstance(written, BackgroundAdversary):
         return written
     keys_of(written, place, AGAINST, "what the other side may know", "{negations: 1}")
     numbers = {
@@ -170,12 +174,12 @@ def read_adversary(written: Any, place: str) -> Adversary:
         if name != "prior"
     }
     prior = read_file(written["prior"], f"{place}.prior") if "prior" in written else None
-    return Adversary(**numbers, prior=prior)
+    return BackgroundAdversary(**numbers, prior=prior)
 
 
-def read_file(written: Any, place: str) -> Prior | str:
+def read_file(written: Any, place: str) -> FilePrior | str:
     """The name of a prior's file, or a prior."""
-    if isinstance(written, Prior) or (isinstance(written, str) and written.strip()):
+    if isinstance(written, FilePrior) or (isinstance(written, str) and written.strip()):
         return written
     hint = "Write for example prior: prior.csv."
     raise wrong(place, "prior is the name of a CSV file.", hint)

@@ -10,15 +10,18 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.errors import ParameterError
-from tacit.families.microdata.definitions.replay.background import CHECKS, replay_background
-from tacit.families.microdata.definitions.replay.beliefs import replay_beliefs
-from tacit.families.microdata.definitions.replay.diversity import (
+from tacit.families.microdata.definitions.replay.replay_background import CHECKS, replay_background
+from tacit.families.microdata.definitions.replay.replay_beliefs import replay_beliefs
+from tacit.families.microdata.definitions.replay.replay_diversity import (
     entropy_at_least,
     negative_holds,
     recursive_holds,
 )
-from tacit.families.microdata.definitions.replay.neighbours import RECOUNTS, replay_neighbours
-from tacit.families.microdata.definitions.replay.together import replay_together
+from tacit.families.microdata.definitions.replay.replay_neighbours import (
+    RECOUNTS,
+    replay_neighbours,
+)
+from tacit.families.microdata.definitions.replay.replay_together import replay_together
 from tacit.model.verdict import Reason, Verdict
 
 Row = Mapping[str, Any]

@@ -11,12 +11,12 @@ import numpy as np
 
 from tacit.errors import DataError
 from tacit.families.microdata.counts import pack_codes, tally
+from tacit.families.microdata.definitions.together.joined_releases import ABSENT
 from tacit.families.microdata.definitions.together.question import Copy, JointQuestion
-from tacit.families.microdata.definitions.together.releases import ABSENT
 from tacit.families.microdata.groups import Mask
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.recoded import Recoded, as_it_is
-from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.overlap import Integers
 
 NOWHERE = -1  # the group of rows that are left out
 

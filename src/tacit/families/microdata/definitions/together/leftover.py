@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from tacit.families.microdata.definitions.together.class_worlds import ClassWorlds
+from tacit.families.microdata.definitions.together.joined_releases import ABSENT
 from tacit.families.microdata.definitions.together.question import JointQuestion
-from tacit.families.microdata.definitions.together.releases import ABSENT
-from tacit.families.microdata.definitions.together.worlds import Worlds
 from tacit.families.microdata.microdata import MicrodataQuestion
-from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.overlap import Integers
 
 MOST_KINDS = 12  # of people who are alike in all releases: those with the fewest values
 MOST_VALUES = 12  # that are listed
 
 
 def leftover(
-    joint: JointQuestion, question: MicrodataQuestion, column: str, worlds: Worlds
+    joint: JointQuestion, question: MicrodataQuestion, column: str, worlds: ClassWorlds
 ) -> dict[str, Any]:
     """As evidence for the owner: `before`, how many values the table has, and `kinds` of people
     with their values `alone`, by release, and `together`, those with the fewest first.

@@ -10,16 +10,20 @@ from typing import Any, Self
 import numpy as np
 
 from tacit.families.microdata.counts import Counts, pack_codes
-from tacit.families.microdata.definitions.together.releases import ABSENT, Releases, releases_of
-from tacit.families.microdata.definitions.together.worlds import (
-    Worlds,
+from tacit.families.microdata.definitions.together.class_worlds import (
+    ClassWorlds,
     counted_worlds,
     possible_worlds,
 )
+from tacit.families.microdata.definitions.together.joined_releases import (
+    ABSENT,
+    Releases,
+    releases_of,
+)
 from tacit.families.microdata.groups import Mask, group_keys
-from tacit.families.microdata.hierarchy import Level
+from tacit.families.microdata.hierarchy import HierarchyLevel
 from tacit.families.microdata.microdata import MicrodataQuestion
-from tacit.families.overlaps.setting import Integers
+from tacit.families.overlaps.overlap import Integers
 from tacit.model.deadline import Deadline
 from tacit.model.jobs import Job
 from tacit.model.verdict import Assumption
@@ -35,7 +39,7 @@ class Copy:
     """
 
     name: str
-    levels: Mapping[str, Level]
+    levels: Mapping[str, HierarchyLevel]
     columns: frozenset[str]
     inside: Mask | None = None
     called: Mapping[str, str] = field(default_factory=dict)
@@ -57,7 +61,7 @@ class Earlier:
     """The releases that are out already, and what they leave everybody."""
 
     releases: Releases
-    possible: Worlds
+    possible: ClassWorlds
 
     def values(self, row: int, value_of: Integers) -> frozenset[int] | None:
         """The values that somebody of a combination could have; None where that is not known."""
@@ -122,12 +126,12 @@ class JointQuestion:
         )
 
     @cached_property
-    def possible(self) -> Worlds:
+    def possible(self) -> ClassWorlds:
         """Which tuples everybody can have."""
         return possible_worlds(self.releases, Deadline(self.seconds), self.job)
 
     @cached_property
-    def counted(self) -> Worlds:
+    def counted(self) -> ClassWorlds:
         """How likely each tuple is."""
         return counted_worlds(self.releases, Deadline(self.seconds), self.job)
 

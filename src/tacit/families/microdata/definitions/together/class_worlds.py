@@ -1,0 +1,210 @@
+"""The worlds of several releases: which tuples somebody can have, and how likely each is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from tacit.families.microdata.definitions.together.joined_releases import (
+    ABSENT,
+    Component,
+    Flags,
+    Releases,
+    TooLarge,
+)
+from tacit.families.overlaps.counting.average_beliefs import all_averaged, counted
+from tacit.families.overlaps.counting.filling import TableFilling
+from tacit.families.overlaps.counting.possible_cells import pieces_of
+from tacit.families.overlaps.overlap import Integers
+from tacit.families.overlaps.system import system_of
+from tacit.model.deadline import Deadline, OutOfTime, until
+from tacit.model.jobs import Job
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassWorlds:
+    """What somebody of a class can have: pairs of class and tuple, sorted.
+
+    `shares` has the share of all worlds in which a person of the class has the tuple, where worlds
+    were counted. `known` are the classes of which that is all: about the others there was no time
+    to find out, or no room (`is_late` says which).
+    """
+
+    classes: Integers
+    tuples: Integers
+    known: Flags
+    shares: tuple[Fraction, ...] | None = None
+    is_late: bool = False
+
+    def of(self, class_: int) -> slice:
+        """The pairs of a class."""
+        low, high = np.searchsorted(self.classes, [class_, class_ + 1]).tolist()
+        return slice(low, high)
+
+
+def possible_worlds(
+    releases: Releases,
+    deadline: Deadline,
+    job: Job | None = None,
+) -> ClassWorlds:
+    """Which tuples can somebody of each class have, in some world?
+
+    What is found holds in some world, also for classes about which not all is known.
+
+    >>> from tacit.families.microdata.definitions.together.joined_releases import releases_of
+    >>> both = releases_of([[0, 0, 1, 1], [0, 1, 0, 1]], [0, 1, 1, 0])
+    >>> found = possible_worlds(both, Deadline(9))
+    >>> [found.tuples[found.of(class_)].tolist() for class_ in range(4)]
+    [[0, 1], [0, 1], [0, 1], [0, 1]]
+    """
+    job, is_late = job or Job(), False
+    known = np.ones(len(releases.sizes), dtype=bool)
+    pairs = [settled_pairs(releases)]
+    for part in releases.connected():
+        try:
+            can = part.current > 0
+        except TooLarge:
+            known[part.classes] = False
+            pairs.append((releases.has.classes[part.cells], releases.has.tuples[part.cells]))
+            continue
+        try:
+            for _ in explored(part, can, np.ones(len(can), dtype=bool), deadline, job):
+                pass
+        except OutOfTime:
+            is_late, known[part.classes] = True, False
+        at = np.nonzero(can)
+        pairs.append((part.classes[at[0]], part.tuples[at[1]]))
+    classes, tuples = (np.concatenate(some) for some in zip(*pairs, strict=True))
+    order = np.lexsort((tuples, classes))
+    return ClassWorlds(classes[order], tuples[order], known, is_late=is_late)
+
+
+def settled_pairs(releases: Releases) -> tuple[Integers, Integers]:
+    """Classes that are settled with their tuples, sorted by class."""
+    inside = releases.settled[releases.has.classes]
+    return releases.has.classes[inside], releases.has.tuples[inside]
+
+
+def explored(
+    part: Component, can: Flags, open_: Flags, deadline: Deadline, job: Job
+) -> Iterator[None]:
+    """Find worlds until all is known of the classes that are open; it stops after each world.
+
+    `can` has what worlds show, in place; whoever looks on may close classes in `open_`. Raises
+    OutOfTime and TooLarge.
+    """
+    flat, current = can.reshape(-1), part.current.reshape(-1)
+    if not open_.any():
+        return
+    for piece in pieces_of(system_of(part.overlap()).parts):
+        job.step("looking for worlds", 0.5)
+        filling = TableFilling(piece, current[piece.place])
+        class_ = piece.place // can.shape[1]
+        while (wanted := ~flat[piece.place] & (piece.high > 0) & open_[class_]).any():
+            with until(deadline, job):
+                found = filling.more(wanted, job)
+            if found is None:
+                break
+            flat[piece.place] |= found > 0
+            yield
+
+
+def counted_worlds(releases: Releases, deadline: Deadline, job: Job | None = None) -> ClassWorlds:
+    """How likely is each tuple of somebody of each class, where all worlds weigh the same?
+
+    >>> from tacit.families.microdata.definitions.together.joined_releases import releases_of
+    >>> both = releases_of([[0, 0, 1, 1], [0, 1, 1, 1]], [0, 1, 1, 0])
+    >>> found = counted_worlds(both, Deadline(9))
+    >>> found.classes.tolist(), found.tuples.tolist(), [str(share) for share in found.shares]
+    ([0, 1, 2, 2], [0, 1, 0, 1], ['1', '1', '1/2', '1/2'])
+    """
+    job, is_late = job or Job(), False
+    known = np.ones(len(releases.sizes), dtype=bool)
+    has, sizes = releases.has, releases.sizes
+    found = {
+        (class_, tuple_): Fraction(people, int(sizes[class_]))
+        for class_, tuple_, people in zip(
+            has.classes.tolist(), has.tuples.tolist(), has.people.tolist(), strict=True
+        )
+        if releases.settled[class_]
+    }
+    with until(deadline, job):
+        for part in releases.connected():
+            job.step("counting worlds", 0.5)
+            try:
+                is_late |= _count(part, found, known, job)
+            except (OutOfTime, TooLarge) as error:
+                is_late |= isinstance(error, OutOfTime)
+                known[part.classes] = False
+    pairs = sorted(found)
+    return ClassWorlds(
+        np.array([one for one, _ in pairs], dtype=np.int64),
+        np.array([two for _, two in pairs], dtype=np.int64),
+        known,
+        tuple(found[pair] for pair in pairs),
+        is_late,
+    )
+
+
+def _count(part: Component, found: dict[tuple[int, int], Fraction], known: Flags, job: Job) -> bool:
+    """Count the worlds of classes that hang together; tells whether there was no time for some."""
+    beliefs = all_averaged(system_of(part.overlap()), lambda one: counted(one, job))
+    for at, class_ in enumerate(part.classes.tolist()):
+        shares = [beliefs.share(at, number) for number in range(len(part.tuples))]
+        known[class_] = None not in shares
+        for tuple_, share in zip(part.tuples.tolist(), shares, strict=True):
+            if share is not None and share[1]:
+                found[class_, tuple_] = share[0]
+    return beliefs.is_late
+
+
+def fewest_rows(releases: Releases, worlds: ClassWorlds) -> Integers:
+    """For each class the fewest rows, in a release that it is in, that can be a person's: rows
+    that show what somebody of the class can have.
+    """
+    fewest = np.full(len(releases.sizes), np.iinfo(np.int64).max, dtype=np.int64)
+    for number in range(len(releases.groups)):
+        class_, rows, _ = _rows_of_pairs(releases, worlds, number)
+        found = np.zeros(len(fewest), dtype=np.int64)
+        np.add.at(found, class_, rows)
+        inside = releases.groups[number] != ABSENT
+        fewest[inside] = np.minimum(fewest[inside], found[inside])
+    return fewest
+
+
+def greatest_chances(releases: Releases, worlds: ClassWorlds) -> list[Fraction]:
+    """For each class the greatest chance that a row of some release is a person's: how likely it
+    is that they have what the row shows, among the rows of their group that show it.
+    """
+    assert worlds.shares is not None
+    best = [Fraction(0)] * len(releases.sizes)
+    for number in range(len(releases.groups)):
+        class_, rows, which = _rows_of_pairs(releases, worlds, number)
+        chance = [Fraction(0)] * len(rows)
+        for at, share in zip(which.tolist(), worlds.shares, strict=True):
+            if at >= 0:
+                chance[at] += share
+        for one, many, share in zip(class_.tolist(), rows.tolist(), chance, strict=True):
+            best[one] = max(best[one], share / many)
+    return best
+
+
+def _rows_of_pairs(
+    releases: Releases, worlds: ClassWorlds, number: int
+) -> tuple[Integers, Integers, Integers]:
+    """What the pairs of class and tuple show in a release, each sight once: the class, how many
+    rows of its group show that; and for each pair the number of its sight, -1 for nobody there.
+    """
+    keys, rows, wide = releases.rows(number)
+    group = releases.groups[number][worlds.classes]
+    inside = np.flatnonzero(group != ABSENT)
+    looks = releases.shown[number][worlds.tuples[inside]]
+    sight = worlds.classes[inside] * wide + looks
+    seen, first, where = np.unique(sight, return_index=True, return_inverse=True)
+    which = np.full(len(group), -1, dtype=np.int64)
+    which[inside] = where.reshape(-1)
+    key = group[inside][first] * wide + looks[first]
+    return seen // wide, rows[np.searchsorted(keys, key)], which

@@ -1,0 +1,309 @@
+"""What Python code gives in the place of a plan:
+data frames, roles, queries and options, as a plan has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import DataError, InputError, Mark, ParameterError, did_you_mean, raise_all
+from tacit.families.definition import Definition
+from tacit.families.microdata.definitions.microdata_definition import MicrodataDefinition
+from tacit.families.microdata.reading.source import MicrodataSource, count_table
+from tacit.families.microdata.repair.requirements import Required
+from tacit.model.jobs import Job
+from tacit.model.release import Microdata
+from tacit.model.schema import Table
+from tacit.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from tacit.engines.base import Engine
+    from tacit.engines.duckdb.engine import DuckDB
+    from tacit.families.microdata.definitions.together.question import JointQuestion
+    from tacit.families.microdata.recoded import Recoded
+    from tacit.families.overlaps.reading.answer_rows import FileRows
+    from tacit.model.verdict import Verdict
+    from tacit.plan.read.document import KeyPath
+
+
+def plan_of_views(
+    caller: str, views: str | Mapping[str, str] | Sequence[str], name: str, **roles: Any
+) -> tuple[Plan, tuple[str, ...]]:
+    """A plan of one table with some views of it, and what they are called."""
+    from tacit.plan.read.arguments import Arguments
+    from tacit.plan.read.load import read_plan
+
+    views = [views] if isinstance(views, str) else views
+    named = (
+        dict(views)
+        if isinstance(views, Mapping)
+        else {f"view {number}": text for number, text in enumerate(views, 1)}
+    )
+    written = {
+        "version": 1,
+        "tables": {name: roles},
+        "releases": {one: {"query": text} for one, text in named.items()},
+    }
+    came_from: dict[KeyPath, str] = {("tables", name): ""}
+    for number, one in enumerate(named):
+        place = one if isinstance(views, Mapping) else number
+        came_from["releases", one, "query"] = f"views[{place!r}]"
+    return read_plan(Arguments(caller, written, came_from), Path()), tuple(named)
+
+
+def plan_of_table(
+    caller: str, name: str, roles: Mapping[str, Any], release: Mapping[str, Any]
+) -> Plan:
+    """A plan of one table with the roles of its columns, and with one release of it."""
+    from tacit.plan.read.arguments import Arguments
+    from tacit.plan.read.load import read_plan
+
+    written = {
+        "version": 1,
+        "tables": {name: {key: one for key, one in roles.items() if one is not None}},
+        "releases": {
+            name: {"table": name, **{key: one for key, one in release.items() if one is not None}}
+        },
+    }
+    came_from: dict[KeyPath, str] = {("tables", name): "", ("releases", name): ""}
+    return read_plan(Arguments(caller, written, came_from), Path())
+
+
+def counted_source(data: Any, plan: Plan, name: str, engine: DuckDB) -> MicrodataSource:
+    """A data frame as the only table of a plan, counted."""
+    table = plan.tables[name]
+    refuse_missing(data, table)
+    engine.put(name, data, named_columns(table))
+    source = MicrodataSource(plan, engine)
+    source.counted[name] = count_table(source.reader, table, plan)
+    return source
+
+
+def refuse_missing(data: Any, table: Table) -> None:
+    """Every column that has a role is there; the error knows all columns of the table."""
+    labels = getattr(
+        data, "column_names" if hasattr(type(data), "column_names") else "columns", None
+    )
+    if labels is None:
+        return  # no table: the engine says so
+    there = [one for one in labels if isinstance(one, str)]
+    roles = {
+        "quasi_identifiers": table.quasi_identifiers,
+        "sensitive": table.sensitive,
+        "insensitive": table.insensitive,
+        "person": table.person,
+        "key": tuple(name for key in table.keys for name in key),
+    }
+    raise_all(
+        DataError(
+            f"the table has no column {one!r}.",
+            hint=did_you_mean(one, there),
+            mark=Mark(f"{argument}[{place}]"),
+        )
+        for argument, columns in roles.items()
+        for place, one in enumerate(columns)
+        if one not in there
+    )
+
+
+@contextmanager
+def in_python() -> Iterator[None]:
+    """Errors that name an option of a command name the argument of that name."""
+    try:
+        yield
+    except InputError as error:
+        error.message = error.message.removeprefix("--")
+        raise
+
+
+def ask_beside(
+    published: Sequence[Any], source: MicrodataSource, name: str, engine: DuckDB
+) -> Callable[[Definition], Verdict] | None:
+    """Asks definitions about the release of a data frame together with copies that are out; None
+    where nothing is.
+    """
+    from tacit.families.microdata.definitions.together.class_scores import answer_beside
+
+    if isinstance(published, Mapping | str) or not isinstance(published, Sequence):
+        raise ParameterError(
+            "published is a list of what is out.",
+            parameter="published",
+            hint="Write published=[copy].",
+        )
+    if not published:
+        return None
+    called = (
+        ["published"]
+        if len(published) == 1
+        else [f"published {number}" for number in range(1, len(published) + 1)]
+    )
+    joint = with_key(published, called, source, name, engine) or with_labels(
+        published, called, source, name, engine
+    )
+
+    def ask(definition: Definition) -> Verdict:
+        return answer_beside(required_of(definition, source).definition, joint, None)
+
+    return ask
+
+
+def with_key(
+    published: Sequence[Any],
+    called: Sequence[str],
+    source: MicrodataSource,
+    name: str,
+    engine: DuckDB,
+) -> JointQuestion | None:
+    """Copies in which a key says who is who: some people may be in some of them only; None where
+    no copy has the key.
+    """
+    from tacit.families.microdata.reading.snapshots import joint_of_snapshots, snapshot
+
+    keys = source.plan.tables[name].keys
+    if not keys or any(isinstance(one, Mapping) for one in published):
+        return None
+    for one, data in zip(called, published, strict=True):
+        engine.put(f"tacit {one}", data)
+    if not any(set(keys[0]) & set(engine.columns(f"tacit {one}")) for one in called):
+        return None
+    copies = [snapshot(one, keys[0], engine, f"tacit {one}") for one in called]
+    return joint_of_snapshots(source, source.question(name), keys[0], copies, Job())
+
+
+def with_labels(
+    published: Sequence[Any],
+    called: Sequence[str],
+    source: MicrodataSource,
+    name: str,
+    engine: DuckDB,
+) -> JointQuestion:
+    """Copies with as many rows as the table, whose levels are given or found by their labels."""
+    from tacit.families.microdata.reading.several_releases import JointQuestions
+
+    releases, given = dict(source.plan.releases), {}
+    for one, data in zip(called, published, strict=True):
+        if isinstance(data, Mapping):
+            refuse_unknown(data, source.plan.tables[name])
+            releases[one] = Microdata(one, name, dict(data))
+        else:
+            releases[one] = Microdata(one, name)
+            given[one] = rows_of(data, one, engine)
+    source.plan = replace(source.plan, releases=releases)
+    return JointQuestions(source, Job(), given).question((*called, name))
+
+
+def refuse_unknown(levels: Mapping[str, int], table: Table) -> None:
+    """Levels are for quasi-identifiers."""
+    for column in levels:
+        if column not in table.quasi_identifiers:
+            raise ParameterError(
+                f"published names {column!r}, which is no quasi-identifier.",
+                parameter="published",
+                hint=did_you_mean(column, table.quasi_identifiers),
+            )
+
+
+def rows_of(data: Any, called: str, engine: DuckDB) -> FileRows:
+    """The rows of a data frame as texts, each with how often it is there."""
+    from tacit.engines.sql import shapes
+    from tacit.families.microdata.hierarchy import value_text
+    from tacit.families.overlaps.reading.answer_rows import FileRows
+
+    relation = f"tacit {called}"
+    engine.put(relation, data)
+    header = list(engine.columns(relation))
+    cells: dict[tuple[str | None, ...], int] = {}
+    for *row, many in engine.rows(shapes.tallied(shapes.columns_of(relation, header), header)):
+        texts = tuple(None if one is None else value_text(one) for one in row)
+        cells[texts] = cells.get(texts, 0) + many
+    return FileRows(called, tuple(header), cells)
+
+
+def named_columns(table: Table) -> list[str]:
+    """The columns that a table's roles and distances name."""
+    fused = [
+        one
+        for way in table.distances.values()
+        if isinstance(way, Mapping)
+        for one in way.get("variational", ())
+    ]
+    roles = [*table.person, *table.quasi_identifiers, *table.sensitive, *table.insensitive, *fused]
+    return list(dict.fromkeys([*roles, *(name for key in table.keys for name in key)]))
+
+
+def required_of(definition: Definition, source: MicrodataSource) -> Required:
+    """A definition that a table must meet."""
+    if not isinstance(definition, MicrodataDefinition):
+        raise ParameterError(
+            f"{definition!r} is no definition of microdata.",
+            parameter="require",
+            hint="Use for example tacit.KAnonymity(k=5).",
+        )
+    return Required(definition.with_files(source.lines))
+
+
+def read_schema(given: Mapping[str, Any]) -> dict[str, Table]:
+    """Tables as a plan writes them: a list of columns, or keys such as
+    columns, key, domains and nullable.
+    """
+    from tacit.plan.read.arguments import Arguments
+    from tacit.plan.read.document import Faults
+    from tacit.plan.read.keys import read_keys
+    from tacit.plan.read.tables import read_table
+
+    if not isinstance(given, Mapping):
+        raise ParameterError(
+            "the schema is no mapping of tables.",
+            parameter="schema",
+            hint='Give for example {"stays": ["name", "ward"]}.',
+        )
+    plan = {"version": 1, "tables": written_tables(given)}
+    written = Arguments("schema", plan, {("tables",): "schema"})
+    faults = Faults(written)
+    keys = read_keys(written.values(faults), faults).keys
+    found = {name: read_table(name, one, faults) for name, one in keys.tables.items()}
+    faults.raise_all()
+    return {name: table for name, table in found.items() if table is not None}
+
+
+def written_tables(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables as a plan writes them; a list alone is one of columns."""
+    return {
+        name: dict(one) if isinstance(one, Mapping) else {"columns": list(one)}
+        for name, one in given.items()
+    }
+
+
+def names(given: str | Sequence[str]) -> tuple[str, ...]:
+    """One name or several."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def released_like(data: Any, recoded: Recoded, engine: Engine) -> Any:
+    """The released rows as the kind of table that was given."""
+    from tacit.engines.duckdb.engine import DuckDB
+    from tacit.families.microdata.repair.release_statement import statement
+
+    made = statement(recoded, engine.collations(recoded.raw.table.name))
+    assert isinstance(engine, DuckDB)
+    for relation, columns in made.relations.items():
+        engine.put_map(relation, columns)
+    return table_like(data, engine.connection.sql(engine.sql(made.query)))
+
+
+def table_like(data: Any, found: Any) -> Any:
+    """DuckDB's rows as the kind of table that was given."""
+    kind = type(data).__module__.partition(".")[0]
+    if kind == "pandas":
+        return found.df()
+    return (
+        found.pl()
+        if kind == "polars"
+        else found.to_arrow_table()
+        if hasattr(found, "to_arrow_table")
+        else found.arrow()
+    )
