@@ -18,7 +18,7 @@ ADULT_QUASI = ("age", "sex", "race", "marital_status", "education", "native_coun
 
 
 def lands_end(rows: int = ROWS) -> Path:
-    """A folder with a table shaped like the dissertation's Lands End
+    """A folder with a table shaped like Machanavajjhala's (2008) Lands End
     database (Table 3.8), and its plan.
 
     The real table is not public. Numbers of rows and of values per column are the printed ones; the

@@ -218,7 +218,7 @@ def small(text: str) -> dict[str, Any]:
 
 
 def spoken(quasi: Sequence[str]) -> str:
-    """The columns as the dissertation calls them.
+    """The columns as Machanavajjhala (2008) calls them.
 
     >>> spoken(["age", "sex"])
     'age, gender'

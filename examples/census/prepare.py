@@ -2,7 +2,7 @@
 python prepare.py FOLDER, where adult.data and adult.test are.
 
 Both parts together, without the rows that have a missing value (`?`):
-the 45,222 rows of the dissertation.
+the 45,222 rows of Machanavajjhala (2008).
 """
 
 from __future__ import annotations

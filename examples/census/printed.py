@@ -1,4 +1,4 @@
-"""The numbers that the dissertation prints in Tables 3.9 to 3.12, to stand beside ours.
+"""The numbers that Machanavajjhala (2008) prints in Tables 3.9 to 3.12, to stand beside ours.
 
 For each k: tables affected, minimal tables, average groups affected, average tuples affected.
 """

@@ -1,4 +1,4 @@
-"""Tables 3.9 to 3.12 and Figures 3.1 to 3.8 of the dissertation, computed anew.
+"""Tables 3.9 to 3.12 and Figures 3.1 to 3.8 of Machanavajjhala (2008), computed anew.
 
     python examples/census/study.py --data FOLDER --out FOLDER [--lands
     FOLDER] [--only tables|times|utility]

@@ -48,7 +48,7 @@ class Method:
         default=lambda data, group: Domain(len(data.codes))
     )
     coarse: bool = False
-    printed: bool = False  # noise by Algorithm 4, as the dissertation has it
+    printed: bool = False  # noise by Algorithm 4, as Machanavajjhala (2008) has it
 
     def noise(self, chooser: Chooser, people: int, cells: DomainCells) -> Noise:
         """Of one group."""
@@ -60,7 +60,7 @@ class Method:
 
 @cache
 def algorithm_4(people: int, cells: int) -> float:
-    """The dissertation's noise for the whole domain;
+    """Machanavajjhala's (2008) noise for the whole domain;
     it takes delta for each workplace, though pdp adds up over them.
     """
     found = printed_alpha(people, cells, float(EPSILON.ratio[0]), float(DELTA))
@@ -87,7 +87,10 @@ METHODS = (
     Method("dp", "tracts, differential privacy", DP),
     Method("pdp", "tracts, probabilistic dp of all workplaces together", PDP),
     Method(
-        "theorem-4.2", "tracts, probabilistic dp as the dissertation computes it", PDP, printed=True
+        "theorem-4.2",
+        "tracts, probabilistic dp as Machanavajjhala (2008) computes it",
+        PDP,
+        printed=True,
     ),
     Method("near", f"tracts within {NEAR:.0f} miles, others dropped", DP, near),
     Method(
@@ -110,7 +113,7 @@ METHODS = (
     ),
     Method(
         "algorithm-5",
-        "the same as the dissertation computes it",
+        "the same as Machanavajjhala (2008) computes it",
         Terms(SHRUNK, DELTA, guarantee="pdp"),
         shrinking,
         printed=True,

@@ -1,4 +1,4 @@
-"""The study of the dissertation's chapter 4:
+"""The study of Machanavajjhala's (2008) chapter 4:
 how much noise it takes, and what is left of the commutes.
 
 python -m examples.commuters.study table-4.1     the noise of Table 4.1, printed and ours
@@ -33,7 +33,7 @@ from tacit.families.synthetic.utility.flow_comparison import compare
 from tacit.families.synthetic.utility.flow_utility import BANDS, FlowUtility
 from tacit.families.synthetic.utility.flows import Flows
 
-SHOWN = 120  # workplaces in the figures, as in the dissertation
+SHOWN = 120  # workplaces in the figures, as in Machanavajjhala (2008)
 PEOPLE = 20_000  # in each file for the attack
 SLOW = ("shrunk", "algorithm-5", "near")
 
@@ -136,7 +136,7 @@ def printed_table() -> str:
         (":--", *("--:" for _ in rows)),
         ("epsilon-dp (Theorem 4.1)", *(f"{pure:.0f}" for _, pure, *_ in rows)),
         (
-            "pdp, delta 10^-6, as the dissertation bounds it (Theorem 4.2)",
+            "pdp, delta 10^-6, as Machanavajjhala (2008) bounds it (Theorem 4.2)",
             *(f"{printed:.4f}" for _, _, printed, _, _ in rows),
         ),
         ("pdp, delta 10^-6, by the rigorous tail", *(f"{float(tail):.4f}" for *_, tail, _ in rows)),

@@ -144,7 +144,7 @@ def test_what_two_hold_together_is_judged(page: Page) -> None:
 def test_entries_are_filtered_shown_and_saved(page: Page) -> None:
     rows = page.get_by_test_id("grid-ledger").get_by_role("row")
     expect(rows).to_have_count(3, timeout=LONG)
-    page.get_by_label("Reached").click()
+    page.get_by_label("Given to").click()
     page.locator(".q-menu .q-item", has_text="registry").first.click()
     expect(rows).to_have_count(2, timeout=LONG)
     with page.expect_download() as saved:

@@ -88,9 +88,10 @@ def test_all_kinds_about_views_of_one_table_judge_it(check: dict[str, Any]) -> N
         given.subject,
         given.assumptions,
     )
-    assert "nothing else about these people is out than what the plan says of the same tables" in [
-        one.text for one in beside.assumptions
-    ]
+    assert (
+        "no other data about these people has been published than what the plan says of the same "
+        "tables" in [one.text for one in beside.assumptions]
+    )
 
 
 def test_given_nothing_turns_it_off_and_says_so() -> None:

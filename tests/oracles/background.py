@@ -144,7 +144,7 @@ def belief_in_a_group(groups: Sequence[Group], k: int, number: int) -> Fraction:
     return best
 
 
-# -- negations only (dissertation 3.7) ----------------------------------------------------------
+# -- negations only (Machanavajjhala 2008, 3.7) --------------------------------------------------
 
 
 def belief_with_negations(groups: Sequence[Group], number: int) -> Fraction:

@@ -1,7 +1,7 @@
 """Beliefs by brute force: every world is written down, and shares of worlds are beliefs.
 
-Written from the dissertation (3.3: Theorem 3.1 and Definition 3.6; 3.7: Definition 3.12) and the
-design's contract before Tacit's code existed, and sharing none of it.
+Written from Machanavajjhala (2008) (3.3: Theorem 3.1 and Definition 3.6; 3.7: Definition 3.12) and
+the design's contract before Tacit's code existed, and sharing none of it.
 
 Three ways to a belief, from the literal to the convenient; tests hold them equal:
 

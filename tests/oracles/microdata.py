@@ -1,7 +1,7 @@
 """Microdata definitions by brute force: lists of rows, integers and fractions, nothing clever.
 
-Written from the dissertation (chapter 3) and the design's contract before looking at Tacit's code,
-and sharing none of it. Everything here is slow on purpose; it is the judge of what is fast.
+Written from Machanavajjhala (2008) (chapter 3) and the design's contract before looking at Tacit's
+code, and sharing none of it. Everything here is slow on purpose; it is the judge of what is fast.
 
 A row is a dict. `None` is a missing value. What each function leaves open in the sources is decided
 in its docstring, so that a disagreement with Tacit is a disagreement about a sentence.

@@ -1,6 +1,7 @@
 """Perfect privacy by brute force: instances, answers and priors, as the definition has them.
 
-Written from chapter 2 of the dissertation and the definition of the check before looking at Tacit's
+Written from chapter 2 of Machanavajjhala (2008) and the definition of the check before looking at
+Tacit's
 code, and sharing none of it. A relation is a set of rows; a query is a union of rules and answers
 with a set of head rows, or, as a bag, with each head row as often as there are valuations for it.
 

@@ -1,7 +1,8 @@
 """Synthetic data by brute force: every table, every output and its exact probability, as the
 definitions have them.
 
-Written from the dissertation, chapter 4 and appendix A, and sharing no code with Tacit. One group
+Written from Machanavajjhala (2008), chapter 4 and appendix A, and sharing no code with Tacit. One
+group
 has n people, each in one of k cells. The mechanisms see only how many people each cell has, so a
 table is its histogram, a tuple of k counts. A law gives every possible output its probability, a
 Fraction; an output it does not name cannot happen. `ratio` is e^epsilon, a Fraction too, so nothing

@@ -17,7 +17,7 @@ from oracles.gateway import Column, Laboratory, Schema, Table, is_function_of, t
 PATIENTS = grammar.SCHEMAS["plain"]
 CANCER = "SELECT name FROM patients WHERE illness = 'cancer'"
 
-# Finite cases of chapter 2 of the dissertation and of its errata:
+# Finite cases of chapter 2 of Machanavajjhala (2008) and of its errata:
 # columns, keys, secret, view, disclosed as sets, as bags.
 # A rule is head :- atoms; single letters in quotes or numbers are constants.
 CASES = [

@@ -50,7 +50,7 @@ from oracles.synthetic import (
 
 HALF, THIRD, ONE = Fraction(1, 2), Fraction(1, 3), Fraction(1)
 
-# -- the dissertation's claims that fail, as data --------------------------------------------------
+# -- Machanavajjhala's (2008) claims that fail, as data ------------------------------------------
 
 # Theorem 4.2 (4.4.3): n = m = 1, and m > n:
 # k, n, m, e^epsilon, alpha, the printed bound, the truth.

@@ -1,4 +1,4 @@
-"""Chapter 4 of the dissertation: its table and figures as printed, and the cases where its
+"""Chapter 4 of Machanavajjhala (2008): its table and figures as printed, and the cases where its
 theorems fail and ours are not fooled.
 """
 

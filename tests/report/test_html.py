@@ -58,20 +58,20 @@ def test_each_release_has_its_conclusion_and_every_verdict_its_parts(hospital: A
         for assumption in verdict.assumptions:
             assert assumption.text in text
     assert "Measured l = 1 Required kind = distinct, l = 3" in text
-    assert "nothing else about these people is out (not checked)" in text
+    assert "no other data about these people has been published (not checked)" in text
     assert "each row is one person (checked)" in text
 
 
 def test_the_witness_is_a_table(hospital: Assessment) -> None:
     text = Page(render(hospital, "owner")).text
-    assert "Witness: the group zip age nationality people 130** 3* * 4" in text
+    assert "The group that proves it zip age nationality people 130** 3* * 4" in text
     assert "Its people condition people Cancer 4" in text
 
 
 def test_what_is_not_promised_names_the_assumptions_nobody_checked(hospital: Assessment) -> None:
     text = Page(render(hospital, "shared")).text
     closing = text[text.index("What this does not promise") :]
-    assert "nothing else about these people is out (not checked)" in closing
+    assert "no other data about these people has been published (not checked)" in closing
     assert "members of a group are equally likely (cannot be checked)" in closing
     assert "each row is one person" not in closing
 

@@ -1,4 +1,4 @@
-"""Portraits against counting by hand, and against the hospital of the dissertation."""
+"""Portraits against counting by hand, and against the hospital of Machanavajjhala (2008)."""
 
 from __future__ import annotations
 

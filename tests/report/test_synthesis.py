@@ -218,7 +218,7 @@ def test_the_promise_is_said_with_the_words_of_the_plan(
         )
         assert "0.00001" in text
         assert "3.9121" in text  # rounded up
-        assert "5.5" in text  # the dissertation's own bound
+        assert "5.5" in text  # Machanavajjhala's (2008) own bound
         assert "6.3111" in text  # releasing again
 
 

@@ -460,7 +460,7 @@ def test_the_saved_board_names_nobody(tmp_path: Path, here: None) -> None:
         plan, answers(plan, check(Job(), str(tmp_path / "tacit.yaml"), str(tmp_path)))
     ).decode()
     assert (
-        'april,3-diversity,breached,"a group with 1 condition, 3 required",20' in text
+        'april,3-diversity,breached,"4 people share one condition, so it is known",20' in text
         and "Bruce" not in text
     )
 

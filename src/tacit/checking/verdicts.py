@@ -28,7 +28,7 @@ ORDER = ("breached", "undecided", "holds")
 # A view that nobody could run: the plan is wrong, and says where.
 MISTAKES = frozenset({"unknown-table", "unknown-column", "type-clash", "arity", "unsafe", "union"})
 MOST_TOLD = 3  # adversaries in a sentence
-ELSE = "nothing else about these people is out than what {says} of the same tables"
+ELSE = "no other data about these people has been published than what {says} of the same tables"
 
 
 def worst_verdict(

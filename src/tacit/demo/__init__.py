@@ -1,4 +1,6 @@
-"""The hospital example of the dissertation (Table 3.1, with invented names), as files to copy."""
+"""The hospital example of Machanavajjhala (2008) (Table 3.1, with invented names), as files to
+copy.
+"""
 
 from __future__ import annotations
 

@@ -111,9 +111,9 @@ def answer_changed(
         )
     elif held.release in new:
         text = (
-            f"{held.release_text} went out with another answer than the data give today, and who "
-            "has "
-            f"both can compare them. If the new one corrects it: {correct(held)}."
+            f"The name of {held.release_text} was already used for a different file: the data give "
+            "another answer today, and who has both can compare them. "
+            f"If the new one corrects it: {correct(held)}."
         )
     elif has_file:
         text = (

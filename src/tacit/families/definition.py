@@ -98,7 +98,9 @@ def check_seconds(seconds: Any) -> None:
         )
 
 
-NO_OTHER_RELEASE = Assumption("no-other-release", "nothing else about these people is out", "no")
+NO_OTHER_RELEASE = Assumption(
+    "no-other-release", "no other data about these people has been published", "no"
+)
 LEVELS_NOT_KNOWN = Assumption(
     "levels-not-known", "the attacker does not know how the levels were chosen", "cannot"
 )

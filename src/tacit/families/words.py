@@ -61,7 +61,7 @@ def plural(word: str, number: int) -> str:
     >>> plural("diagnosis", 2)
     '2 diagnoses'
 
-    What is called as no noun is, as far as that can be seen, is spoken of by its values.
+    Columns whose name is not a noun are described by their values.
 
     >>> plural("vaccinated", 1), plural("is_smoker", 2), plural("salary €", 0)
     ('1 value of vaccinated', '2 values of is smoker', '0 values of salary €')

@@ -1,4 +1,4 @@
-"""Release: what leaves the house. A view, microdata, synthetic data, or a published constraint."""
+"""Release: what goes out. A view, microdata, synthetic data, or a published constraint."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Method = Literal["lattice", "mondrian", "window"]
 
 
 class Release:
-    """What leaves the house. `shape` is its kind in a word, as the ledger writes it; `called` says
+    """What goes out. `shape` is its kind in a word, as the ledger writes it; `called` says
     it to a reader.
     """
 

@@ -189,11 +189,11 @@ def shown_warnings(found: Synthesized, audience: Audience) -> list[str]:
 
 
 def steps_grid(found: Synthesized) -> HtmlGrid | None:
-    """What each option spends, with the dissertation's own bound beside it."""
+    """What each option spends, with Machanavajjhala's (2008) own bound beside it."""
     if not found.steps:
         return None
     printed = any(step.printed is not None for step in found.steps)
-    head = ["after", "ε", "δ", *(["ε by the dissertation"] if printed else [])]
+    head = ["after", "ε", "δ", *(["ε as printed"] if printed else [])]
     rows = []
     for step in found.steps:
         beside = (

@@ -85,9 +85,7 @@ def guess_from_counts(facts: ColumnProfile) -> ColumnGuess:
         )
     if facts.kind in ("text", "integer") and facts.is_nearly_unique:
         return ColumnGuess(facts, "identifier", f"it singles out rows: {counted(facts)}", "record")
-    return ColumnGuess(
-        facts, None, f"its name suggests nothing; {type_name(facts)}, {counted(facts)}"
-    )
+    return ColumnGuess(facts, None, f"not recognised by name; {type_name(facts)}, {counted(facts)}")
 
 
 def with_sensitive(guesses: Sequence[ColumnGuess]) -> list[ColumnGuess]:

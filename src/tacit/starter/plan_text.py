@@ -295,7 +295,10 @@ def checks(sensitive: Sequence[ColumnGuess], rows: int) -> list[Line]:
             f"  - l-diversity: {{release: generalized, kind: distinct, l: {many}}}",
             f"{many} different values in every group",
         ),
-        (f"  - l-diversity: {{release: generalized, {spread}}}", "and none of them too frequent"),
+        (
+            f"  - l-diversity: {{release: generalized, {spread}}}",
+            "values evenly spread in each group",
+        ),
     ]
 
 

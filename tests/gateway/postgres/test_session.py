@@ -72,7 +72,7 @@ def test_a_refusal_has_its_code_and_what_may_be_asked_instead(
     said = refused.value.diag
     assert said.sqlstate == "42501" and "say something about cancer" in str(said.message_primary)
     assert said.message_detail == ("The code of this refusal is discloses; it is about cancer.")
-    assert said.message_hint == "Ask about rows that it does not speak of."
+    assert said.message_hint == "Try a query that leaves out the rows about cancer."
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ class MicrodataQuestion:
 
     def groups_knowing_the_rest(self, sensitive: str, missing: Missing = "own-group") -> Groups:
         """The groups when the other sensitive columns are known too
-        (dissertation, Definition 3.11).
+        (Machanavajjhala 2008, Definition 3.11).
         """
         others = tuple(name for name in self.sensitive if name != sensitive)
         return self._groups(self.quasi + others, sensitive, missing)

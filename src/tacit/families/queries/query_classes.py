@@ -1,10 +1,10 @@
 """Classes: what kind of query this is, and how much work the decision
-can be (dissertation, Figure 2.3).
+can be (Machanavajjhala 2008, Figure 2.3).
 
 Classes are defined for single conjunctive queries without comparisons, read as sets, on large
 domains and without keys. In the bounds n counts the subgoals of both queries, r is the largest
-arity, m counts relations and k the subgoals of one query that share a relation (the dissertation
-says self-joins, which is one less and too few). c is the width.
+arity, m counts relations and k the subgoals of one query that share a relation (Machanavajjhala
+(2008) says self-joins, which is one less and too few). c is the width.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Deciding: may a role have the answer of a query? By query, role and policy alone:
 rows are never looked at.
 
-A query is answered if it says nothing about any denied secret (perfect privacy; dissertation,
-chapter 2) and, where the role's default is deny, if it can be computed from what the role is
+A query is answered if it says nothing about any denied secret (perfect privacy; Machanavajjhala
+2008, chapter 2) and, where the role's default is deny, if it can be computed from what the role is
 allowed. Perfect privacy adds up: queries that say nothing one by one say nothing together, for one
 user and for all of them, with any number of keys (conflict graph; see the documentation).
 """
@@ -282,7 +282,7 @@ class Decider:
             return (
                 "discloses",
                 f"The answer would say something about {name}, which this role must not learn.",
-                "Ask about rows that it does not speak of.",
+                f"Try a query that leaves out the rows about {name}.",
                 name,
             )
         first = (*reading.approximations, *secret.approximations)[0]
@@ -294,7 +294,7 @@ class Decider:
         return (
             "undecided",
             f"That the query says nothing about {name} could not be shown. {why}".strip(),
-            "Ask about rows that it does not speak of.",
+            f"Try a query that leaves out the rows about {name}.",
             name,
         )
 

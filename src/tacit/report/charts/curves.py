@@ -36,7 +36,7 @@ from tacit.report.charts.portrait_chart import (
 LEFT, RIGHT, TOP, BOTTOM = 58, 22, 14, 52
 HEIGHT = 260
 LEAST_DELTA = 1e-14  # what is below is not drawn
-SHOWN = 120  # groups in a scatter, as many as in the dissertation's figures
+SHOWN = 120  # groups in a scatter, as many as in Machanavajjhala's (2008) figures
 SIDES = (("true", EXPOSED), ("synthetic", SHELTERED))
 BASELINE = "#9aa7b4"
 
@@ -217,7 +217,7 @@ def axis(
 
 
 def distance_charts(utility: FlowUtility, group: str) -> list[Chart]:
-    """Mean distances against sizes of groups, as in the dissertation's Figures 4.1 to 4.4."""
+    """Mean distances against sizes of groups, as in Machanavajjhala's (2008) Figures 4.1 to 4.4."""
     if not utility.has_distances:
         return []
     return [

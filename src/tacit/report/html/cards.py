@@ -83,7 +83,7 @@ def group_grid(witness: Witness) -> HtmlGrid:
     """What the release shows of a group, and how many people are in it."""
     values = witness.personal["values"]
     row = [*map(shown, values.values()), f"{witness.facts['size']:,}"]
-    return HtmlGrid("Witness: the group", [*values, "people"], [row])
+    return HtmlGrid("The group that proves it", [*values, "people"], [row])
 
 
 def counts_grid(witness: Witness) -> list[HtmlGrid]:

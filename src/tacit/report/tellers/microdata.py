@@ -21,9 +21,7 @@ PRINTED = 4  # kinds of people in the terminal
 LISTED = 4  # values in a cell
 
 MICRODATA_WORDS = {
-    "release": (
-        "What leaves the house: here a copy of a table in which some values are made coarser."
-    ),
+    "release": ("What goes out: here a copy of a table in which some values are made coarser."),
     "quasi-identifiers": (
         "Columns that a neighbour, a colleague or another list may know about a person, such "
         "as zip and age."

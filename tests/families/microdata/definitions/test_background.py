@@ -171,7 +171,7 @@ def test_no_implications_tell_more_than_simple_ones_that_end_in_what_is_asked(k:
 
 
 def test_no_negations_tell_more_than_those_about_the_person_who_is_asked_about() -> None:
-    """Dissertation 3.4.1, of l - 2 negations about anybody."""
+    """Machanavajjhala 2008, 3.4.1, of l - 2 negations about anybody."""
     for release in ONE_GROUP + TWO_GROUPS:
         for number in (1, 2):
             everybody = oracle.belief_with_negations(release, number)

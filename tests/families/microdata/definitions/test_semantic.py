@@ -65,7 +65,7 @@ def random_counts(rng: random.Random) -> dict[int, int]:
     return {s: rng.randint(1, 9) for s in range(rng.randint(1, 6))}
 
 
-# -- equivalences that the dissertation states --------------------------------------------------
+# -- equivalences that Machanavajjhala (2008) states ---------------------------------------------
 
 
 def test_semantic_diversity_is_recursive_diversity() -> None:

@@ -1,5 +1,5 @@
 """All minimal: homogeneity in every table that just meets the checks
-(dissertation, Tables 3.9 to 3.12).
+(Machanavajjhala 2008, Tables 3.9 to 3.12).
 
 A table is minimal where all checks hold and none of its columns could be shown in more detail. An
 owner who asks for k-anonymity may release any of these. How many have groups that give their people

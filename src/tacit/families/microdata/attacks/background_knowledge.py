@@ -2,7 +2,7 @@
 until a person is known with certainty?
 
 A negation is "Umeko has no heart disease". Whoever knows it strikes the rows with that value;
-what is left of the group are the rows that may be hers (dissertation 3.3.2).
+what is left of the group are the rows that may be hers (Machanavajjhala 2008, 3.3.2).
 """
 
 from __future__ import annotations

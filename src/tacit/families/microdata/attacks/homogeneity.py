@@ -1,6 +1,7 @@
 """Homogeneity: whoever finds somebody's group finds their value, where the group has only one.
 
-Near-homogeneity: one value has at least the threshold's share (dissertation, Tables 3.11 and 3.12).
+Near-homogeneity: one value has at least the threshold's share (Machanavajjhala 2008, Tables 3.11
+and 3.12).
 """
 
 from __future__ import annotations

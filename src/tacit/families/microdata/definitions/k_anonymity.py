@@ -31,7 +31,7 @@ from tacit.model.verdict import Certificate, Verdict, Witness
 class KAnonymity(MicrodataDefinition):
     """Every combination of quasi-identifiers that occurs is shared by at least `k` people.
 
-    Dissertation, Definition 3.2. One pass over the groups.
+    Machanavajjhala 2008, Definition 3.2. One pass over the groups.
 
     >>> KAnonymity(k=1)
     Traceback (most recent call last):

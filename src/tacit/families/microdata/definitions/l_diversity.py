@@ -1,4 +1,6 @@
-"""l-diversity: does every group have l well-represented sensitive values? (dissertation 3.4)"""
+"""l-diversity: does every group have l well-represented sensitive values? (Machanavajjhala 2008,
+3.4)
+"""
 
 from __future__ import annotations
 
@@ -246,7 +248,7 @@ class LDiversity(MicrodataDefinition):
         said = self.said_of_values(
             question,
             asked,
-            measure="how sure they may become",
+            measure="how certain someone can become",
             measured={
                 "l": self._measured(worst.l),
                 **({"c2": ruled_out.percent} if ruled_out is not None else {}),
@@ -389,6 +391,8 @@ class LDiversity(MicrodataDefinition):
         )
 
     def _because(self, worst: DiversityFinding, *, breached: bool) -> str:
+        if self.kind == "distinct" and breached and (alike := all_alike(worst)):
+            return alike
         if self.kind == "distinct":
             found = plural(str(worst.groups.sensitive), int(worst.l))
             return (
@@ -408,6 +412,16 @@ class LDiversity(MicrodataDefinition):
             return "every group has only values that may be disclosed"
         found = f"{kind} ({plain(self.c)},{worst.l})-diverse"
         return f"a group that is only {found}" if breached else f"every group is {found}"
+
+
+def all_alike(worst: DiversityFinding) -> str:
+    """What is known where everybody in the worst group has the same value; else nothing."""
+    groups, number = worst.groups, worst.number
+    people = int(groups.sizes[number])
+    if worst.l != 1 or people < 2 or int(groups.counts[groups.starts[number]]) != people:
+        return ""
+    value = plural(str(groups.sensitive), 1).replace("1 ", "one ", 1)
+    return f"{people:,} people share {value}, so it is known"
 
 
 def whole_groups(whole: Groups, parts: Groups, failing: Mask) -> Mask:

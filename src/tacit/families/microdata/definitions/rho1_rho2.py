@@ -1,5 +1,5 @@
 """(rho1,rho2)-privacy: does anybody's belief move from below rho1
-to above rho2? (dissertation 3.3)
+to above rho2? (Machanavajjhala 2008, 3.3)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Rho1Rho2(MicrodataDefinition):
 
     `prior` is f(q, s), the distribution of quasi-identifiers and value that is believed before the
     release; without it, how frequent each value is in the whole table. The belief after the release
-    is that of Theorem 3.1. Dissertation, Definition 3.6. A preset of `Semantic`.
+    is that of Theorem 3.1. Machanavajjhala 2008, Definition 3.6. A preset of `Semantic`.
 
     >>> Rho1Rho2(rho1="0.31", rho2="0.58").label
     '(0.31,0.58)-privacy'

@@ -1,4 +1,6 @@
-"""Semantic definitions: what is protected, against whom, measured how? (dissertation 3.7)"""
+"""Semantic definitions: what is protected, against whom, measured how? (Machanavajjhala 2008,
+3.7)
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ class Semantic(MicrodataDefinition):
 
     `protect` says which statements about a person's value are secret, `against` what the other side
     may know, `measure` how much they may learn; all as a plan writes them. Decided by counting the
-    possible worlds of every group, in exact numbers. Dissertation, section 3.7 and Definition 3.12.
+    possible worlds of every group, in exact numbers. Machanavajjhala 2008, section 3.7 and Definition 3.12.
 
     >>> Semantic(measure={"positive": "3/4"}, against={"negations": 1}).label
     'belief below 75 %'
@@ -283,7 +285,7 @@ class Semantic(MicrodataDefinition):
         said = self.said(
             question,
             protects=self.protect.said(column),
-            measure="how far a belief may move" if compares else "how sure they may become",
+            measure="how far a belief may move" if compares else "how certain someone can become",
             measured={},
             required={},
             assumptions=tuple(dict.fromkeys(assumptions)),

@@ -1,5 +1,5 @@
 """Divergence: how far the table is from what a reader of the release
-would guess (dissertation, section 3.6).
+would guess (Machanavajjhala 2008, section 3.6).
 
 The table gives each combination x of quasi-identifiers and sensitive values the share F(x) = c(x) /
 n. The release shows a row as t*; a reader spreads the rows that are shown so evenly over the

@@ -184,7 +184,7 @@ class AverageGroup:
 
 class KL:
     """How far the table's distribution is from what a reader of the
-    release would guess (dissertation, 3.6).
+    release would guess (Machanavajjhala 2008, 3.6).
 
     The Kullback-Leibler divergence, in nats, of the table's distribution over quasi-identifiers and
     sensitive columns from the release with every row spread evenly over the values that it may

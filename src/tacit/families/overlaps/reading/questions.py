@@ -62,7 +62,9 @@ from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Check, Plan
 
 GAMMA, RSIND = "gamma-privacy", "k-rsind"
-NO_OTHER = Assumption("no-other-release", "nothing else about these people is out", "no")
+NO_OTHER = Assumption(
+    "no-other-release", "no other data about these people has been published", "no"
+)
 OTHER_TYPE = re.compile(
     r"\b(convert|conversion|cast|operator does not exist|invalid input syntax|type)", re.IGNORECASE
 )  # what databases say of such conditions

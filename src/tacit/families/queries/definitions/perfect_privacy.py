@@ -1,5 +1,5 @@
 """Perfect privacy: do the views say anything at all about the secret,
-to anyone? (dissertation, chapter 2)
+to anyone? (Machanavajjhala 2008, chapter 2)
 """
 
 from __future__ import annotations

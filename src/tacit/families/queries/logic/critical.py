@@ -2,9 +2,10 @@
 
 A tuple is critical for a query if adding it changes the answer on some instance that satisfies the
 keys. Secret and views are independent under every belief about independent tuples exactly if no
-tuple is critical for both (Miklau and Suciu; dissertation, Theorem 2.1), or with keys, if no
-critical tuples of both agree on the columns that all keys of their relation share. The parts of the
-dissertation that this corrects: domains must be large for both queries jointly (Theorem 2.5),
+tuple is critical for both (Miklau and Suciu 2004; Machanavajjhala 2008, Theorem 2.1), or with
+keys, if no critical tuples of both agree on the columns that all keys of their relation share. What
+this corrects of Machanavajjhala (2008): domains must be large for both queries jointly (Theorem
+2.5),
 queries are chased before homomorphisms are sought (Theorem 2.8), and several candidate keys connect
 tuples that share no key value (Theorems 2.1, 2.7, 2.8).
 """

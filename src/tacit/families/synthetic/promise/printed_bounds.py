@@ -1,4 +1,4 @@
-"""The bounds as the dissertation prints them (chapter 4):
+"""The bounds as Machanavajjhala (2008) prints them (chapter 4):
 shown beside ours for comparison, and never the ground of a verdict.
 
 All of it is in floating point, and Theorems 4.2, 4.3 and 4.5 fail in the cases that their functions

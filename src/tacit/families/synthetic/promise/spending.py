@@ -41,7 +41,7 @@ class Spent:
 @dataclass(frozen=True, slots=True)
 class SpendingStep:
     """What is spent once an option is counted, at the delta that was promised;
-    `printed` is the dissertation's epsilon, where it has one.
+    `printed` is Machanavajjhala's (2008) epsilon, where it has one.
     """
 
     name: str

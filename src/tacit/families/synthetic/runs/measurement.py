@@ -48,7 +48,7 @@ def histogram(people: PeopleBatches, seed: int | None) -> Flows | None:
     """People by the thresholded geometric histogram with the same epsilon and delta;
     None where it cannot promise them.
 
-    It is for the owner to compare with, and never leaves the house:
+    It is for the owner to compare with, and is never published:
     publishing it too would spend the budget twice.
     """
     terms = replace(people.scene.terms, mechanism="geometric", accept=None)

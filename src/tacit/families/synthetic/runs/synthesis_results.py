@@ -214,7 +214,7 @@ class Synthesized:
 
 def step_json(step: SpendingStep, terms: Terms) -> dict[str, Any]:
     """What is spent once an option is counted, and the
-    dissertation's own number where it has one.
+    Machanavajjhala's (2008) own number where it has one.
     """
     found = {"name": step.name, "epsilon": step.epsilon, **with_decimals({"delta": terms.delta})}
     return found | {

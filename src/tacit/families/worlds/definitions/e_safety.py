@@ -352,7 +352,7 @@ class ESafety(ViewSafety):
         }
         died = secrets[1][2] == 0
         because = (
-            f"a secret that was plausible no longer is after {listed(case.new)}"
+            f"{listed(case.new)} {'rules' if len(case.new) == 1 else 'rule'} out a possible answer"
             if died
             else f"the odds between two secrets change with {listed(case.new)}"
         )

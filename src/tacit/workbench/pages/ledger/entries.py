@@ -47,8 +47,8 @@ class Entries:
         self.to: str | None = None
         self.numbers: array[int] | None = None  # of the entries that reached a recipient
         self.changed: Callable[[], Coroutine[Any, Any, None]] | None = None
-        with ui.element("section").classes("card").props('aria-label="What is out"'):
-            ui.html("What is out", tag="h2", sanitize=False)
+        with ui.element("section").classes("card").props('aria-label="Released so far"'):
+            ui.html("Released so far", tag="h2", sanitize=False)
             self._filters()
             self.working = ui.element("div").classes("stack")
             self.dialogs = ui.element(
@@ -91,7 +91,7 @@ class Entries:
             self.clients = (
                 ui.select(
                     clients,
-                    label="Reached",
+                    label="Given to",
                     with_input=True,
                     new_value_mode="add-unique",
                     clearable=True,

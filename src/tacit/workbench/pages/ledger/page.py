@@ -95,7 +95,7 @@ def heading() -> None:
     """What this page is."""
     ui.html("Ledger", tag="h1", sanitize=False)
     ui.label(
-        "What is out: every release, to whom, when, by whom and under which verdict. Entries are "
+        "Every release, to whom, when, by whom and under which verdict. Entries are "
         "only ever added, and each is bound to those before it by your key."
     ).classes("muted")
 

@@ -237,7 +237,7 @@ class PeoplePage:
                 .props('role="group" aria-label="What else somebody knows"')
             ):
                 self._negations = CountSlider(
-                    "Values that the person surely does not have (negations)",
+                    "Values the attacker can rule out",
                     "negations",
                     self._move,
                 )

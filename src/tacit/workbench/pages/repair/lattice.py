@@ -45,8 +45,8 @@ from tacit.workbench.work import Work
 
 METHODS = {
     "lattice": "Whole columns, level by level",
-    "mondrian": "Groups of their own, by splitting (Mondrian)",
-    "window": "Groups of their own, along a curve (window)",
+    "mondrian": "Flexible groups, by splitting (Mondrian)",
+    "window": "Flexible groups, by sorting (window)",
 }
 UTILITIES = {
     "loss": "Detail that is lost",
@@ -364,7 +364,7 @@ class Repairing:
             self.working.clear()
             with self.working:
                 notice(
-                    f"Groups of their own have labels of their own: {listed(unfit)} can be left as "
+                    f"Flexible groups have labels of their own: {listed(unfit)} can be left as "
                     "it is or not limited, and nothing between.",
                     "warn",
                 )
@@ -735,8 +735,8 @@ def weight_text(weight: Fraction) -> str:
     """How much a column matters, in words.
 
     >>> weight_text(Fraction(1)), weight_text(Fraction(0)), weight_text(Fraction(5, 2))
-    ('matters like the others', 'does not matter', 'counts 2.5 times')
+    ('normal importance', 'does not matter', 'counts 2.5 times')
     """
     if weight == 1:
-        return "matters like the others"
+        return "normal importance"
     return "does not matter" if not weight else f"counts {float(weight):g} times"

@@ -85,8 +85,8 @@ def show_all(visit: Visit, plan: Plan, found: list[CheckState]) -> None:
     """Everything of the plan that can be repaired, by how."""
     ui.html("Repair", tag="h1", sanitize=False)
     ui.label(
-        "Where a check does not hold, something can often be changed so that it does. Nothing "
-        "leaves the house here: a repair writes a file that you then look at."
+        "Where a check does not hold, something can often be changed so that it does. A "
+        "repair writes a file that you then look at. Nothing is sent anywhere."
     ).classes("muted")
     tables = plan.of(Microdata).values()
     synthetic = plan.of(Synthetic).values()

@@ -1,6 +1,4 @@
-"""One thing at a time: what is wanted while it runs is done once more when it ends, however
-often it was wanted.
-"""
+"""Coalesces calls: while one runs, any number of further requests become one more run."""
 
 from __future__ import annotations
 

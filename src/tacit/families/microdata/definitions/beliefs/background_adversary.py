@@ -1,4 +1,6 @@
-"""Adversaries: what the other side may know beside the quasi-identifiers. (dissertation, 3.7)"""
+"""Adversaries: what the other side may know beside the quasi-identifiers. (Machanavajjhala 2008,
+3.7)
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,8 @@ was believed before. So the worlds in which a person has the value s weigh
 
     n(s) f(s|q) / f(s|q*)
 
-(dissertation, Theorem 3.1), or n(s) where the prior does not tell people apart. Whoever can rule
+(Machanavajjhala 2008, Theorem 3.1), or n(s) where the prior does not tell people apart. Whoever
+can rule
 out values for the person drops their weights; whoever knows other people of the group takes them
 out of the counts. A belief is a share of what is left. All numbers are exact.
 """

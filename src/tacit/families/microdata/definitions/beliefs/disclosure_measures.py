@@ -1,4 +1,4 @@
-"""Measures of disclosure: how much learning is too much? (dissertation, 3.3.2 and 3.7)
+"""Measures of disclosure: how much learning is too much? (Machanavajjhala 2008, 3.3.2 and 3.7)
 
 Each gives a belief a score, by its shares before and after the release; the greater, the worse.
 """

@@ -1,4 +1,6 @@
-"""Sensitive predicates: what must not be learned about a person's value. (dissertation, 3.7)"""
+"""Sensitive predicates: what must not be learned about a person's value. (Machanavajjhala 2008,
+3.7)
+"""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ class BackgroundDefinition(MicrodataDefinition):
         return self.said(
             question,
             protects=f"each person's {column}",
-            measure="how sure they may become",
+            measure="how certain someone can become",
             measured=measured,
             required=self.required(),
             also_knows=f", and {knows}" if knows else "",
