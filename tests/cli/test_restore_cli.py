@@ -322,7 +322,7 @@ def test_the_page_shows_the_views_and_both_verdicts(tacit: Any) -> None:
     for said in (
         "what to publish in addition",
         "age BETWEEN 25 AND 26",
-        "BREACHED",
+        "breached",
         "Donald",
         "further view",
         "does not know why",

@@ -342,6 +342,13 @@ UNSORTED: dict[str, Ask] = {
             )
         },
     ),
+    "reworded": lambda _: shapes_text.reworded(
+        "words", ["word"], {"word": ["Zoe", "it's"]}, ["word"]
+    ),
+    "word_counts": lambda _: shapes_text.word_counts("words", "word", ["zoe", "a"]),
+    "comma_counts": lambda _: shapes_text.comma_counts(
+        shapes.columns_of("words", ["word"]), ["word"]
+    ),
     "distinct_rows": lambda _: shapes.distinct_rows("people", EVERY),
     "recoded": lambda engine: shapes_coded.recoded(
         "many",

@@ -22,6 +22,7 @@ from tacit.plan.read.hierarchies import READERS
 from tacit.plan.read.keys import PlanKeys, ReleaseKeys, RoleKeys, SyntheticKeys, TableKeys
 
 DOCS = ROOT / "docs"
+WITHOUT_PICTURE = {"hipaa-identifiers"}  # it is about columns, and nothing is counted
 HEADINGS = (
     "Example",
     "In words",
@@ -144,7 +145,8 @@ def test_every_definition_has_a_page_with_all_its_parts(name: str) -> None:
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert headings == list(HEADINGS)
     assert all(section(heading, text).strip() for heading in HEADINGS)
-    assert f"](../images/definitions/{name}.svg)" in section("Example", text)
+    pictured = f"](../images/definitions/{name}.svg)" in section("Example", text)
+    assert pictured or name in WITHOUT_PICTURE
     parameters = section("Parameters", text)
     keys = ["release", *(one.name for one in CHECKS[name].parameters)]
     assert not [key for key in keys if not is_named(key, parameters)]

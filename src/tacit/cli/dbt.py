@@ -56,6 +56,7 @@ def dbt(
     verdicts for dbt are written to target/tacit.
     """
     from tacit.model.jobs import Job
+    from tacit.model.numbers import percent
     from tacit.plan.owned_files import refuse_report
     from tacit.starter.dbt.run import check_project, package_folder
 
@@ -63,7 +64,7 @@ def dbt(
         write_out(str(package_folder()))
         return 0
     with waiting("reading the project") as tell:
-        job = Job(lambda text, share: tell(f"{text} ({share:.0%})"))
+        job = Job(lambda text, share: tell(f"{text} ({percent(share)})"))
         found = check_project(project, target=target, source=source, job=job)
     refuse_report(report, found.plan)
     for note in found.notes:

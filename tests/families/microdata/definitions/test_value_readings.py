@@ -49,6 +49,8 @@ CHECKS: list[tuple[str, dict[str, Any]]] = [
     ("c-k-safety", {"c": "0.99", "k": 2}),
     ("c-k-safety", {"c": "0.95", "k": 1}),
     ("skyline", {"l": 0, "k": 1, "m": 0, "c": "0.95"}),
+    ("m-invariance", {"m": 2}),
+    ("m-invariance", {"m": 2, "kind": "values"}),
 ]
 LEVELS = {
     "Flu": "air",

@@ -17,6 +17,8 @@ BACKGROUND = "Somebody knows more than the release"
 BELIEF = "Somebody's belief about a person changes"
 VIEWS = "Answers to queries tell a secret"
 MADE_UP = "Made-up people tell about true ones"
+AGAIN = "A next release tells more than the first"
+NAMED = "A direct identifier is left in by oversight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,18 @@ OFFERED = {
         {"measure": {"positive": Fraction(1, 2)}},
         BELIEF,
         "nobody is surer of a value than a limit, whatever you say that they know",
+    ),
+    "invariance": Offer(
+        "m-invariance",
+        {"m": 2, "kind": "values"},
+        AGAIN,
+        "nobody loses a value that earlier releases left open, and everybody keeps at least m",
+    ),
+    "identifiers": Offer(
+        "hipaa-identifiers",
+        {},
+        NAMED,
+        "no column is known to show one of the eighteen identifiers that HIPAA lists",
     ),
     "perfect": Offer(
         "perfect-privacy",
