@@ -143,7 +143,7 @@ def test_all_pages_are_reached_by_keyboard(
     served: Callable[[str], Served], visit: Callable[..., Visitor]
 ) -> None:
     page = visit().page(served("demo").link())
-    settled(page)
+    expect(page.get_by_test_id("steps")).to_be_visible(timeout=LONG)
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     for title in ("Tacit", "Start", "Overview", "Repair", "Ledger", "Try a query"):
