@@ -100,3 +100,11 @@ def test_a_check_without_a_ledger_loads_no_ledger(tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0, ran.stderr
+
+
+def test_where_a_change_goes_is_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    table = text.split("## Where a change goes", 1)[1].split("\n## ", 1)[0]
+    places = re.findall(r"`(src/[^`]+)`", table)
+    assert len(places) == 10
+    assert not [place for place in places if not (ROOT / place).exists()]
