@@ -50,6 +50,7 @@ def test_a_pack_is_included_on_start_and_waivers_stand_on_overview(
     served = serve(written(tmp_path))
     page = visit().page(served.link())
     page.goto(served.url(""))
+    page.get_by_test_id("step-checks").click(timeout=LONG)
     page.get_by_test_id("pack-name").select_option("us-cms-11", timeout=LONG)
     expect(page.get_by_test_id("pack")).to_contain_text("CMS Cell Size Suppression Policy")
     page.get_by_test_id("pack-release").select_option("may")

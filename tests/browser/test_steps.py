@@ -45,7 +45,9 @@ def test_one_step_at_a_time_by_keyboard_and_a_word_for_each_term(
     expect(page.get_by_test_id("save-plan")).to_be_visible()
 
     page.goto(served.url("help"))
-    page.get_by_test_id("documentation").get_by_role("link", name="k-anonymity").first.click()
+    documentation = page.get_by_test_id("documentation")
+    documentation.get_by_role("link", name="Which definition for which worry").click()
+    documentation.get_by_role("link", name="k-anonymity").first.click()
     expect(page.locator("article h1")).to_have_text("k-anonymity")
     if axe_path():
         assert_accessible(page)

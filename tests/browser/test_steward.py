@@ -70,6 +70,7 @@ def plan_it(page: Page) -> None:
     expect(page.get_by_test_id("plan-text")).to_have_value(
         re.compile(r"sensitive:[^\n]*\n\s+- occupation")
     )
+    page.get_by_test_id("step-plan").click()
     page.get_by_test_id("save-plan").click()
     page.get_by_role("link", name="Next: check it on the page Overview").click()
     page.get_by_role("button", name="Check everything").click()

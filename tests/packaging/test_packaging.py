@@ -95,7 +95,15 @@ def copy_of_the_repository(tmp_path: Path) -> Path:
     """This tree as a repository of its own, which a hook can be installed from."""
     copy = tmp_path / "tacit"
     tracked = run("git", "ls-files", "-z", cwd=ROOT).stdout.split("\0")
-    wanted = ("src/", "pyproject.toml", "README.md", "LICENSE", "NOTICE", ".pre-commit-hooks.yaml")
+    wanted = (
+        "src/",
+        "docs/",
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "NOTICE",
+        ".pre-commit-hooks.yaml",
+    )
     for name in tracked:
         if name.startswith(wanted) and (ROOT / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)

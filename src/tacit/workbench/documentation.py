@@ -55,6 +55,7 @@ def as_html(page: str, prefix: str) -> str:
     made = markdown2.markdown(
         IMAGE.sub("", text_of(page)), extras=["fenced-code-blocks", "tables", "header-ids"]
     )
+    made = made.replace("<pre>", '<pre tabindex="0">')  # a wide one scrolls by keyboard too
     return LINK.sub(lambda found: f"{found[1]}{target(found[2], page, prefix)}{found[3]}", made)
 
 

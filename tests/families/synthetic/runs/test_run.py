@@ -351,13 +351,13 @@ def stopping(self, batch, part):
     if len(kept) == {after}:
         os.kill(os.getpid(), signal.{signal})
 batch_parts.Folder.keep = stopping
-start = batch_workers.Worker.__init__
+start = batch_workers.BatchWorker.__init__
 def noted(self, setting):
     start(self, setting)
     with open({pids!r}, "a") as file:
         file.write(f"{{self.process.pid}}\\n")
-batch_workers.Worker.__init__ = noted
-sys.argv = ["tacit", "synthesize", "map", "-o", {output!r}, "--plan", {plan!r}, "--batch_workers", "{batch_workers}", "--json"]
+batch_workers.BatchWorker.__init__ = noted
+sys.argv = ["tacit", "synthesize", "map", "-o", {output!r}, "--plan", {plan!r}, "--workers", "{workers}", "--json"]
 from tacit.cli import main
 main()
 """  # noqa: E501
