@@ -146,7 +146,7 @@ def _outside(lines: Sequence[Sequence[str]], height: int) -> Iterator[str]:
                 wrong.setdefault(row[level], []).append(row[0])
         if wrong:
             label, values = next(iter(wrong.items()))
-            more = f" So have {len(wrong) - 1:,} more labels." if len(wrong) > 1 else ""
+            more = f" So do {len(wrong) - 1:,} more labels." if len(wrong) > 1 else ""
             yield f'"{label}" (level {level}) has {listed(values)}, which is not in it.{more}'
 
 
