@@ -488,7 +488,7 @@ def test_what_was_stopped_is_not_shown_again(tmp_path: Path) -> None:
 def test_what_is_not_computed_is_said_with_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     told = [
         "Not computed: some values of ill are missing.",
-        "Knowing that the levels are the least that pass makes nobody's ill more likely.",
+        "Knowing how the levels were chosen does not help an attacker.",
     ]
     monkeypatch.setattr("tacit.report.repair_words.describe_aware_attacker", lambda found: told)
     first, second = knowing(None)  # type: ignore[arg-type]

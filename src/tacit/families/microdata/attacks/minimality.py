@@ -421,17 +421,14 @@ def describe_gainer(
     word = spoken(scene.column)
     concerned = sum(one.people for one in changes if one.gain > 0)
     first, second = percents(share, after)
-    headline = f"knowing that the levels are the least that pass makes nobody's {word} more likely"
+    headline = "knowing how the levels were chosen does not help an attacker"
     if concerned:
         headline = (
-            f"for {concerned:,} of {people(scene.question.people)} the true {word} becomes more "
-            "likely to whoever knows that the levels are the least that pass"
+            f"knowing how the levels were chosen makes the true {word} of {concerned:,} of "
+            f"{people(scene.question.people)} more likely"
         )
     if scene.place is not None:
-        headline = (
-            f"knowing that the levels are the least that pass moves the belief from {first} "
-            f"to {second}"
-        )
+        headline = f"knowing how the levels were chosen moves the belief from {first} to {second}"
     sure = "is certain" if after == 1 else f"believes with {second}"
     return Story(
         NAME,
@@ -448,7 +445,7 @@ def describe_gainer(
         steps=(
             StoryStep("before the release", before),
             StoryStep("with the release", share),
-            StoryStep("knowing that the levels are the least that pass", after),
+            StoryStep("knowing how the levels were chosen", after),
         ),
         facts={
             "lower_nodes": nodes,

@@ -131,7 +131,7 @@ class KE(WorstGroup):
         if broken is None:
             return f"at least {number} in every group, {wide} or more apart"
         if broken is values:
-            return f"a group with {number}, {self.k} required"
+            return f"one group has only {number}, {self.k} required"
         return f"a group whose {finding.column} is known to within {wide}, {plain(self.e)} required"
 
     def learned(

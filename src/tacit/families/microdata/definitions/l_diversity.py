@@ -396,7 +396,7 @@ class LDiversity(MicrodataDefinition):
         if self.kind == "distinct":
             found = plural(str(worst.groups.sensitive), int(worst.l))
             return (
-                f"a group with {found}, {plain(self.l)} required"
+                f"one group has only {found}, {plain(self.l)} required"
                 if breached
                 else f"at least {found} in every group"
             )

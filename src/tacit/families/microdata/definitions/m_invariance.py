@@ -158,7 +158,7 @@ class MInvariance(WorstGroup):
             return f"a group in which a {finding.column} stands twice, or is missing"
         told = plural(finding.column, number)
         if broken is not None:
-            return f"a group with {told}, {self.m} required"
+            return f"one group has only {told}, {self.m} required"
         return f"at least {told} in every group{', each once' if self.kind == 'unique' else ''}"
 
     def learned(

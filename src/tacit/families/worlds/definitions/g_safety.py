@@ -200,7 +200,7 @@ def breach(
             "that database likely thinks differently of them now."
         )
     assumptions = (UNSEEN_VALUES,) if open_names(setting) else ()
-    because = f"a database that was possible no longer is after {news}"
+    because = f"{news} {rules} out a possible database"
     return CaseOutcome(
         "breached",
         "world",
