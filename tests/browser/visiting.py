@@ -13,7 +13,14 @@ from ipaddress import ip_address
 from typing import Literal
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Nothing but this machine has an address, so that what a page asks elsewhere fails, and is in the
@@ -35,6 +42,7 @@ def chromium_path() -> str | None:
 def chromium() -> Iterator[Browser]:
     """A browser without a window."""
     sandbox = [] if os.geteuid() else ["--no-sandbox"]
+    expect.set_options(timeout=PATIENCE)  # what is not there ends a test; a busy machine does not
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium_path(), args=[*APART, *sandbox])
         try:
