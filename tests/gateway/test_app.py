@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from gateway.live import FAKE, PLAN, Live, add_user, live, revoke
+from waiting import soon
 
 WARDS = "SELECT ward, beds FROM wards ORDER BY ward"
 
@@ -266,8 +267,8 @@ def test_the_audit_log_tells_who_asked_what_without_literals_and_tokens(gateway:
     gateway.query(
         "SELECT name FROM stays WHERE name = 'Ellen Moss' AND disease = 'cancer' -- Ellen"
     )
-    time.sleep(0.2)
-    last = [json.loads(line) for line in gateway.audit().splitlines()][-1]
+    assert soon(lambda: '"secret":"cancer"' in gateway.audit().splitlines()[-1].replace(": ", ":"))
+    last = json.loads(gateway.audit().splitlines()[-1])
     assert (
         last["event"],
         last["user"],
@@ -348,12 +349,8 @@ def test_a_query_that_takes_too_long_is_stopped(open_gateway: Live) -> None:
 def test_a_query_is_stopped_when_the_client_leaves(open_gateway: Live) -> None:
     with open_gateway.client() as client, pytest.raises(httpx.ReadTimeout):
         client.post("/query", json={"sql": SLOW}, timeout=0.5)
-    until = time.monotonic() + 2  # less than the query's own time
-    while running(open_gateway) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert running(open_gateway) == 0
-    time.sleep(0.1)
-    assert json.loads(open_gateway.audit().splitlines()[-1])["outcome"] == "left"
+    assert soon(lambda: running(open_gateway) == 0, 2)  # less than the query's own time
+    assert soon(lambda: json.loads(open_gateway.audit().splitlines()[-1]).get("outcome") == "left")
 
 
 def test_a_query_is_stopped_when_the_client_leaves_in_the_middle_of_the_answer(
@@ -366,10 +363,7 @@ def test_a_query_is_stopped_when_the_client_leaves_in_the_middle_of_the_answer(
         ) as found,
     ):
         next(found.iter_bytes())
-    until = time.monotonic() + 2
-    while running(open_gateway) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert running(open_gateway) == 0
+    assert soon(lambda: running(open_gateway) == 0, 2)
 
 
 def running(gateway: Live) -> int:
@@ -380,7 +374,7 @@ def running(gateway: Live) -> int:
 def test_when_all_places_are_taken_others_wait_and_are_sent_away(open_gateway: Live) -> None:
     with ThreadPoolExecutor(6) as pool:
         busy = [pool.submit(open_gateway.query, SLOW) for _ in range(4)]
-        time.sleep(0.3)
+        assert soon(lambda: running(open_gateway) == 4)
         found = open_gateway.query(WARDS)
         assert (found.status_code, found.json()["error"]["code"], found.headers["retry-after"]) == (
             503,
@@ -455,12 +449,7 @@ def test_the_plan_says_what_counts_and_a_broken_one_stops_the_answers(tmp_path: 
 
 
 def wait_for(running: Live, status: int) -> bool:
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        if running.query(WARDS).status_code == status:
-            return True
-        time.sleep(0.1)
-    return False
+    return soon(lambda: running.query(WARDS).status_code == status, 20)
 
 
 def test_a_log_that_cannot_be_written_stops_the_answers(tmp_path: Path) -> None:

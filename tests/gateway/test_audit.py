@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from tacit.errors import EngineError
 from tacit.gateway import audit
 from tacit.gateway.audit import Audit
 from tacit.gateway.policy.refusals import Refusal
+from waiting import soon
 
 
 def lines(path: Path) -> list[int]:
@@ -60,7 +60,7 @@ def test_many_threads(tmp_path: Path) -> None:
 def test_a_file_that_was_moved_away_is_begun_anew(tmp_path: Path) -> None:
     log = Audit(tmp_path / "log")
     log.put({"n": 1})
-    time.sleep(0.2)
+    assert soon(lambda: lines(tmp_path / "log") == [1])
     (tmp_path / "log").rename(tmp_path / "log.1")
     log.put({"n": 2})
     log.close()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 from gateway.live import FAKE, PLAN, Live, live
 from gateway.test_streams import as_user
 from tacit.errors import EngineError
+from waiting import soon
 
 pytestmark = pytest.mark.slow
 
@@ -86,15 +86,6 @@ def working(admin: psycopg.Connection[Any]) -> int:
     ).fetchone()
     assert found is not None
     return int(found[0])
-
-
-def soon(question: Callable[[], bool], seconds: float = 2.0) -> bool:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if question():
-            return True
-        time.sleep(0.02)
-    return question()
 
 
 def test_it_decides_and_answers(decides: Live) -> None:

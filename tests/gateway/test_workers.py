@@ -18,6 +18,7 @@ from tacit.gateway import workers as workers_module
 from tacit.gateway.policy.policy import GatewayPolicy
 from tacit.gateway.policy.refusals import Refusal
 from tacit.gateway.workers import Workers
+from waiting import soon
 
 POLICY = GatewayPolicy({}, "duckdb", {}, (), {}, "digest")
 
@@ -122,10 +123,7 @@ def test_processes_end_with_a_server_that_is_killed(tmp_path: Path) -> None:
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    until = time.monotonic() + 5
-    while alive(child) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not alive(child)
+    assert soon(lambda: not alive(child))
 
 
 def alive(process: int) -> bool:

@@ -1,4 +1,4 @@
-"""The plans of DESIGN 5, word for word, and what they mean."""
+"""Whole plans that must keep their meaning, and what they mean."""
 
 from __future__ import annotations
 

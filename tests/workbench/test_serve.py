@@ -20,6 +20,7 @@ import pytest
 from gateway.live import PLAN, add_user, write_plan
 from tacit.errors import EngineError, MissingExtra, ParameterError, PlanError, TacitError
 from tacit.workbench.serve import Options, serve
+from waiting import soon
 
 WARDS = {"sql": "SELECT ward FROM wards"}
 SCRIPT = """
@@ -106,10 +107,7 @@ def test_it_answers_reads_again_and_ends(tmp_path: Path) -> None:
         said = gateway.log.read_text()
         assert said.rstrip().endswith("ended")
         assert "Traceback" not in said and token not in said
-        until = time.monotonic() + 10
-        while any(Path(f"/proc/{one}").exists() for one in below) and time.monotonic() < until:
-            time.sleep(0.05)
-        assert not any(Path(f"/proc/{one}").exists() for one in below)
+        assert soon(lambda: not any(Path(f"/proc/{one}").exists() for one in below))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="systemd is Linux' own")

@@ -4,11 +4,12 @@ is told to, and leaves nothing behind.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from waiting import soon
 
 pytest.importorskip("nicegui")
 
@@ -33,10 +34,8 @@ def works(told: list[str]) -> Iterator[Works]:
 
 
 def until(work: Work, state: str, text: str = "") -> None:
-    end = time.monotonic() + SECONDS
-    while (work.state != state or text not in work.text) and time.monotonic() < end:
-        time.sleep(0.02)
-    assert work.state == state and text in work.text, (work.state, work.text)
+    so = soon(lambda: work.state == state and text in work.text, SECONDS)
+    assert so, (work.state, work.text)
 
 
 def test_it_ends_with_its_result(works: Works) -> None:

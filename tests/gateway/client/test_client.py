@@ -38,6 +38,7 @@ from tacit.gateway.client.client_requests import request_body
 from tacit.gateway.client.connection import Connection, CurrentUser, Rights, client_of
 from tacit.ledger.ledger import open_ledger
 from tacit.ledger.users import Users
+from waiting import soon
 
 for needed in ("httpx", "fastapi", "uvicorn", "prometheus_client"):
     pytest.importorskip(needed)
@@ -316,10 +317,7 @@ def test_batches_are_not_kept(ann: Connection) -> None:
 
 
 def wait_for(gateway: Running, running: int) -> None:
-    end = time.monotonic() + 15
-    while gateway.running() != running:
-        assert time.monotonic() < end, "the query still runs"
-        time.sleep(0.05)
+    assert soon(lambda: gateway.running() == running), "the query still runs"
 
 
 def test_an_answer_that_is_left_ends_the_query(gateway: Running, ann: Connection) -> None:

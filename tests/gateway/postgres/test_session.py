@@ -16,6 +16,7 @@ import pytest
 
 from gateway.live import FAKE, PLAN, Live, add_user, live, revoke
 from gateway.postgres.raw_client import RawClient, error_of, rows_of
+from waiting import soon
 
 SLOW = "SELECT count(*) FROM range(100000000000) t(i) WHERE i % 7 = 3"
 
@@ -103,7 +104,13 @@ def test_the_same_decision_is_in_the_audit_log_as_over_http(
 ) -> None:
     ann.execute("SELECT beds FROM wards WHERE ward = 'audited'")
     door.query("SELECT beds FROM wards WHERE ward = 'audited'")
-    time.sleep(0.3)
+
+    def ends() -> bool:
+        """Both ended by the log: it is written behind the answers."""
+        lines = [json.loads(line) for line in door.audit().splitlines()[-4:]]
+        return [line["event"] for line in lines].count("answer") == 2
+
+    assert soon(ends)
     lines = [json.loads(line) for line in door.audit().splitlines()]
     found = [one for one in lines if "audited" not in one.get("query", "audited")]
     ours = next(one for one in reversed(found) if one["path"] == "postgres")
@@ -372,7 +379,7 @@ def test_who_leaves_frees_the_place(open_door: Live) -> None:
     lines = [psycopg.connect(open_door.postgres()) for _ in range(4)]
     for line in lines:
         line.pgconn.send_query(SLOW.encode())
-    time.sleep(0.3)
+    assert soon(lambda: open_door.gateway.now().places.running == 4)
     for line in lines:
         line.close()
     with psycopg.connect(open_door.postgres()) as line:

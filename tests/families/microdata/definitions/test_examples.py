@@ -472,7 +472,7 @@ def test_a_release_with_nothing_to_protect_holds_vacuously(desk: Desk) -> None:
     assert (verdict.status, verdict.vacuous) == ("holds", True)
 
 
-# -- spelling, and words that mean unknown (DESIGN 8, rule 7) -------------------------------------
+# -- spelling, and words that mean unknown ---------------------------------------------------------
 
 
 def answer(
