@@ -39,7 +39,7 @@ class Mark:
         return ":".join(str(part) for part in (self.file, self.line, self.column) if part)
 
 
-def _again(kind: type[TacitError], state: dict[str, Any], args: tuple[Any, ...]) -> TacitError:
+def _rebuild(kind: type[TacitError], state: dict[str, Any], args: tuple[Any, ...]) -> TacitError:
     """An error that was sent to another process."""
     error = kind.__new__(kind, *args)
     error.__dict__.update(state)
@@ -65,7 +65,7 @@ class TacitError(Exception):
         super().__init__(message)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), self.__dict__.copy(), self.args)
+        return _rebuild, (type(self), self.__dict__.copy(), self.args)
 
     def at(self, mark: Mark | None) -> TacitError:
         """The same error with a place, unless it has one already."""

@@ -100,10 +100,10 @@ class AdversaryCheck:
         if obstacle is not None:
             hand = replace(hand, joined=(), problems=(*hand.problems, obstacle))
         try:
-            answered = self._asked(hand)
+            answered = self._answer(hand)
             if self.family.draws and answered.verdict.status == "undecided" and hand.joined:
                 # What all spend could not be told; what is new may spend too much by itself.
-                alone = self._asked(replace(hand, joined=()))
+                alone = self._answer(replace(hand, joined=()))
                 answered = alone if alone.verdict.status == "breached" else answered
         except TacitError as error:
             if not hand.joined or (isinstance(error, QueryError) and error.code in MISTAKES):
@@ -122,7 +122,7 @@ class AdversaryCheck:
         problems: list[Problem] = []
         for one in hand.joined:
             try:
-                self._asked(replace(hand, joined=(one,)))
+                self._answer(replace(hand, joined=(one,)))
                 kept.append(one)
             except TacitError as its_own:
                 problems.append(self._why(hand, one, its_own))
@@ -130,15 +130,15 @@ class AdversaryCheck:
             kept, problems = [], [self._why(hand, one, error) for one in hand.joined]
         hand = replace(hand, joined=tuple(kept), problems=(*hand.problems, *problems))
         try:
-            return hand, self._asked(hand)
+            return hand, self._answer(hand)
         except TacitError as again:
             if not kept:
                 raise
             more = (self._why(hand, one, again) for one in kept)
             alone = replace(hand, joined=(), problems=(*hand.problems, *more))
-            return alone, self._asked(alone)
+            return alone, self._answer(alone)
 
-    def _asked(self, hand: Hand) -> Answered[Question]:
+    def _answer(self, hand: Hand) -> Answered[Question]:
         if self.alone is not None and not hand.joined:
             return Answered(self.check, self.alone)
         key = hand.names, hand.new

@@ -255,9 +255,9 @@ class Gateway:
         """The decision, when it is the user's turn; by then another may have asked the same."""
         async with now.workers.turn(user):
             found = now.decisions.find(key)
-            return found if found is not None else await self._judged(now, key, asked, asker)
+            return found if found is not None else await self._decide_anew(now, key, asked, asker)
 
-    async def _judged(
+    async def _decide_anew(
         self, now: InForce, key: Key, asked: GatewayRequest, asker: Asker | None
     ) -> Decided:
         judged = await now.workers.judge(

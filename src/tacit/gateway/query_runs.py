@@ -304,7 +304,9 @@ class RunningAnswer:
         csv = isinstance(self._encoder, CsvEncoder) and not self._encoder.harmless
         as_it_is = stream.writes_csv and csv and self.seen is None
         pieces: Iterator[Sequence[Part]] = (
-            even_bytes(self._lines(stream)) if as_it_is else self._encoded(self._wanted(stream))
+            even_bytes(self._lines(stream))
+            if as_it_is
+            else self._encoded(self._batches_to_limit(stream))
         )
         for number, piece in enumerate(pieces):
             if number:
@@ -313,7 +315,7 @@ class RunningAnswer:
             held += piece
         yield [*held, self._encoder.end(self.truncated)]
 
-    def _wanted(self, stream: AnswerStream) -> Iterator[Any]:
+    def _batches_to_limit(self, stream: AnswerStream) -> Iterator[Any]:
         """The batches up to the limit, in small parts.
         From here on nothing is left of other rows, so that no encoder can tell of them.
         """

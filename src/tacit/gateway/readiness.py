@@ -36,11 +36,11 @@ class Readiness:
         """Each part, and whether it is ready."""
         async with self._lock:
             if time.monotonic() >= self._until:
-                self._known = await self._asked()
+                self._known = await self._look()
                 self._until = time.monotonic() + KEPT_SECONDS
             return self._known
 
-    async def _asked(self) -> dict[str, bool]:
+    async def _look(self) -> dict[str, bool]:
         found = {"plan": False, "audit": not self._gateway.audit.failing}
         try:
             now = self._gateway.now()

@@ -158,7 +158,7 @@ class TableSource:
             for name, one in self._between():
                 if one not in foreign_keys[name]:
                     foreign_keys[name] = (*foreign_keys[name], one)
-        said = tuple(self._said())
+        said = tuple(self._declaration_sentences())
         outside = tuple(group for group, leads_out in groups if leads_out and len(group) > 1)
         keys = keys_by(self.plan, relations, foreign_keys)
         given = [
@@ -262,7 +262,7 @@ class TableSource:
             if one.entry in names and one.other in names:
                 yield names[one.entry], ForeignKey(one.columns, names[one.other], one.references)
 
-    def _said(self) -> Iterator[str]:
+    def _declaration_sentences(self) -> Iterator[str]:
         """What the source declares, a sentence for each key and foreign key."""
         for name, one in self.declared.items():
             for key in one.keys:

@@ -311,13 +311,13 @@ class Holdings:
         """
         names = [name for name in out_already(check, self.plan) if name != LEDGER]
         return [
-            self._said(name, check)
+            self._published_by_plan(name, check)
             for name in names
             if name not in check.releases
             or (name in self.new_answers and family_of(check.kind).draws)
         ]
 
-    def _said(self, name: str, check: Check) -> HeldRelease:
+    def _published_by_plan(self, name: str, check: Check) -> HeldRelease:
         """A release of which the plan says that it is out."""
         release = self.plan.releases[name]
         try:
@@ -341,7 +341,7 @@ class Holdings:
             return hand
         for held in (self._as_kept(check, one) for one in adversary.held):
             if held.release in adversary.new:
-                hand = self._again(check, hand, held, own)
+                hand = self._published_before(check, hand, held, own)
             else:
                 hand = self._beside(check, hand, held)
         return replace(hand, assumptions=(*hand.assumptions, *self._as_today(check, hand)))
@@ -405,7 +405,9 @@ class Holdings:
             return assuming(hand, one_output(held)) if family.draws else hand
         return replace(hand, joined=(*hand.joined, held), assumptions=tuple(dict.fromkeys(assumed)))
 
-    def _again(self, check: Check, hand: Hand, held: HeldRelease, own: set[str | None]) -> Hand:
+    def _published_before(
+        self, check: Check, hand: Hand, held: HeldRelease, own: set[str | None]
+    ) -> Hand:
         """A release that is asked about and is out already."""
         family = family_of(check.kind)
         by_answer = family.needs_answers(check) and answer_of(held.shape) != "none"

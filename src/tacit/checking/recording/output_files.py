@@ -146,7 +146,7 @@ def handed_out(
             kind.refuse_handed(one, opened, answer)
         return _of(answers.summed(read_file(answer, str(answer))))
     if answer is not None:
-        return _of(_given(answers, release, answer, out_already=out_already))
+        return _of(_answer_of_file(answers, release, answer, out_already=out_already))
     file = None if kind.is_file(one) else one.answer_file
     if file is not None and answers.today(release) is None:
         refuse_columns(opened, release, file)
@@ -192,7 +192,9 @@ def _of(found: DigestedAnswer) -> Handed:
     return Handed(found.digest, found.rows)
 
 
-def _given(answers: Answers, release: str, answer: Path, *, out_already: bool) -> DigestedAnswer:
+def _answer_of_file(
+    answers: Answers, release: str, answer: Path, *, out_already: bool
+) -> DigestedAnswer:
     """The answer in a file; one of which the data say something else was not judged."""
     found = list(answers.of_file(answer, str(answer), release))
     today = answers.today(release)

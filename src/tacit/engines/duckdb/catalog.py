@@ -161,9 +161,9 @@ class Catalogue:
             body = tree.expression if isinstance(tree, exp.Create) else tree
             local = {cte.alias.lower() for cte in body.find_all(exp.CTE)}
             for node in body.find_all(exp.Table, exp.Lateral):
-                yield from self._meant(node, view, local)
+                yield from self._entries_in_from(node, view, local)
 
-    def _meant(
+    def _entries_in_from(
         self, node: exp.Expression, view: Entry, local: set[str]
     ) -> Iterator[Entry | Origin]:
         """The entries that something in FROM may mean.

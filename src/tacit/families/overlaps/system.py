@@ -140,7 +140,7 @@ def system_of(overlap: Overlap) -> System:
     while True:
         look()
         live = low < high
-        mine = list(_left(classes, live, low))
+        mine = list(_open_sums(classes, live, low))
         simple = _simplified(rows, mine, low, high, class_of)
         before = low.copy(), high.copy()
         sums = [(one.cells, one.total) for one in mine if len(one.cells)]
@@ -154,7 +154,7 @@ def system_of(overlap: Overlap) -> System:
             return System(overlap, low, high, tuple(_parts(mine, simple, low, high, wide)))
 
 
-def _left(sums: Iterable[tuple[Integers, int]], live: Flags, low: Integers) -> Iterable[Sum]:
+def _open_sums(sums: Iterable[tuple[Integers, int]], live: Flags, low: Integers) -> Iterable[Sum]:
     """The cells of some sums that are not settled, and what is left for them."""
     for cells, total in sums:
         look()

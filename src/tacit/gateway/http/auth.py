@@ -68,8 +68,8 @@ class TokenDoor:
         """Whose token it is, if anybody's."""
         provider = self._provider
         if provider is not None and provider.may_be(token):
-            return await self._asked(lambda: self._vouched_for(provider, token), far=True)
-        return await self._asked(lambda: self._users.find(token))
+            return await self._look_up(lambda: self._vouched_for(provider, token), far=True)
+        return await self._look_up(lambda: self._users.find(token))
 
     @property
     def takes_others(self) -> bool:
@@ -84,7 +84,7 @@ class TokenDoor:
         """The user of a name by each token, and what SCRAM is checked by: None for a token from
         before there was SCRAM. Empty for a name that nobody has.
         """
-        return await self._asked(lambda: self._users.named(name))
+        return await self._look_up(lambda: self._users.named(name))
 
     def stand_in(self, name: str) -> Verifier:
         """What no token fits, the same for a name each time."""
@@ -93,11 +93,11 @@ class TokenDoor:
     async def has(self, user: User) -> bool:
         """Is a user who was let in still among those who may come in?"""
         if user.issuer is None:
-            return await self._asked(lambda: self._users.has(user))
-        taken = await self._asked(lambda: self._users.is_taken(user.name))
+            return await self._look_up(lambda: self._users.has(user))
+        taken = await self._look_up(lambda: self._users.is_taken(user.name))
         return self.takes_others and not taken and not user.expired()
 
-    async def _asked(self, look: Callable[[], Found], *, far: bool = False) -> Found:
+    async def _look_up(self, look: Callable[[], Found], *, far: bool = False) -> Found:
         try:
             return await asyncio.to_thread(look) if self._far or far else look()
         except TacitError:

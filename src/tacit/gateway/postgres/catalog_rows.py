@@ -363,7 +363,7 @@ class Builder:
         self._add("pg_indexes", schemaname=thing.schema, tablename=thing.table, indexname=name)
         kind = "p" if primary else "u"
         self._constraint(oid, name, shape, kind, numbers, index)
-        self._told(shape, name, "PRIMARY KEY" if primary else "UNIQUE", key, key, shape)
+        self._add_constraint(shape, name, "PRIMARY KEY" if primary else "UNIQUE", key, key, shape)
         return name
 
     def _reference(self, at: int, keys: Mapping[tuple[str, tuple[str, ...]], str]) -> None:
@@ -385,7 +385,7 @@ class Builder:
             confdeltype="a",
             confmatchtype="s",
         )
-        self._told(shape, name, "FOREIGN KEY", one.columns, one.other_columns, other)
+        self._add_constraint(shape, name, "FOREIGN KEY", one.columns, one.other_columns, other)
         self._add(
             "information_schema_referential_constraints",
             constraint_catalog=self.known.role,
@@ -432,7 +432,7 @@ class Builder:
         }
         self._add("pg_constraint", **{**row, **more})
 
-    def _told(
+    def _add_constraint(
         self,
         shape: TableShape,
         name: str,

@@ -379,7 +379,7 @@ class Believer:
             known,
             len(shares),
             tuple(sorted(beliefs, key=lambda one: -one.after)),
-            self._told(person, guess) if guess else (),
+            self._knowledge_sentences(person, guess) if guess else (),
             any(
                 len(values) == len(self.groups.cells(other))
                 for other, values in guess.knowledge.implied
@@ -389,7 +389,7 @@ class Believer:
             self._reason,
         )
 
-    def _told(self, person: Person, guess: BestGuess) -> tuple[str, ...]:
+    def _knowledge_sentences(self, person: Person, guess: BestGuess) -> tuple[str, ...]:
         """The knowledge in sentences about people of the table."""
         knowledge = guess.knowledge
         roles = [

@@ -217,7 +217,7 @@ class LDiversity(MicrodataDefinition):
         """
         whole = question.groups(missing=self.missing)
         found = np.zeros(len(whole), dtype=bool)
-        for groups in self._asked(question, sensitive):
+        for groups in self._groups_to_judge(question, sensitive):
             found |= whole_groups(whole, groups, self._below(groups))
         return found
 
@@ -227,7 +227,7 @@ class LDiversity(MicrodataDefinition):
         )
         return below | self._rarest(groups).below if self.negative else below
 
-    def _asked(self, question: MicrodataQuestion, sensitive: str | None) -> list[Groups]:
+    def _groups_to_judge(self, question: MicrodataQuestion, sensitive: str | None) -> list[Groups]:
         if sensitive is not None or len(question.sensitive) == 1:
             return [question.groups(sensitive or question.sensitive[0], self.missing)]
         return [question.groups_knowing_the_rest(name, self.missing) for name in question.sensitive]
@@ -236,7 +236,7 @@ class LDiversity(MicrodataDefinition):
         """Look for the least diverse group;
         with several sensitive columns, of each given the others.
         """
-        asked = self._asked(question, sensitive)
+        asked = self._groups_to_judge(question, sensitive)
         findings = [self._finding(groups) for groups in asked]
         # A column that fails comes first, also where both round to the same l.
         worst = min(findings, key=lambda finding: (not finding.below.any(), finding.l))

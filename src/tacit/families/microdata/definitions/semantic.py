@@ -183,7 +183,7 @@ class Semantic(MicrodataDefinition):
                 "Implications are counted where every value is secret, the measure is positive, "
                 "and nothing else is known.",
             )
-            said = one._said(question, groups, ())
+            said = one._constant_parts(question, groups, ())
             return Verdict(
                 status="undecided", because="this cannot be counted", evidence=reason, **said
             )
@@ -202,7 +202,7 @@ class Semantic(MicrodataDefinition):
         """The verdict about adversaries who know no implications."""
         groups = question.groups(column, self.missing)
         cases = [self._case(question, groups, adversary) for adversary in self.against]
-        said = self._said(question, groups, cases)
+        said = self._constant_parts(question, groups, cases)
         reason = next((why for case in cases if (why := self._undecidable(case))), None)
         if reason is not None:
             because = "this cannot be counted"
@@ -272,7 +272,7 @@ class Semantic(MicrodataDefinition):
         )
         return sum(asked * (choices if measure.compares else 1) for measure in slow)
 
-    def _said(
+    def _constant_parts(
         self, question: MicrodataQuestion, groups: Groups, cases: list[BeliefCase] | tuple[()]
     ) -> dict[str, Any]:
         column = str(groups.sensitive)

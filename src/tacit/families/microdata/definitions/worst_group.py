@@ -204,7 +204,7 @@ class WorstGroup(MicrodataDefinition):
         """Whether people have several values in a way that cannot be judged."""
         return groups.several and (groups.overlapping or not self.takes_several)
 
-    def _said(self, finding: GroupFinding) -> dict[str, Any]:
+    def _constant_parts(self, finding: GroupFinding) -> dict[str, Any]:
         said = self.said_of_values(
             finding.question,
             [finding.groups],
@@ -220,7 +220,7 @@ class WorstGroup(MicrodataDefinition):
 
     def _holds(self, finding: GroupFinding) -> Verdict:
         first = finding.requirements[0]
-        found = self._told(finding, first.worst(), first)
+        found = self._claim(finding, first.worst(), first)
         facts = {
             "groups": len(finding.groups),
             "people": finding.question.people,
@@ -232,7 +232,7 @@ class WorstGroup(MicrodataDefinition):
             because=self.because(finding, None),
             evidence=Certificate("groups", facts, found.personal() if found else {}),
             story=found.remainder() if found else None,
-            **self._said(finding),
+            **self._constant_parts(finding),
         )
 
     def _breached(self, finding: GroupFinding, broken: Requirement, below: Any) -> Verdict:
@@ -247,7 +247,7 @@ class WorstGroup(MicrodataDefinition):
         if broken.narrows:
             story, more = self._narrowed(finding, number)
         else:
-            found = self._told(finding, number, broken)
+            found = self._claim(finding, number, broken)
             story, more = (found.attack(), found.personal()) if found else ("", {})
         unknown = not int(finding.cells.known[number]) and not broken.narrows
         return Verdict(
@@ -257,10 +257,12 @@ class WorstGroup(MicrodataDefinition):
             else self.because(finding, broken),
             evidence=Witness("group", facts, {**personal, **more}),
             story=f"{story} {exposed(facts, self.label)}".strip(),
-            **self._said(finding),
+            **self._constant_parts(finding),
         )
 
-    def _told(self, finding: GroupFinding, number: int, requirement: Requirement) -> Claimed | None:
+    def _claim(
+        self, finding: GroupFinding, number: int, requirement: Requirement
+    ) -> Claimed | None:
         return (
             self.learned(finding, number, requirement) if int(finding.cells.known[number]) else None
         )

@@ -163,7 +163,7 @@ class GammaPrivacy(OverlapDefinition):
         try:
             with until(counting):
                 found = self._sharpened(beliefs(question.overlap, question.job), question)
-            return self._judged(base, question, found, deadline)
+            return self._verdict(base, question, found, deadline)
         except NoTable:
             raise no_table(question) from None
         except OutOfTime:
@@ -174,7 +174,7 @@ class GammaPrivacy(OverlapDefinition):
                 f"compared. {self._more_time()}",
             )
 
-    def _judged(
+    def _verdict(
         self, base: Verdict, question: OverlapQuestion, found: Beliefs, deadline: Deadline
     ) -> Verdict:
         every = list(believed(found, question.meanings))

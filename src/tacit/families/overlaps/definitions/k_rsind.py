@@ -102,9 +102,11 @@ class KRsind(OverlapDefinition):
                 found = rsind_level(question.overlap, self.variant, question.job, meant=meant)
         except NoTable:
             raise no_table(question) from None
-        return self._judged(base, question, found)
+        return self._verdict(base, question, found)
 
-    def _judged(self, base: Verdict, question: OverlapQuestion, found: RestrictedCrowds) -> Verdict:
+    def _verdict(
+        self, base: Verdict, question: OverlapQuestion, found: RestrictedCrowds
+    ) -> Verdict:
         sizes = [sum(many for _, _, many in crowd) for crowd in found.sets]
         measured = {"k": found.level, "crowds": len(sizes), "sizes": counted_sizes(sizes)}
         base = replace(base, measured=measured, personal=crowds_json(question, found.sets))

@@ -115,7 +115,9 @@ class OverlapQuestions:
 
     def _question(self, check: Check) -> OverlapQuestion:
         people, views = self._read(check)
-        given = {view.name: self._given(view, people) for view in views if view.file is not None}
+        given = {
+            view.name: self._rows_of_file(view, people) for view in views if view.file is not None
+        }
         if not people.is_known:
             self._check_answered(people, views)
         only_covered = check.kind == GAMMA
@@ -253,7 +255,7 @@ class OverlapQuestions:
             )
         return view
 
-    def _given(self, view: OverlapView, people: KeyedTable) -> FileRows:
+    def _rows_of_file(self, view: OverlapView, people: KeyedTable) -> FileRows:
         assert view.file is not None
         try:
             given = arranged(read_answer(self.plan.folder, view.file), view)

@@ -76,7 +76,7 @@ def answer_for_adversaries(
     for hand in hands:
         views = frozenset([*hand.names, *hand.new])
         if hand.problems or views not in found:
-            found[views] = _seen(opened, check, definition, hand)
+            found[views] = _adversary_view(opened, check, definition, hand)
     order = sorted(
         found.values(),
         key=lambda one: (
@@ -110,7 +110,9 @@ def verdict_about(opened: OpenPlan, check: Check, one: AdversaryView) -> Verdict
     )
 
 
-def _seen(opened: OpenPlan, check: Check, definition: GammaPrivacy, hand: Hand) -> AdversaryView:
+def _adversary_view(
+    opened: OpenPlan, check: Check, definition: GammaPrivacy, hand: Hand
+) -> AdversaryView:
     if hand.problems:
         raise _not_with(
             opened.plan,

@@ -176,7 +176,7 @@ class _Search:
                 self._above(FEW_SETS)
         if self._is_done:
             return
-        known = possible(self.overlap, self.job, asked=self._asked())
+        known = possible(self.overlap, self.job, asked=self._cells_that_matter())
         while True:
             self._set_exchanges(known)
             if not self._is_done:
@@ -226,7 +226,7 @@ class _Search:
         found: Flags = (first != second) | (first < 0)
         return found
 
-    def _asked(self) -> Flags:
+    def _cells_that_matter(self) -> Flags:
         """The cells on which it depends who may exchange which values."""
         found = np.zeros((len(self.overlap.sizes), len(self.overlap.values)), dtype=bool)
         for one, other in combinations(self.values, 2):

@@ -140,7 +140,7 @@ class PerfectPrivacy(Definition):
     def check(self, question: QueryQuestion, *, sensitive: str | None = None) -> Verdict:
         """Look for a tuple on which both the secret and a view depend."""
         deadline = Deadline(self.seconds)
-        said = self._said(question)
+        said = self._constant_parts(question)
         ruling = self.decide(question)
         if isinstance(ruling.found, NotDecided):
             return self._undecided(
@@ -253,7 +253,7 @@ class PerfectPrivacy(Definition):
             split_attributes(query, relations, role=role)[0] for query in read
         ], split_relations(relations)
 
-    def _said(self, question: QueryQuestion) -> dict[str, Any]:
+    def _constant_parts(self, question: QueryQuestion) -> dict[str, Any]:
         names = [view.name for view in question.views]
         exact = question.secret.is_exact and all(view.is_exact for view in question.views)
         warnings = list(question.warnings)
@@ -356,7 +356,7 @@ class PerfectPrivacy(Definition):
         exact = question.secret.is_exact and reading.is_exact
         by_text, reason = None, "With independent attributes there is no single row to try."
         if self.model == "tuple-independent":
-            by_text, reason = self._tried(question, secret, view, reading, found)
+            by_text, reason = self._execution(question, secret, view, reading, found)
         if by_text is not None and all(one.differs for one in by_text.executed):
             return self._breached(
                 question,
@@ -392,7 +392,7 @@ class PerfectPrivacy(Definition):
             said,
         )
 
-    def _tried(
+    def _execution(
         self,
         question: QueryQuestion,
         secret: Query,

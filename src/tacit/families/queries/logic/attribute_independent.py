@@ -164,7 +164,7 @@ def _split_atom(
     asked = [
         column
         for column in relation.columns
-        if column not in key and _asked(column, terms, relation, part, uses)
+        if column not in key and _uses_column(column, terms, relation, part, uses)
     ]
     if not asked or existence == "secret":
         yield Atom(_existence(relation.name, role), identity)
@@ -172,7 +172,7 @@ def _split_atom(
         yield Atom(f"{relation.name}_{column}", (*identity, terms[column]))
 
 
-def _asked(
+def _uses_column(
     column: str, terms: dict[str, Term], relation: Relation, part: Conjunctive, uses: Counter[Term]
 ) -> bool:
     """Does the query constrain or return a column:

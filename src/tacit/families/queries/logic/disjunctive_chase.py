@@ -186,7 +186,7 @@ class Chase:
         known: Iterable[Variable] = (),
     ) -> ChaseTableau | None:
         """A tableau to begin with, or None where it contradicts itself."""
-        apart = [pair for one in comparisons for pair in _asked(one.left, one.right)]
+        apart = [pair for one in comparisons for pair in _inequalities(one.left, one.right)]
         return self._with(ChaseTableau(), atoms, [*apart, *((term, NULL) for term in known)])
 
     def branches(self, start: ChaseTableau | None, limit: int = 10_000) -> Iterator[ChaseTableau]:
@@ -318,7 +318,7 @@ class Chase:
         tableau: ChaseTableau,
     ) -> frozenset[Pair] | None:
         """The pairs that must be apart and need not be; None where one cannot be."""
-        pairs = [pair for one in comparisons for pair in _asked(one.left, one.right)]
+        pairs = [pair for one in comparisons for pair in _inequalities(one.left, one.right)]
         pairs += [(one, NULL) for one in known if one in values]
         needed = set()
         for one, two in pairs:
@@ -363,7 +363,7 @@ class Chase:
     def _ways(
         self, rule: DisjunctiveRule, values: Values, tableau: ChaseTableau
     ) -> Iterator[ChaseTableau]:
-        return (new for way in rule.ways for new in self._taken(way, values, tableau))
+        return (new for way in rule.ways for new in self._alternative(way, values, tableau))
 
     def _all_ways(
         self, rule: DisjunctiveRule, values: Values, tableau: ChaseTableau
@@ -373,7 +373,9 @@ class Chase:
             raise LimitMet
         return found
 
-    def _taken(self, way: Way, values: Values, tableau: ChaseTableau) -> Iterator[ChaseTableau]:
+    def _alternative(
+        self, way: Way, values: Values, tableau: ChaseTableau
+    ) -> Iterator[ChaseTableau]:
         """The tableau with one alternative."""
         equal: Values = {}
         for left, right in way.alternative.equalities:
@@ -393,7 +395,9 @@ class Chase:
                 for atom in way.alternative.atoms
             ]
             apart = [
-                pair for one in way.alternative.comparisons for pair in _asked(one.left, one.right)
+                pair
+                for one in way.alternative.comparisons
+                for pair in _inequalities(one.left, one.right)
             ]
             apart += [(one, NULL) for one in way.known]
             result = self._with(
@@ -497,7 +501,7 @@ class Chase:
         return True
 
 
-def _asked(left: Term, right: Term) -> tuple[tuple[Term, Term], ...]:
+def _inequalities(left: Term, right: Term) -> tuple[tuple[Term, Term], ...]:
     """What left != right says: they are not the same, and both are known."""
     return (left, right), (left, NULL), (right, NULL)
 

@@ -229,7 +229,7 @@ class _Task:
         short as may be.
         """
         [goal] = [atom for atom in tableau.atoms if atom.relation == GOAL]
-        atoms = tuple(dict.fromkeys(self._seen(tableau)))
+        atoms = tuple(dict.fromkeys(self._shown_atoms(tableau)))
         full = _over(goal.terms, atoms, tableau)
         if full is None:
             return None
@@ -244,7 +244,7 @@ class _Task:
                 return self._shortened(short)
         return None if many else self._shortened(full)
 
-    def _seen(self, tableau: ChaseTableau) -> Iterator[Atom]:
+    def _shown_atoms(self, tableau: ChaseTableau) -> Iterator[Atom]:
         """What the views show of these rows, whatever the variables stand for."""
         for name, view in self.views.items():
             for part in view.parts:

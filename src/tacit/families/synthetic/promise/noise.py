@@ -130,14 +130,14 @@ class NoisePromise:
             1.0 if self.terms.guarantee == "pdp" else float_above(factor * self.cells.least_keep)
         )
         high = (kept.chance if self.terms.delta else 0.0) + scale * found.high * (1 + SLACK)
-        return Bounds(self._seen(alpha, ratio) if least else 0.0, min(1.0, high))
+        return Bounds(self._delta_bound(alpha, ratio) if least else 0.0, min(1.0, high))
 
     @cached_property
     def _kept(self) -> KeptWeight:
         share = float_below(self.terms.delta / SHARE) if self.terms.delta else 1e-300
         return kept_of(self.cells, share)
 
-    def _seen(self, alpha: Fraction, ratio: Fraction) -> float:
+    def _delta_bound(self, alpha: Fraction, ratio: Fraction) -> float:
         """At most delta of the shrunk mechanism:
         by looking whether the least kept cell has so many people.
         """

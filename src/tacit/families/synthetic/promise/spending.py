@@ -228,13 +228,13 @@ class Spending:
 
 def spending_of(planned: Planned, job: Job | None = None) -> Spending:
     """What a release spends; a release that was asked about already keeps its noise."""
-    found = _known(planned)
+    found = _known_spending(planned)
     found.job = job or Job()
     return found
 
 
 @lru_cache(maxsize=8)
-def _known(planned: Planned) -> Spending:
+def _known_spending(planned: Planned) -> Spending:
     return Spending(planned)
 
 

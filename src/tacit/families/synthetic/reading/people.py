@@ -69,8 +69,10 @@ class SyntheticPeople:
     def pairs(self, first: int, last: int) -> PeoplePairs:
         """The pairs of the groups from the one place to the other, in one query."""
         if "all" not in self._kept and int(self.rows.sum()) <= ROWS:
-            self._kept["all"] = self._asked(0, len(self.groups) - 1)
-        return self._kept["all"].only(first, last) if self._kept else self._asked(first, last)
+            self._kept["all"] = self._query_people(0, len(self.groups) - 1)
+        return (
+            self._kept["all"].only(first, last) if self._kept else self._query_people(first, last)
+        )
 
     def spans(self, groups: Iterable[int]) -> Iterator[tuple[int, int]]:
         """Groups, given in order, that follow each other, as many at a time as one query should
@@ -95,7 +97,7 @@ class SyntheticPeople:
             for group in range(first, last + 1):
                 yield group, pairs.only(group, group)
 
-    def _asked(self, first: int, last: int) -> PeoplePairs:
+    def _query_people(self, first: int, last: int) -> PeoplePairs:
         group, value = self.release.group, self.release.value
         sizes = {group: len(self.groups) + 1, value: len(self.values) + 1}
         query = shapes_coded.coded_sums(

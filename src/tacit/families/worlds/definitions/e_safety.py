@@ -192,7 +192,7 @@ class ESafety(ViewSafety):
         left: list[TuplePart] = []
         for part in sorted(mixed, key=lambda one: len(one.tuples)):
             if len(part.tuples) > ENUMERATED:
-                looked = self._looked(case, found, part, actual, stays, measured)
+                looked = self._outcome_of_part(case, found, part, actual, stays, measured)
                 if looked is True:
                     continue
                 if looked is not None:
@@ -234,7 +234,7 @@ class ESafety(ViewSafety):
             case=case,
         )
 
-    def _looked(
+    def _outcome_of_part(
         self,
         case: SafetyCase,
         found: SettingWorlds,

@@ -103,7 +103,7 @@ class ViewSafety(Definition):
         known: Derivations = {}
         outcomes: list[CaseOutcome] = []
         for case in question.cases:
-            outcome = self._judged(case, question, deadline, known)
+            outcome = self._case_outcome(case, question, deadline, known)
             outcomes.append(outcome)
             if outcome.status == "breached":
                 break
@@ -111,7 +111,7 @@ class ViewSafety(Definition):
         worst = min(outcomes, key=lambda one: (order.index(one.status), one.vacuous))
         return self._verdict(question, worst, outcomes)
 
-    def _judged(
+    def _case_outcome(
         self, case: SafetyCase, question: SafetyQuestion, deadline: Deadline, known: Derivations
     ) -> CaseOutcome:
         # What follows from what is out rules out nothing.

@@ -247,12 +247,12 @@ class ViewQuestions:
         )
         return replace(
             setting,
-            published=(*self._seen(seen, setting, ground.over), *dictionary),
-            new=tuple(self._seen(new, setting, ground.over)),
+            published=(*self._published_views(seen, setting, ground.over), *dictionary),
+            new=tuple(self._published_views(new, setting, ground.over)),
             new_dependencies=tuple(self.stated.constraints(new)),
         )
 
-    def _seen(
+    def _published_views(
         self, names: Sequence[str], setting: WorldSetting, over: str
     ) -> Iterator[PublishedView]:
         """Views with their answers: those of their files, or what the data give."""

@@ -137,7 +137,7 @@ class Holders:
         )
         self._draw()
 
-    def _judged(self, work: Work) -> None:
+    def _show_verdicts(self, work: Work) -> None:
         if work.state == "done":
             self._draw()
 
@@ -172,7 +172,7 @@ class Holders:
 
     def _judging(self, work: Work | None) -> None:
         if work is not None and not work.over:
-            show_work(work, self._judged)
+            show_work(work, self._show_verdicts)
             return
         with ui.element("div").classes("toolbar"):
             ui.button(

@@ -250,7 +250,7 @@ class Board:
         with ui.element("div").classes("card").props(f'data-testid="table-{aria(table.name)}"'):
             with ui.element("div").classes("row between"):
                 ui.html(escape(table.name), tag="h3", sanitize=False)
-                self._told("table", table.name, self._rows)
+                self._room("table", table.name, self._rows)
             with ui.element("dl").classes("roles"):
                 for role, columns in roles(table).items():
                     ui.html(role, tag="dt", sanitize=False)
@@ -295,7 +295,7 @@ class Board:
         with self._working:
             shown = show_work(work, ended)
 
-    def _told(self, kind: str, name: str, known: Mapping[str, str]) -> None:
+    def _room(self, kind: str, name: str, known: Mapping[str, str]) -> None:
         """Room for what is looked up later; where the board is built again it is known."""
         self._labels[kind, name] = ui.label(known.get(name, "")).classes("fine")
         self._labels[kind, name].set_visibility(name in known)

@@ -147,7 +147,7 @@ class Everybody:
                 ui.label(
                     f"{many} may take a while to count what can be believed about each of them."
                 ).classes("muted")
-                self._again("Count everybody")
+                self._recount("Count everybody")
 
     def _start(self) -> Work:
         book = self.visit.book
@@ -170,11 +170,11 @@ class Everybody:
                     shown.delete()
                     await self._counted(work)
                 else:
-                    self._again("Try again")
+                    self._recount("Try again")
 
         shown = show_work(work, over)
 
-    def _again(self, label: str) -> None:
+    def _recount(self, label: str) -> None:
         def pressed() -> None:
             self._body.clear()
             with self._body:
@@ -241,7 +241,7 @@ class Everybody:
             await smallest_classes(self.looked, self.file),
             "treated-alike",
         )
-        self._again("Count again")
+        self._recount("Count again")
 
     async def _fetch(self, offset: int, limit: int, sort: Sort) -> list[Row]:
         return await to_thread(self._rows, offset, limit, sort)

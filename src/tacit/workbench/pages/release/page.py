@@ -116,7 +116,7 @@ class Page:
             lambda: (answers(self.plan, book.checked), book.checked)
         )
         mine = [one for one in found if self.name in one.check.releases]
-        given = await asyncio.to_thread(self._given)
+        given = await asyncio.to_thread(self._history)
         self._head.clear()
         with self._head:
             self._verdict(mine, given)
@@ -127,7 +127,7 @@ class Page:
 
     # -- the head ----------------------------------------------------------------------------------
 
-    def _given(self) -> ReleaseHistory | None:
+    def _history(self) -> ReleaseHistory | None:
         """What the ledger says of it; nothing where it cannot be read. Blocks."""
         try:
             return given_of(self.plan).get(self.name)

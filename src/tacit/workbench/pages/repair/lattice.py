@@ -342,7 +342,7 @@ class Repairing:
         for slider in self.weight_sliders:
             slider.set_enabled(takes)
 
-    def _asked(self) -> Wanted:
+    def _wanted_search(self) -> Wanted:
         lattice = self.method.value == "lattice"
         weighted = (
             measure(self.utility.value).weighted if lattice else self.method.value == "mondrian"
@@ -369,7 +369,7 @@ class Repairing:
                     "warn",
                 )
             return
-        self.wanted = self._kept["wanted"] = self._asked()
+        self.wanted = self._kept["wanted"] = self._wanted_search()
         self._kept.pop("picked", None)
         book = self.visit.book
         work = book.works.start(
@@ -521,7 +521,7 @@ class Repairing:
             str(book.path),
             str(book.reach),
             self.name,
-            self._asked(),
+            self._wanted_search(),
             key=self.name,
         )
         self._follow_explore(work)

@@ -201,7 +201,7 @@ class WritePage:
                 "back. If anything differs, there is no file."
             ).classes("muted")
             called = ui.input(
-                "Name of the new release", value=free_release(self._taken(), self.name)
+                "Name of the new release", value=free_release(self._names_in_use(), self.name)
             ).props('outlined dense data-testid="release-name"')
             called.style("max-width: 22rem")
             file = FileName(self.visit.book, called.value)
@@ -215,7 +215,7 @@ class WritePage:
             def write(name: str, replaces: bool) -> None:
                 book = self.visit.book
                 own = (called.value or "").strip()
-                if problem := wrong_name(own, self._taken()):
+                if problem := wrong_name(own, self._names_in_use()):
                     said.clear()
                     with said:
                         show_error(problem)
@@ -241,7 +241,7 @@ class WritePage:
 
             file.button("Write it", "write", write)
 
-    def _taken(self) -> set[str]:
+    def _names_in_use(self) -> set[str]:
         try:
             return taken_names(self.visit.book.plan())
         except TacitError:  # somebody has just made it wrong: what it said before
@@ -334,7 +334,7 @@ class WritePage:
             self._next(found, said)
 
     async def _as_release(self, found: WrittenRelease, said: ui.element) -> None:
-        taken = self._taken()  # somebody may have used the name since it was written
+        taken = self._names_in_use()  # somebody may have used the name since it was written
         wanted = found.called and found.called not in taken
         name = found.called if wanted else free_release(taken, self.name)
         own = [check for check in self.plan.checks if self.name in check.releases]

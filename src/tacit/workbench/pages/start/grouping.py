@@ -44,7 +44,7 @@ class GroupMaker:
             self._said = ui.element("div").classes("said").props('aria-live="polite"')
             self._table()
             with ui.element("div").classes("toolbar"):
-                ui.button("Use these levels", on_click=self._done).props(
+                ui.button("Use these levels", on_click=self._finish).props(
                     'unelevated no-caps data-testid="use-groups"'
                 )
 
@@ -148,5 +148,5 @@ class GroupMaker:
         self._ticked = set()
         self._fill()
 
-    async def _done(self) -> None:
+    async def _finish(self) -> None:
         await self.made(self.groups.text())

@@ -86,7 +86,7 @@ class SyntheticReleases:
         self._shown: object = None
         self._built: object = None
         self._is_tried = False
-        self._judge = Latest(self._judged)
+        self._judge = Latest(self._mark_faults)
         self._wrong: dict[str, list[TacitError]] = {}
         self._inputs: dict[str, ui.element] = {}
         self._boxes: dict[str, ui.element] = {}
@@ -474,7 +474,7 @@ class SyntheticReleases:
             with self._doubt:
                 notice(words, "warn")
 
-    async def _judged(self) -> None:
+    async def _mark_faults(self) -> None:
         """Say at each field what is wrong with it."""
         self._wrong = await asyncio.to_thread(
             refused, self.draft, self.visit.book, self.visit.bench, self._fields, self._changing
@@ -493,7 +493,7 @@ class SyntheticReleases:
 
     async def _press(self) -> None:
         self._is_tried = True
-        await self._judged()
+        await self._mark_faults()
         if self._wrong:
             if wrong := [key for key in self._inputs if key in self._wrong]:
                 self._focus(wrong[0])

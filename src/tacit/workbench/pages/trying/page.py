@@ -493,14 +493,14 @@ class Editor:
                         ui.label(query.role).classes("fine")
                         ui.button(
                             " ".join(query.sql.split()),
-                            on_click=lambda query=query: self._again(query),
+                            on_click=lambda query=query: self._decide_again(query),
                         ).props("flat dense no-caps align=left").classes("mono query")
 
     def _forget(self) -> None:
         self.desk.before = []
         self._show_recent()
 
-    async def _again(self, query: TypedQuery) -> None:
+    async def _decide_again(self, query: TypedQuery) -> None:
         self.role.set_value(query.role)
         self.sql.set_value(query.sql)
         self.parameters = list(query.parameters)

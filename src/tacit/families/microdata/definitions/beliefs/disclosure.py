@@ -99,7 +99,7 @@ class Secrets:
                 -at,
                 belief,
             )
-            for at in self._asked(target)
+            for at in self._disclosable_secrets(target)
             for belief in beliefs(
                 target,
                 self.predicates[at].codes,
@@ -113,7 +113,7 @@ class Secrets:
         score, _, at, belief = max(scored, key=lambda one: one[:3])
         return score, self.predicates[-at], belief
 
-    def _asked(self, target: BeliefTarget) -> Iterator[int]:
+    def _disclosable_secrets(self, target: BeliefTarget) -> Iterator[int]:
         """The secrets that can be disclosed about a person, by number."""
         for at, predicate in enumerate(self.predicates):
             if self.measure.needs_all or not predicate.codes.isdisjoint(target.counts):

@@ -97,20 +97,20 @@ class Deduced(Learned):
         if self.unknown:
             known.append(f"whose {spoken(self.column)} is not given")
         return (
-            f"Anyone who knows {listed([*known, *self._told()])} now {sure} that "
+            f"Anyone who knows {listed([*known, *self._sentences()])} now {sure} that "
             f"{mention(self.person)} {self.claim()}. {beliefs(self.before, self.after)}."
         )
 
     def remainder(self) -> str:
         """What is still learned where nothing is breached."""
         before, after = Fraction(*self.before), Fraction(*self.after)
-        whom = f" for anyone who knows {listed(self._told())}" if self.knowledge else ""
+        whom = f" for anyone who knows {listed(self._sentences())}" if self.knowledge else ""
         return (
             f"Still learned: {name_of(self.person)} {self.claim()}, {change(before, after)}{whom}; "
             f"nobody above {percent(after)}."
         )
 
-    def _told(self) -> list[str]:
+    def _sentences(self) -> list[str]:
         rest = len(self.knowledge) - SHOWN
         more = [f"{plural('more fact', rest)} of this kind"] if rest > 0 else []
         return [*(f"that {fact}" for fact in self.knowledge[:SHOWN]), *more]
@@ -151,11 +151,11 @@ class BackgroundDefinition(MicrodataDefinition):
                 status="undecided",
                 because=REASONS[reason.code],
                 evidence=reason,
-                **self._said(question, column, {}),
+                **self._constant_parts(question, column, {}),
             )
         found = self.worst(groups)
         told = deduced(question, groups, found)
-        said = self._said(question, column, {"belief": found.belief})
+        said = self._constant_parts(question, column, {"belief": found.belief})
         if found.belief >= self.c:
             return self._breached(question, groups, found, told, said)
         return Verdict(
@@ -192,7 +192,7 @@ class BackgroundDefinition(MicrodataDefinition):
             **said,
         )
 
-    def _said(
+    def _constant_parts(
         self, question: MicrodataQuestion, column: str, measured: dict[str, Any]
     ) -> dict[str, Any]:
         knows = self.knows(column)

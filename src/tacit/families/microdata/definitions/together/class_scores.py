@@ -279,7 +279,7 @@ def only_value(
 # -- verdicts --------------------------------------------------------------------------------------
 
 
-def _said(joint: JointQuestion, column: str) -> dict[str, Any]:
+def _constant_parts(joint: JointQuestion, column: str) -> dict[str, Any]:
     return {
         "releases": joint.names,
         "people": int(joint.releases.sizes.sum()),
@@ -299,7 +299,7 @@ def _holds(
     return replace(
         base,
         because=f"with {listed(joint.names)} together {listed(told) or 'nothing is learned'}",
-        evidence=Certificate("worlds", _said(joint, column or "")),
+        evidence=Certificate("worlds", _constant_parts(joint, column or "")),
         measured=measured,
         vacuous=not told,
     )
@@ -314,7 +314,7 @@ def _breached(
     measured: dict[str, Any],
 ) -> Verdict:
     facts = {
-        **_said(joint, worst.seen.about.column if definition.needs_sensitive else ""),
+        **_constant_parts(joint, worst.seen.about.column if definition.needs_sensitive else ""),
         "size": int(joint.releases.sizes[worst.class_]),
         "people_below": tally.below,
         **({"people_unknown": tally.unknown} if tally.unknown else {}),
