@@ -83,7 +83,7 @@ def plan_of_adult(folder: Path, quasi: tuple[str, ...], more: Mapping[str, Any])
 
 
 def two(april: Mapping[str, int], may: Mapping[str, int]) -> dict[str, Any]:
-    """Two releases, the first of which is out."""
+    """Two releases, the first of which is published."""
     return {
         "releases": {
             "april": {"table": "adult", "generalization": {**TOP, **april}},
@@ -116,7 +116,7 @@ def growth(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def search(folder: Path) -> tuple[float, Any]:
-    """Levels beside a release that is out and meets the checks."""
+    """Levels beside a release that is published and meets the checks."""
     from tacit.families.microdata.runs.anonymize import anonymize
 
     more = two({**TOP, "education": 2, "marital_status": 0, "sex": 0}, {})
@@ -197,7 +197,7 @@ def pairs(
 
 
 def people_below(joint: JointQuestion, nodes: list[dict[str, int]], l: int) -> int:  # noqa: E741
-    """How many people have fewer than l values left when both releases are out."""
+    """How many people have fewer than l values left when both releases are published."""
     trees = joint.asked.hierarchies
     copies = [
         replace(

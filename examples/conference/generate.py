@@ -51,11 +51,11 @@ VIEWS = {
 }
 KINDS = {
     "whole": (
-        "Who serves and what was submitted is out; is the list of subcommittees safe, or "
+        "Who serves and what was submitted is published; is the list of subcommittees safe, or "
         "(--safe) who has reviewed for their own?"
     ),
     "separate": (
-        "The subcommittees are out; would the reviewers of another subcommittee's papers say "
+        "The subcommittees are published; would the reviewers of another subcommittee's papers say "
         "anything of the first paper?"
     ),
     "groups": "Every paper has two reviewers; would it be safe to say which papers share one?",

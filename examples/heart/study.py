@@ -41,7 +41,7 @@ FILE = "heart/heart_cleveland.csv"
 PUBLIC, RANGES = ("age", "sex", "chol"), ("age", "chol")
 SENSITIVE = {"cp": "chest pain", "num": "diagnosis"}
 GAMMAS = (Fraction(1, 2), Fraction(3, 5))
-OUT = (2, 3)  # views that are out
+OUT = (2, 3)  # views that are published
 PEOPLE = (12, 16)  # in a sample, before those in no view are left out
 FEWEST = 3  # people of a view
 FURTHER = 2  # views that may be added
@@ -61,12 +61,12 @@ WORDS = {
 Row = Mapping[str, str]
 
 
-# -- what is out -----------------------------------------------------------------------------------
+# -- what is published -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is private, how much may be believed, and how many views are out."""
+    """What is private, how much may be believed, and how many views are published."""
 
     sensitive: str
     gamma: Fraction

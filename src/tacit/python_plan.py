@@ -123,14 +123,14 @@ def in_python() -> Iterator[None]:
 def ask_beside(
     published: Sequence[Any], source: MicrodataSource, name: str, engine: DuckDB
 ) -> Callable[[Definition], Verdict] | None:
-    """Asks definitions about the release of a data frame together with copies that are out; None
-    where nothing is.
+    """Asks definitions about the release of a data frame together with copies that are published;
+    None where nothing is.
     """
     from tacit.families.microdata.definitions.together.class_scores import answer_beside
 
     if isinstance(published, Mapping | str) or not isinstance(published, Sequence):
         raise ParameterError(
-            "published is a list of what is out.",
+            "published is a list of what is published.",
             parameter="published",
             hint="Write published=[copy].",
         )

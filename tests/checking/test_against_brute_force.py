@@ -38,7 +38,7 @@ def collusion(rng: random.Random, known: Sequence[str]) -> list[list[str]]:
 def dealt(
     rng: random.Random, names: Sequence[str]
 ) -> tuple[dict[str, list[str]], list[tuple[str, list[str]]], list[list[str]]]:
-    """Who gets which release: what is new, what is out (some of it twice, some of it what is
+    """Who gets which release: what is new, what is published (some of it twice, some of it what is
     asked about), and who colludes.
     """
     new = {
@@ -63,7 +63,8 @@ def asked(
 
 
 def case_of_overlaps(number: int, judge: Judge, **changed: Any) -> list[tuple[str, bool]]:
-    """What was found about views of one table, and whether what is out made the difference."""
+    """What was found about views of one table, and whether what is published made the
+    difference."""
     one = overlap_cases.case(
         ("gamma", "gamma-domain", "numbers", "two-keys", "missing")[number % 5], number
     )
@@ -192,7 +193,8 @@ def case_of_queries(number: int, judge: Judge) -> list[tuple[str, bool]]:
 
 
 def case_of_worlds(number: int, judge: Judge) -> list[tuple[str, bool]]:
-    """What was found about new views and constraints, given those that are out, by view safety."""
+    """What was found about new views and constraints, given those that are published, by view
+    safety."""
     kinds = safety_cases.PLAIN
     one = safety_cases.case(kinds[number % len(kinds)], number)
     rng = random.Random(f"holdings/worlds/{number}")

@@ -1,5 +1,5 @@
 """Every definition x every published thing x every way of publishing x recipient:
-what is out is judged, or the check is undecided.
+what is published is judged, or the check is undecided.
 
 Each published thing is built so that it breaks the secret of the check together with what is new,
 so `holds` is wrong in every cell; except where it is about other people, or went to somebody else:
@@ -152,7 +152,7 @@ KNOWN = (
 UNKNOWN = ((("press",), ("bank",)),)
 
 
-# Of g-safety a view that tells anything new is breached whatever else is out;
+# Of g-safety a view that tells anything new is breached whatever else is published;
 # so it is asked about one that tells nothing, beside the list.
 GROUPS = {
     "people": {
@@ -191,7 +191,9 @@ def new_release(kind: str) -> str:
 
 def right(kind: str, shape: str) -> tuple[str, str | None]:
     """The one right outcome: status, and the code where it is undecided."""
-    if kind in kinds_of("identifiers"):  # which columns are shown depends on nothing that is out
+    if kind in kinds_of(
+        "identifiers"
+    ):  # which columns are shown depends on nothing that is published
         return "holds", None
     if kind in kinds_of("overlaps") and shape in ("view", "microdata"):
         return "breached", None
@@ -212,7 +214,7 @@ def right(kind: str, shape: str) -> tuple[str, str | None]:
 def document_of(
     group: str, out: str, way: str, to: tuple[str, ...] = (), new_to: tuple[str, ...] = ()
 ) -> Document:
-    """A plan with all checks of a group, and one release that is out in some way."""
+    """A plan with all checks of a group, and one release that is published in some way."""
     found = copy.deepcopy(ABOUT_PEOPLE if group == "people" else ABOUT_TWO_TABLES)
     kinds = [kind for kind in asked() if kind in GROUPS[group]]
     if out == "rule" and group != "people":
@@ -234,7 +236,7 @@ def document_of(
 
 @pytest.fixture
 def verdicts(kept: Keep, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Verdict, ...]]:
-    """The verdicts of a plan where something is out in some way."""
+    """The verdicts of a plan where something is published in some way."""
 
     def judged(
         document: Document, out: str, way: str, to: tuple[str, ...] = ()

@@ -257,7 +257,7 @@ def test_a_table_under_another_name_is_noticed(tmp_path: Path) -> None:
 def test_another_ledger_with_the_same_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record(plan_in(tmp_path, MALE), "male")
     other = plan_in(tmp_path, MALE, ledger="other.sqlite")
-    with pytest.raises(InputError, match="what is out is not known"):
+    with pytest.raises(InputError, match="what is published is not known"):
         record(other, "male")
     (tmp_path / "tacit-ledger.key").rename(tmp_path / "elsewhere.key")
     monkeypatch.setenv(
@@ -269,7 +269,8 @@ def test_another_ledger_with_the_same_key(tmp_path: Path, monkeypatch: pytest.Mo
         lambda: ledger_of(other, create=True),
     ):
         with pytest.raises(
-            InputError, match=r"what is out is not known.*tacit ledger begin --plan .*tacit\.yaml"
+            InputError,
+            match=r"what is published is not known.*tacit ledger begin --plan .*tacit\.yaml",
         ):
             ask()
     assert len(begin(other)) == 64
@@ -797,7 +798,8 @@ def test_given_that_leaves_out_what_the_ledger_holds_says_so(
     )
     [note] = verdict.warnings
     assert note.startswith("male (entry 1") and note.endswith(
-        "is out too, by the ledger, and is not judged here: `given` of this check leaves it out"
+        "is published too, as the ledger says, and is not judged here: `given` of this check "
+        "leaves it out"
     )
     [text] = [one.text for one in verdict.assumptions if one.id == "given-only"]
     assert "nobody has male (entry 1" in text
@@ -811,7 +813,7 @@ def test_given_that_leaves_out_what_the_ledger_holds_says_so(
     )
     assert (
         refused.exit_status == 1
-    )  # what goes out is judged with all that is out, whatever a check leaves out
+    )  # what goes out is judged with all that is published, whatever a check leaves out
 
 
 def test_a_ledger_beside_the_plan_that_cannot_be_read_leaves_checks_undecided(

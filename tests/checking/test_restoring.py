@@ -1,4 +1,4 @@
-"""Restoring beside what is out: further views hold for everybody who is judged, with all that
+"""Restoring beside what is published: further views hold for everybody who is judged, with all that
 they hold, or it is proved that none do.
 """
 
@@ -32,7 +32,7 @@ def query(members: Sequence[int]) -> str:
 
 
 class Drawn:
-    """A few people in a row, views of some of them, who gets which, and what is out."""
+    """A few people in a row, views of some of them, who gets which, and what is published."""
 
     def __init__(self, number: int) -> None:
         rng = random.Random(f"restoring/{number}")
@@ -315,7 +315,7 @@ def test_what_cannot_be_judged_beside_is_refused_with_the_reason(kept: Callable[
             {"gamma-privacy": {"releases": ["men", "older"], "gamma": 0.5, "given": [name]}}
         ]
         with pytest.raises(
-            InputError, match="what is out already cannot be judged with men and older"
+            InputError, match="what is published cannot be judged with men and older"
         ) as error:
             restore(plan_of(document))
         assert why in error.value.message, error.value.message

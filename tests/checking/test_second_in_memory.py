@@ -1,4 +1,4 @@
-"""Copies of a data frame that are out, judged together with a new one in Python."""
+"""Copies of a data frame that are published, judged together with a new one in Python."""
 
 from __future__ import annotations
 

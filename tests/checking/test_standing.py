@@ -1,4 +1,4 @@
-"""What the checks say of all that is out, for each holder:
+"""What the checks say of all that is published, for each holder:
 thousands of small plans against brute force.
 """
 

@@ -1,4 +1,5 @@
-"""What is out changes verdicts: what does not compose is said, and so is what changed since."""
+"""What is published changes verdicts: what does not compose is said, and so is what changed
+since."""
 
 from __future__ import annotations
 
@@ -161,7 +162,7 @@ def test_two_copies_of_one_table_are_judged_together(judge: Judge) -> None:
 def test_the_same_release_again_is_one(judge: Judge) -> None:
     [verdict] = judge(asking(ANONYMITY), [("april", []), ("april", ["bank"])])
     assert verdict.status == "holds" and any(
-        "april (entry 1, 2026-04-01) is out already" in one for one in verdict.warnings
+        "april (entry 1, 2026-04-01) is published" in one for one in verdict.warnings
     )
 
 
@@ -340,7 +341,7 @@ def test_synthetic_data_add_up(judge: Judge) -> None:
     [beside] = judge(asking(enough), [("male", [])])
     assert code(beside) == "does-not-compose"
     # Two outputs of the same mechanism are two;
-    # one that is out already is the one that is asked about.
+    # one that is published is the one that is asked about.
     plan = plan_of(asking(enough))
     two = [
         replace(one, answer=str(number) * 64)
@@ -399,7 +400,7 @@ def test_over_all_databases_no_answer_is_compared(judge: Judge) -> None:
     document["tables"]["R"]["rows"] = [["y"]]
     over_domain, now = judge(document, holdings=holdings)
     assert over_domain.status == "holds"
-    # What is new tells something by itself, and whether what is out
+    # What is new tells something by itself, and whether what is published
     # makes that harmless is not known.
     assert now.status == "breached" and any(
         "The data changed since all" in one for one in now.warnings

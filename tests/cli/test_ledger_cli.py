@@ -1,4 +1,5 @@
-"""`tacit ledger` as a data steward runs it: what is out, what was changed, and what is refused."""
+"""`tacit ledger` as a data steward runs it: what is published, what was changed, and what is
+refused."""
 
 from __future__ import annotations
 
@@ -181,7 +182,9 @@ def test_a_ledger_that_is_gone_while_its_key_is_there_is_not_an_empty_one(
     for lose in (ledger.unlink, ledger.touch):
         lose()
         ran = tacit("ledger", *words)
-        assert ran.status == 2 and "what is out is not known. Put the ledger back" in flat(ran.err)
+        assert ran.status == 2 and "what is published is not known. Put the ledger back" in flat(
+            ran.err
+        )
 
 
 # -- show ------------------------------------------------------------------------------------------
@@ -421,7 +424,7 @@ def test_what_is_out_already_is_recorded_and_never_written(tacit: Any, folder: P
     )
     assert (
         ran.status == 2
-        and "--out-already records what is out; it writes nothing." in flat(ran.err)
+        and "--out-already records what is published; it writes nothing." in flat(ran.err)
         and "Leave --output out" in flat(ran.err)
     )
     assert not (folder / "raw.csv").exists() and [
@@ -686,7 +689,7 @@ def test_a_ledger_is_begun_where_only_its_key_is(tacit: Any, folder: Path) -> No
         ran = tacit(*command)
         assert (
             ran.status == 2
-            and "what is out is not known" in ran.err
+            and "what is published is not known" in ran.err
             and "tacit ledger begin --plan tacit.yaml" in flat(ran.err)
         )
     assert not (folder / "tacit-ledger.sqlite").exists()

@@ -486,7 +486,7 @@ def test_classes_of_what_is_out_are_candidates_too(tacit: Any, missing: bool) ->
     assert [one["query"] for one in document["views"]] == [
         f"SELECT condition FROM people WHERE age <= 6 AND {negated}"
     ]
-    assert "3 classes of what is out select 3 different groups" in " ".join(
+    assert "3 classes of what is published select 3 different groups" in " ".join(
         tacit("restore", "--columns", "town").out.split()
     )
 
@@ -512,7 +512,7 @@ def test_classes_are_published_where_few_views_do_not_help(
     assert (
         ran.status == 0
         and "restored with 2 further views" in ran.out
-        and "these are whole classes of what is out" in " ".join(ran.out.split())
+        and "these are whole classes of what is published" in " ".join(ran.out.split())
     )
     document = tacit("restore", "--json").json
     assert len(document["views"]) == 2 and document["verdicts"][1]["measured"]["gamma"] == "1/2"

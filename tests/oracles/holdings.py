@@ -1,11 +1,11 @@
 """Who holds what, and what that means for a new release, by trying every set of clients.
 
-Written from the definition of a check with a ledger, sharing no code with Tacit. What is out went
-to some clients or to everybody. A set of clients is an adversary if it is empty (the public), has
-one client, or is part of a group that colludes. It holds what went to everybody or to one of its
-clients, and gets of the new releases those that go to everybody or to one of its clients. A check
-that judges its list together also judges it as a whole: where no adversary gets all of it, all its
-recipients together are one more.
+Written from the definition of a check with a ledger, sharing no code with Tacit. What is published
+went to some clients or to everybody. A set of clients is an adversary if it is empty (the public),
+has one client, or is part of a group that colludes. It holds what went to everybody or to one of
+its clients, and gets of the new releases those that go to everybody or to one of its clients. A
+check that judges its list together also judges it as a whole: where no adversary gets all of it,
+all its recipients together are one more.
 
 A new release is breached if some adversary who gets something new learns too much from all that it
 then has. How much is too much is for the oracles of the definitions, which are handed in.
@@ -43,7 +43,7 @@ def hands(
     *,
     together: bool,
 ) -> set[tuple[frozenset[str], frozenset[str]]]:
-    """What adversaries who get something new have: what is out, and what they get."""
+    """What adversaries who get something new have: what is published, and what they get."""
     clients = {client for to in (*new.values(), *(to for _, to in out)) for client in to}
     sets = list(adversaries(clients, collude))
     if together and not any(all(reaches(to, some) for to in new.values()) for some in sets):
@@ -85,7 +85,8 @@ def status(
     learns_too_much: Callable[[frozenset[str], frozenset[str]], bool],
     changed: Collection[str],
 ) -> str:
-    """The verdict where the data have changed since, so that some of what is out had other answers.
+    """The verdict where the data have changed since, so that some of what is published had other
+    answers.
 
     Who learns too much even without it breaches; who holds some of it is not known about, also
     where it is an old answer of what is new.

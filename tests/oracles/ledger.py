@@ -79,8 +79,8 @@ def gives(one: dict[str, Any]) -> tuple[Any, ...]:
 def held(
     said: Sequence[dict[str, Any]], tables: Collection[str] | None
 ) -> list[tuple[int, str | None]]:
-    """(entry, when it was withdrawn) of everything that is out about the tables, by looking at
-    all pairs of entries.
+    """(entry, when it was withdrawn) of everything that is published about the tables, by looking
+    at all pairs of entries.
     """
     found = []
     for one in said:

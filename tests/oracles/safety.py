@@ -622,7 +622,7 @@ def judge(
     space: Space | None = None,
     lawful: Masks | None = None,
 ) -> Judgement:
-    """What the new information changes on an instance, given what is out.
+    """What the new information changes on an instance, given what is published.
 
     `lawful` may hold all instances that satisfy the constraints, where they are known already; a
     `space` keeps what it has worked out for the texts that it has seen.
@@ -670,7 +670,7 @@ def plausible(
     views: Sequence[str],
     secret: str,
 ) -> set[Answer]:
-    """The secrets that are still plausible when the views are out."""
+    """The secrets that are still plausible when the views are published."""
     return set(judge(schema, constraints, instance, views, (), secret).multiplicities)
 
 

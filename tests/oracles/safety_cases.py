@@ -54,7 +54,8 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """New information about an instance, given views that are out, and what it must not tell."""
+    """New information about an instance, given views that are published, and what it must not
+    tell."""
 
     name: str
     schema: dict[str, Columns]
@@ -321,8 +322,8 @@ class Draw:
     def by_column(
         self, secret: Query, views: list[Query], news: list[Query]
     ) -> tuple[Query, list[Query], list[Query]]:
-        """The rest of a relation is out, what is new is the whole of it, and the secret does not
-        use the column.
+        """The rest of a relation is published, what is new is the whole of it, and the secret does
+        not use the column.
         """
         relation = self.relation(2)
         if relation is None:

@@ -497,7 +497,7 @@ def test_example_3_with_exactly_two_reviewers() -> None:
 
 
 def test_example_3_publishing_that_each_paper_has_two_reviewers() -> None:
-    """The constraints as new information, when V_RS and V_SP are out."""
+    """The constraints as new information, when V_RS and V_SP are published."""
     out = conference({"p1": "r1 r2"})
     case = replace(
         out, views=(V_R, V_S, V_RS[1], V_SP[1]), new=(("constraint", C4), ("constraint", C5))

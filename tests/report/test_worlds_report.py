@@ -193,10 +193,12 @@ def test_the_title_names_the_secret_its_value_and_the_client(
 @pytest.mark.parametrize("width", [60, 100])
 def test_what_holds_says_why(asked: Callable[..., Assessment], width: int) -> None:
     text = " ".join(printed(asked("derived", "separate"), width).split())
-    assert "only says nothing that does not follow from what is out" in text.replace(" exact", "")
+    assert "only says nothing that does not follow from what is published" in text.replace(
+        " exact", ""
+    )
     assert "only(ward) :- names(name, ward)." in text and text.count(":- names") == 1
     page = Page(render(asked("derived", "separate"), "shared")).text
-    assert "How it follows from what is out: only(ward) :- names(name, ward)" in page
+    assert "How it follows from what is published: only(ward) :- names(name, ward)" in page
     assert "e-safety of cancer" in page
 
 

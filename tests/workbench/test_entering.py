@@ -354,7 +354,7 @@ def test_signing_out_ends_the_session(bench: Bench) -> None:
         and "Max-Age=0" in got["set-cookie"]
     )
     assert session.ended and bench.ask("/workbench/", cookie=cookie).status == 303
-    assert bench.form("/workbench/sign-out", {}).status == 303, "who is out already is out"
+    assert bench.form("/workbench/sign-out", {}).status == 303, "who is out is out"
 
 
 # A new link

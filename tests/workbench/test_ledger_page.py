@@ -172,7 +172,7 @@ def test_a_file_that_was_sent_is_compared_and_removed(folder: Path) -> None:
                 recorded(folder, "men", **asked)
             assert (
                 found.value.hint
-                == "Write the release as answer: men.csv, or say that it is out already."
+                == "Write the release as answer: men.csv, or say that it is published already."
             )
         else:
             assert recorded(folder, "men", **asked).entries
@@ -320,7 +320,7 @@ def test_the_picture_says_who_learns_too_much() -> None:
     all_hold = tuple(standing(one.who, "holds") for one in HOLDERS)
     assert (
         ledger_matrix.matrix(HOLDERS, Standings(all_hold)).title
-        == "Nobody learns more than the plan allows from what is out"
+        == "Nobody learns more than the plan allows from what is published"
     )
     assert ledger_matrix.matrix(
         (*HOLDERS, Holder(("new",), ())), Standings(all_hold)

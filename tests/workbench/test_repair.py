@@ -519,7 +519,7 @@ def test_beside_what_is_out_the_page_says_undecided_and_writes_only_if_somebody_
     refused = written_by(plan, "out.csv", None)
     assert (
         isinstance(refused, Unsolved)
-        and "cannot judge it together with what is out already" in refused.because
+        and "cannot judge it together with what is published" in refused.because
     )
     assert (
         any("seen is public already" in one.story for one in refused.answers)

@@ -166,9 +166,9 @@ def check_all(
 
     `hierarchies` and `distances` are written as in a plan ("*", "zip.csv", {"ranges": [5, 10]},
     ...), `generalization` gives the levels at which quasi-identifiers are released (absent: as they
-    are). `published` are generalized copies of the same table that are out: tables, whose levels
-    are found by their labels, or levels. They are judged together with the release. With a `key`
-    that a copy has too, people may have joined or left since: the key says who is in both.
+    are). `published` are generalized copies of the same table that are published: tables, whose
+    levels are found by their labels, or levels. They are judged together with the release. With a
+    `key` that a copy has too, people may have joined or left since: the key says who is in both.
 
     >>> import pandas, tacit
     >>> people = pandas.DataFrame(
@@ -455,7 +455,8 @@ def view_safety(
     fresh: int | None = None,
     seconds: float = 60,
 ) -> Assessment:
-    """What do new views disclose about a secret, given those that are out? g-safety, then e-safety.
+    """What do new views disclose about a secret, given those that are published? g-safety, then
+    e-safety.
 
     Queries are SQL or Datalog. A constraint among `new` or `published` is written with `->`.
     `tables` describes the tables as a plan does: columns, rows, key, domains, nullable.
@@ -601,7 +602,7 @@ def restore(
     r"""Which further views, true as well, bring everybody's share back to gamma? At most so many as
     `further`, the fewest that do.
 
-    Takes the data and the views like `overlapping_views`, those that are out already among them,
+    Takes the data and the views like `overlapping_views`, those that are published among them,
     and the options of `tacit restore`: `columns` are for conditions, `aware` asks what somebody
     believes who knows why the views came.
 

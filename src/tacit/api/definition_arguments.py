@@ -13,7 +13,7 @@ from tacit.families.definition import Definition
 from tacit.families.registration import CheckKey, CheckKind
 
 Exact = int | float | str | Decimal | Fraction
-# Of a plan: what is out, the column, the check's name, and another table.
+# Of a plan: what is published, the column, the check's name, and another table.
 NOT_HERE = {"given", "collude", "sensitive", "name", "population"}
 
 

@@ -1,5 +1,5 @@
-"""Advising: what to ask in the place of a check that cannot judge what is out together with what
-is new; each is tried before it is named.
+"""Advising: what to ask in the place of a check that cannot judge what is published together with
+what is new; each is tried before it is named.
 """
 
 from __future__ import annotations

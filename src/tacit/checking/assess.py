@@ -256,7 +256,7 @@ def selected(plan: Plan, only: Sequence[str]) -> list[Check]:
 
 def answer(check: Check, opened: OpenPlan, holdings: Holdings) -> Answered[Question]:
     """Ask the definition that a check names about the releases that it names, and about all that
-    is out beside them.
+    is published beside them.
 
     A mistake of ours takes no other check with it: this one is undecided then.
     """
@@ -289,7 +289,7 @@ def answer(check: Check, opened: OpenPlan, holdings: Holdings) -> Answered[Quest
 def by_itself(
     check: Check, definition: Definition, opened: OpenPlan, holdings: Holdings
 ) -> Answered[Question]:
-    """The answer about what a check names, beside which nothing is out that is not in its
+    """The answer about what a check names, beside which nothing is published that is not in its
     question.
     """
     return ask(check, definition, question_alone(check, opened, holdings), opened)

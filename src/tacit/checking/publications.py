@@ -1,4 +1,4 @@
-"""Concerning: what is out already when a check is asked; every check is asked about all of it."""
+"""Concerning: what is published when a check is asked; every check is asked about all of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 
 def out_already(check: Check, plan: Plan) -> tuple[str, ...]:
-    """What is out when a check is asked, by name; `ledger` stands for all that the ledger holds.
+    """What is published when a check is asked, by name; `ledger` stands for all that the ledger
+    holds.
 
     It is all that the plan says is published, and the plan's ledger, whether the plan names that or
     not. `given` in a check says otherwise, on purpose: then a note says what it leaves out.
@@ -20,7 +21,7 @@ def out_already(check: Check, plan: Plan) -> tuple[str, ...]:
 
 
 def all_out(plan: Plan) -> tuple[str, ...]:
-    """All that is out by a plan."""
+    """All that is published by a plan."""
     return (
         (*plan.published, LEDGER)
         if LEDGER not in plan.published and has_ledger(plan)

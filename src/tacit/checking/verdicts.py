@@ -115,7 +115,7 @@ class AdversaryCheck:
         return replace(answered, verdict=_with_problems(check, holdings, verdict, hand)), hand
 
     def _as_far_as_possible(self, hand: Hand, error: TacitError) -> tuple[Hand, Answered[Question]]:
-        """Something that is out keeps the question from being answered:
+        """Something that is published keeps the question from being answered:
         what does is left out, and that is said.
         """
         kept: list[HeldRelease] = []
@@ -155,7 +155,7 @@ class AdversaryCheck:
         return found
 
     def _why(self, hand: Hand, held: HeldRelease, error: TacitError) -> Problem:
-        """What an error about releases that are judged together says of one that is out."""
+        """What an error about releases that are judged together says of one that is published."""
         by_answer = self.family.needs_answers(self.check) and isinstance(error, DataError)
         if by_answer and not self.holdings.is_todays(held):
             return answer_changed(held, hand.new, has_file=True)
@@ -178,8 +178,7 @@ def _with_problems(check: Check, holdings: Holdings, verdict: Verdict, hand: Han
     if holdings.is_unread(check) and verdict.status == "holds":
         return _undecided(
             verdict,
-            f"by itself it holds; what is out by the ledger {holdings.plan.ledger} could not "
-            "be read",
+            f"by itself it holds; the ledger {holdings.plan.ledger} could not be read",
             Reason(UNREAD, unread(holdings)),
         )
     if not hand.problems:
@@ -266,7 +265,7 @@ def verdict_with_holders(
 
 
 def with_left_out(check: Check, verdict: Verdict, holdings: Holdings) -> Verdict:
-    """The verdict, which says what is out and is left out by `given` of its check:
+    """The verdict, which says what is published and is left out by `given` of its check:
     then it is about a world in which that is not out.
     """
     left, unrelated = holdings.left_out(check), holdings.unrelated(check)
@@ -279,15 +278,12 @@ def with_left_out(check: Check, verdict: Verdict, holdings: Holdings) -> Verdict
         [one for one in left if one.entry is None],
         [one for one in left if one.entry is not None],
     )
-    notes = [
-        note
-        for some, how in ((by_plan, "published too"), (by_ledger, "out too, by the ledger"))
-        if (note := not_judged(some, how))
-    ]
+    ways = ((by_plan, "published too"), (by_ledger, "published too, as the ledger says"))
+    notes = [note for some, how in ways if (note := not_judged(some, how))]
     assumed = Assumption(
         "given-only",
-        f"nobody has {in_words(left)}, though {'it is' if len(left) == 1 else 'they are'} out: "
-        "`given` of this check leaves that out",
+        f"nobody has {in_words(left)}, though {'it is' if len(left) == 1 else 'they are'} "
+        "published: `given` of this check leaves that out",
         "no",
     )
     return replace(
@@ -312,7 +308,7 @@ def other_people(unrelated: Sequence[HeldRelease]) -> str:
 
 
 def not_judged(left: Sequence[HeldRelease], how: str) -> str:
-    """That some releases are out and were left out; nothing where there are none.
+    """That some releases are published and were left out; nothing where there are none.
 
     >>> not_judged([HeldRelease("a", "view", frozenset())], "published too")
     'a is published too, and is not judged here: `given` of this check leaves it out'
@@ -329,7 +325,7 @@ def not_judged(left: Sequence[HeldRelease], how: str) -> str:
 
 
 def who_holds(hands: Sequence[Hand]) -> str:
-    """Who has which releases that are out, in a sentence."""
+    """Who has which releases that are published, in a sentence."""
     said = []
     for hand in hands:
         out = [one for one in hand.adversary.held if one.release not in hand.new]
@@ -354,7 +350,7 @@ def against(check: Check, verdict: Verdict, hand: Hand) -> str:
 
 
 def elsewhere(assumption: Assumption, says: str) -> Assumption:
-    """That nothing else is out, where it was looked at what is."""
+    """That nothing else is published, where it was looked at what is."""
     return (
         replace(assumption, text=ELSE.format(says=says))
         if assumption.id == "no-other-release"

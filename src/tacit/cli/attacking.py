@@ -58,7 +58,7 @@ def attack(
     """Attack RELEASE of the plan: what somebody believes before and after.
 
     Tries homogeneity, background knowledge, linking, proximity and minimality, and what other
-    copies of the table that are out say together with it.
+    copies of the table that are published say together with it.
     Exit status: 0 when done, 2 the input is wrong.
     """
     from tacit.families.microdata.runs.attack import attack as carry_out

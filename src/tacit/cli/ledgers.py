@@ -1,4 +1,4 @@
-"""`tacit ledger`: what is out, to whom and under which verdict."""
+"""`tacit ledger`: what is published, to whom and under which verdict."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ by_whom = click.option("--by", metavar="WHO", help="Who does it (default: your u
 is_out_already = click.option(
     "--out-already",
     is_flag=True,
-    help="It is out: record it even if its checks do not hold. Nothing is written.",
+    help="It is published: record it even if its checks do not hold. Nothing is written.",
 )
 with_note = click.option(
     "--note",
@@ -46,7 +46,7 @@ def _recipients(to: tuple[str, ...], public: bool) -> tuple[str, ...] | None:
 
 @click.group()
 def ledger() -> None:
-    """What is out: every release, to whom, when, by whom and under which verdict.
+    """What is published: every release, to whom, when, by whom and under which verdict.
 
     Entries are only ever added, and each is bound to those before it by the owner's key.
     """
@@ -361,8 +361,8 @@ def recheck(plan: Path, as_json: bool, audience: str | None) -> int:
     """Ask the checks of everything that was recorded again, and name what
     no longer stands, with the reason.
 
-    Each release that is out is judged for all who have it, with all else that they hold, by the
-    plan, the data and the Tacit of today.
+    Each release that is published is judged for all who have it, with all else that they hold, by
+    the plan, the data and the Tacit of today.
 
     Exit status: 0 all of it stands, 1 some check is breached, 2 the input is wrong, 3 nothing is
     breached, but something is undecided or no check is about it.

@@ -86,7 +86,7 @@ from tacit.cli.printing import chosen, print_json, progress, screen
 @click.option(
     "--unjudged",
     is_flag=True,
-    help="Write it also where a check cannot judge it together with what is out already.",
+    help="Write it also where a check cannot judge it together with what is published.",
 )
 @as_json
 @to_report
@@ -113,8 +113,8 @@ def anonymize(
     """Generalize the table of RELEASE until all its checks hold, at the least loss, and write it.
 
     Levels that the plan names for RELEASE are ignored. Exit status: 0 written, 1 proved impossible,
-    2 the input is wrong, 3 nothing was found, or a check cannot judge it together with what is out
-    already.
+    2 the input is wrong, 3 nothing was found, or a check cannot judge it together with what is
+    published.
     """
     from tacit.errors import InputError
     from tacit.model.jobs import Job

@@ -1,4 +1,4 @@
-"""Composing: what to say where a definition cannot judge what is out with what is new."""
+"""Composing: what to say where a definition cannot judge what is published with what is new."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tacit.model.holdings import HeldRelease, Problem
 from tacit.plan.plan import Check, Plan
 
-UNREAD = "ledger-unread"  # the code where what is out is not known
+UNREAD = "ledger-unread"  # the code where what is published is not known
 
 
 def does_not_compose(
@@ -20,8 +20,8 @@ def does_not_compose(
     *,
     alone: bool = False,
 ) -> Problem:
-    """A release that is out, and that this definition cannot judge together with the new one;
-    `alone`: it judges one release by itself, whatever is out.
+    """A release that is published, and that this definition cannot judge together with the new one;
+    `alone`: it judges one release by itself, whatever is published.
     """
     names, has = (
         " and ".join(new),
@@ -42,21 +42,22 @@ def does_not_compose(
 
 
 def correct(held: HeldRelease) -> str:
-    """The command that records a correction of something that is out."""
+    """The command that records a correction of something that is published."""
     return f"tacit ledger correct {shlex.quote(held.release)}"
 
 
 def release_changed(held: HeldRelease, plan: Plan) -> Problem:
-    """What is out is not what the plan now calls so."""
+    """What is published is not what the plan now calls so."""
     if held.release not in plan.releases:
         text = (
-            f"{held.release_text} is out, and the plan has no release of that name: what it "
+            f"{held.release_text} is published, and the plan has no release of that name: what it "
             "tells is "
             "not known. Keep it in the plan as it was, under any name."
         )
     else:
         text = (
-            f"{held.release_text} is out, and the plan now says something else under that name. "
+            f"{held.release_text} is published, and the plan now says something else under "
+            f"that name. "
             "Keep "
             "it in the plan as it was, under any name. If the new one corrects it: "
             f"{correct(held)}."
@@ -65,7 +66,7 @@ def release_changed(held: HeldRelease, plan: Plan) -> Problem:
 
 
 def under_another_name(held: HeldRelease, why: str, *, is_kept: bool) -> Problem:
-    """What is out is about the same people, and the plan has them under two names:
+    """What is published is about the same people, and the plan has them under two names:
     judged together they would be two.
     """
     kept = "" if is_kept else f", and keep {held.release} in the plan as it was"
@@ -79,7 +80,7 @@ def under_another_name(held: HeldRelease, why: str, *, is_kept: bool) -> Problem
 
 
 def people_changed(held: HeldRelease) -> Problem:
-    """What is out was about other people than are in the table today, or everybody knew
+    """What is published was about other people than are in the table today, or everybody knew
     something else of them.
     """
     text = (
@@ -99,7 +100,7 @@ def answer_changed(
     is_corrected: bool = False,
     at_hand: bool = True,
 ) -> Problem:
-    """What is out is not what the data give today.
+    """What is published is not what the data give today.
     Which rows differ is not said: a reason is for everybody to read.
     """
     if is_corrected:

@@ -59,9 +59,9 @@ class Family(ABC, Generic[Q]):
 
     `judges` are the shapes of published releases that it judges together with a new one.
     `has_all_adversaries`: one question has the cases of all of them. `draws`: outputs are drawn at
-    random, and each spends by itself. `same_people`: what is out counts only for the people that it
-    was about. `is_advised`: it may be named where another family cannot judge. `releases` are the
-    kinds that it makes. `alone`: what is out changes nothing about its answers.
+    random, and each spends by itself. `same_people`: what is published counts only for the people
+    that it was about. `is_advised`: it may be named where another family cannot judge. `releases`
+    are the kinds that it makes. `alone`: what is published changes nothing about its answers.
     """
 
     name: ClassVar[str]
@@ -108,7 +108,7 @@ class Family(ABC, Generic[Q]):
         """Commands that help after a check; `kinds` are those of all checks of the plan."""
         return []
 
-    # -- what is out already -----------------------------------------------------------------------
+    # -- what is published -----------------------------------------------------------------------
 
     def needs_answers(self, check: Check) -> bool:
         """Does a check look at what was shown?"""
@@ -130,7 +130,7 @@ class Family(ABC, Generic[Q]):
         return set()
 
     def has_in_question(self, held: HeldRelease, opened: OpenPlan) -> bool:
-        """Does the family's own question have a release that is out by the plan?"""
+        """Does the family's own question have a release that is published by the plan?"""
         return False
 
     def not_compared(self, held: HeldRelease, *, knows_people: bool) -> Assumption | None:

@@ -91,7 +91,7 @@ def optional(*parameters: CheckKey) -> tuple[CheckKey, ...]:
 
 
 NAME = optional(CheckKey("name", "text", "my-check"))
-# What is out already, and who tells whom: every check is asked about what its recipients hold.
+# What is published, and who tells whom: every check is asked about what its recipients hold.
 OUT = optional(CheckKey("given", "names", "[ledger]"), CheckKey("collude", "groups", "[[a, b]]"))
 SECRET = CheckKey("secret", "text", "NAME")
 

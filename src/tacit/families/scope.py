@@ -1,4 +1,4 @@
-"""Scope: the tables about which something that is out matters to a check."""
+"""Scope: the tables about which something that is published matters to a check."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tacit.plan.open_plan import OpenPlan
 
 @dataclass(frozen=True, slots=True)
 class CheckScope:
-    """The tables about which something that is out matters to a check;
+    """The tables about which something that is published matters to a check;
     `rules` are those about which a constraint does.
     """
 
@@ -27,7 +27,7 @@ class CheckScope:
         return self.tables | self.rules
 
     def concerns(self, held: HeldRelease) -> bool:
-        """Does a release that is out matter? One that is about no table may be about any."""
+        """Does a release that is published matter? One that is about no table may be about any."""
         return not held.tables or not held.tables.isdisjoint(
             self.rules if held.shape == "constraint" else self.tables
         )
@@ -36,7 +36,7 @@ class CheckScope:
     def of(
         cls, own: Collection[str], groups: Iterable[Collection[str]], held: Sequence[HeldRelease]
     ) -> Self:
-        """The tables that are tied to some; rules that are out tie tables too."""
+        """The tables that are tied to some; rules that are published tie tables too."""
         rules = [one.tables for one in held if one.shape == "constraint"]
         found = frozenset(tied(own, joined([*groups, *rules])))
         return cls(found, found)

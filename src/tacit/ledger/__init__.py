@@ -1,1 +1,2 @@
-"""The ledger: what is out, to whom and since when, in a chain that nobody can change unseen."""
+"""The ledger: what is published, to whom and since when, in a chain that nobody can change
+unseen."""

@@ -1,5 +1,5 @@
-"""What is held: the releases that are out about some tables, found by index and never by reading
-the whole ledger.
+"""What is held: the releases that are published about some tables, found by index and never by
+reading the whole ledger.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Holding:
 
 
 def holdings(ask: Ask, book: LedgerIdentity, tables: Collection[str] | None) -> list[Holding]:
-    """What is out about these tables, in the order of the entries."""
+    """What is published about these tables, in the order of the entries."""
     found = _latest(ask, tables)
     entries = [entry for some in chunks(sorted(found)) for entry in _entries(ask, book, some)]
     if len(entries) != len(found):

@@ -58,7 +58,8 @@ class Grown(Exception):
 
 
 class Ledger:
-    """What is out: append-only, each entry sealed with the owner's key and tied to the one before.
+    """What is published: append-only, each entry sealed with the owner's key and tied to the one
+    before.
 
     Use `open_ledger`; a ledger is a context manager and may be used by several threads.
     """
@@ -141,7 +142,7 @@ class Ledger:
             return next(rows_to_entries(self.book, rows))
 
     def held(self, tables: Collection[str] | None = None) -> list[Holding]:
-        """What is out about these tables (all, if None), in the order of its
+        """What is published about these tables (all, if None), in the order of its
         entries, also what was withdrawn.
 
         Entries that gave the same to the same recipients are told once, with the latest number. An
@@ -226,7 +227,7 @@ class Ledger:
             raise InputError(
                 f"the release {draft.release!r} is not in the ledger {self.where}, so it cannot "
                 f"be {done}.",
-                hint="tacit ledger list says what is out.",
+                hint="tacit ledger list says what is published.",
             )
 
     def _sealed(self, draft: EntryDraft, number: int, before: str) -> Entry:
@@ -306,7 +307,7 @@ def no_ledger(where: str) -> NoLedger:
     """Nothing was recorded yet; reading it as an empty ledger would hide a mistake in its path."""
     return NoLedger(
         f"there is no ledger {where} yet.",
-        hint="Record what is out (tacit ledger record), or correct `ledger:` in the plan.",
+        hint="Record what is published (tacit ledger record), or correct `ledger:` in the plan.",
     )
 
 

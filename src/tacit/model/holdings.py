@@ -1,4 +1,5 @@
-"""Holdings as values: a release that is out, who has it, and what an adversary has in hand."""
+"""Holdings as values: a release that is published, who has it, and what an adversary has in
+hand."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from tacit.model.verdict import Assumption
 
 @dataclass(frozen=True, slots=True)
 class HeldRelease:
-    """A release that is out: by an entry of the ledger, or (`entry` None) because the plan says so.
+    """A release that is published: by an entry of the ledger, or (`entry` None) because the plan
+    says so.
 
     `to` are its recipients, nobody means the public. `definition`, `answer` and `people` are the
     ledger's keyed hashes, None where nothing is compared. `corrected` is the entry that corrects
@@ -112,12 +114,12 @@ class Hand:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The releases that are out and are judged too."""
+        """The releases that are published and are judged too."""
         return tuple(one.release for one in self.joined)
 
     @property
     def together(self) -> tuple[str, ...]:
-        """All that is judged for them: what is out comes first."""
+        """All that is judged for them: what is published comes first."""
         return (*self.names, *self.new)
 
 

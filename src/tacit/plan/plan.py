@@ -21,9 +21,9 @@ class Check:
 
     `parameters` holds what the check's own table in the documentation lists, under the names of the
     plan file and with thresholds as exact numbers. `sensitive` is the column it is asked for (None:
-    all of them, or none is needed). `dictionary` are columns whose values are out too. `path` is
-    where the check stands in the file: `plan.mark(*check.path, "k")` is the place of its parameter
-    k.
+    all of them, or none is needed). `dictionary` are columns whose values are published too.
+    `path` is where the check stands in the file: `plan.mark(*check.path, "k")` is the place of its
+    parameter k.
     """
 
     kind: str

@@ -31,16 +31,16 @@ NAMES = {
     "kl": ("KL divergence", "distance of the table from a guess by the release"),
 }
 UNJUDGED = (
-    "it was not written: a check cannot judge it together with what is out already, and the "
+    "it was not written: a check cannot judge it together with what is published, and the "
     "reason above says what can be asked instead. To write it all the same: --unjudged."
 )
 BREAKS = (
-    "it was not written: together with what is out already it breaks a check. The search looks "
-    "for levels beside what is out with the method lattice, and where no rows are dropped."
+    "it was not written: together with what is published it breaks a check. The search looks "
+    "for levels beside what is published with the method lattice, and where no rows are dropped."
 )
 INSISTED = (
     "it was written because you insisted (--unjudged): what it tells together with what is "
-    "out already is not known."
+    "published is not known."
 )
 RISKS = {
     "risk": "How easily a row is picked out",
@@ -231,19 +231,19 @@ def proof(found: Repaired) -> str:
 
 
 def because_of(found: Repaired) -> str:
-    """What the release costs because of what is out already; nothing where nothing was counted
+    """What the release costs because of what is published; nothing where nothing was counted
     with.
     """
     if not found.because_of:
         return ""
     given, levels = found.because_of["given"], found.because_of["generalization"]
     if levels == found.recoded.generalization:
-        return f" It costs nothing more that {listed(given)} is out."
+        return f" It costs nothing more that {listed(given)} is published."
     low = ", ".join(f"{name} {level}" for name, level in levels.items() if level)
     cost = next((one.cost for one in found.choices if one.chosen), None)
     more = f", at {found.because_of['cost']:.4g} instead of {cost:.4g}" if cost is not None else ""
     return (
-        f" Because {listed(given)} is out it loses more: else {low or 'the table as it is'} "
+        f" Because {listed(given)} is published it loses more: else {low or 'the table as it is'} "
         f"would do{more}."
     )
 

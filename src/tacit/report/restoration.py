@@ -49,7 +49,7 @@ FACTS = {
 }
 WORDS = {
     "further view": (
-        "A view that is published in addition. It is true; it only adds to what is out."
+        "A view that is published in addition. It is true; it only adds to what is published."
     ),
     "restore": (
         "To publish more so that less can be told about the one who is most exposed: others, "
@@ -275,7 +275,7 @@ def describe_fewest(found: Restored) -> str:
         return ""
     if found.of_classes:
         return (
-            "these are whole classes of what is out: no set of up to "
+            "these are whole classes of what is published: no set of up to "
             f"{looked.sets[-1]['views']} other views was found"
         )
     if looked.fewer is not None:
@@ -308,7 +308,7 @@ def describe_search(looked: SearchExtent) -> str:
         if looked.conditions
         else []
     )
-    kinds += [f"{plural('class', looked.classes)} of what is out"] if looked.classes else []
+    kinds += [f"{plural('class', looked.classes)} of what is published"] if looked.classes else []
     groups = (
         f"{listed(kinds) or 'no conditions'} select {looked.candidates:,} different groups "
         "of people"
@@ -333,7 +333,7 @@ def tally_lines(looked: SearchExtent) -> list[str]:
 
 
 def describe_cost(found: Restored) -> str:
-    """How much more is out."""
+    """How much more is published."""
     told = f"{plural('row', sum(one.rows for one in found.views))} more are published"
     if found.worlds_before is not None and found.worlds_after is not None:
         told += (

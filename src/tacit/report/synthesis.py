@@ -706,7 +706,7 @@ def curve_of(found: Synthesized) -> list[tuple[float, float]]:
 
 def changes(found: Synthesized, plan: str) -> list[str]:
     """What to change in a plan so that a release may be drawn;
-    nothing where no epsilon helps, because of what else is out.
+    nothing where no epsilon helps, because of what else is published.
     """
     codes = {verdict.reason.code for verdict in found.verdicts if verdict.reason is not None}
     if codes & {"does-not-compose", "release-changed", "ledger-unread"}:

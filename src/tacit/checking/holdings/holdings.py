@@ -36,16 +36,16 @@ if TYPE_CHECKING:
     from tacit.plan.open_plan import OpenPlan
     from tacit.plan.plan import Check
 
-NOT_BEGUN = "the ledger was not begun yet: nothing is out by it"
+NOT_BEGUN = "the ledger was not begun yet: nothing is recorded in it"
 
 
 def holdings_of(opened: OpenPlan, new_answers: Mapping[str, str] | None = None) -> Holdings:
-    """What is out of an open plan, looked at once."""
+    """What is published of an open plan, looked at once."""
     return opened.once(Holdings, lambda: Holdings(opened, new_answers))
 
 
 class Holdings:
-    """What is out, as far as it concerns the checks of a plan.
+    """What is published, as far as it concerns the checks of a plan.
     The ledger is opened when the first check asks.
     """
 
@@ -116,8 +116,8 @@ class Holdings:
         return self.ledger is not None or is_named(check, self.plan)
 
     def is_unread(self, check: Check) -> bool:
-        """Has the plan a ledger that it does not name, and that cannot be read? What is out is
-        not known then.
+        """Has the plan a ledger that it does not name, and that cannot be read? What is published
+        is not known then.
         """
         return (
             LEDGER in out_already(check, self.plan)
@@ -142,7 +142,7 @@ class Holdings:
         return [self._hand(check, one) for one in adversaries(check, self.plan, held)]
 
     def held(self, check: Check) -> list[HeldRelease]:
-        """What is out and concerns a check, in the order in which it went out."""
+        """What is published and concerns a check, in the order in which it went out."""
         key = check.path, check.kind, check.releases, check.given
         if key not in self._held:
             self._held[key] = self._looked_up(check)
@@ -155,7 +155,7 @@ class Holdings:
         family = family_of(check.kind)
         shared = self.ties.groups() if said or (asks and self._names) else []
         concerned: list[HeldRelease] = []
-        # What is out may connect further tables with those of the check, and
+        # What is published may connect further tables with those of the check, and
         # other releases may be about these.
         while True:
             scope = family.scope(check, self.opened, concerned, shared)
@@ -179,7 +179,7 @@ class Holdings:
         ]
 
     def left_out(self, check: Check) -> list[HeldRelease]:
-        """What is out, matters to a check, is held by somebody who gets what it names, and is
+        """What is published, matters to a check, is held by somebody who gets what it names, and is
         not among its `given`.
         """
         if check.given is None:
@@ -281,8 +281,8 @@ class Holdings:
 
     @cached_property
     def _renamed(self) -> list[HeldRelease]:
-        """What is out under the name of a release of this plan, but about tables that the plan
-        does not have: it may be about any.
+        """What is published under the name of a release of this plan, but about tables that the
+        plan does not have: it may be about any.
         """
         unknown = [name for name in self._names if self._own_name(name) is None]
         if self.ledger is None or not unknown:
@@ -306,7 +306,7 @@ class Holdings:
         return next((one for one in self.plan.tables if plainly(one) == plainly(name)), None)
 
     def _said_by_plan(self, check: Check) -> list[HeldRelease]:
-        """What is out by the plan. What is asked about is not out yet;
+        """What is published by the plan. What is asked about is not out yet;
         of a mechanism that is to be drawn again an output is.
         """
         names = [name for name in out_already(check, self.plan) if name != LEDGER]
@@ -318,7 +318,7 @@ class Holdings:
         ]
 
     def _published_by_plan(self, name: str, check: Check) -> HeldRelease:
-        """A release of which the plan says that it is out."""
+        """A release of which the plan says that it is published."""
         release = self.plan.releases[name]
         try:
             tables = frozenset(tables_of(name, self.opened))
@@ -336,7 +336,7 @@ class Holdings:
         hand = Hand(adversary, warnings=tuple(self._cautions(adversary)))
         own: set[str | None] = (
             set()
-        )  # answers of synthetic releases that are asked about and are out
+        )  # answers of synthetic releases that are asked about and are published
         if family_of(check.kind).alone:
             return hand
         for held in (self._as_kept(check, one) for one in adversary.held):
@@ -347,8 +347,8 @@ class Holdings:
         return replace(hand, assumptions=(*hand.assumptions, *self._as_today(check, hand)))
 
     def _as_today(self, check: Check, hand: Hand) -> Iterator[Assumption]:
-        """Of what is out by the plan alone nobody knows the answer that was handed out, unless a
-        file has it.
+        """Of what is published by the plan alone nobody knows the answer that was handed out,
+        unless a file has it.
         """
         names = [
             one.release
@@ -365,7 +365,7 @@ class Holdings:
             )
 
     def _beside(self, check: Check, hand: Hand, held: HeldRelease) -> Hand:
-        """Another release that is out."""
+        """Another release that is published."""
         family = family_of(check.kind)
         by_answer = family.needs_answers(check) and answer_of(held.shape) != "none"
         why = self._other_name(check, held)
@@ -408,7 +408,7 @@ class Holdings:
     def _published_before(
         self, check: Check, hand: Hand, held: HeldRelease, own: set[str | None]
     ) -> Hand:
-        """A release that is asked about and is out already."""
+        """A release that is asked about and is published."""
         family = family_of(check.kind)
         by_answer = family.needs_answers(check) and answer_of(held.shape) != "none"
         if held.tied:
@@ -424,7 +424,7 @@ class Holdings:
         assumed = (*hand.assumptions, *self._not_compared(check, held))
         return replace(
             hand,
-            warnings=(*hand.warnings, f"{held.release_text} is out already"),
+            warnings=(*hand.warnings, f"{held.release_text} is published"),
             assumptions=tuple(dict.fromkeys(assumed)),
         )
 
@@ -455,12 +455,12 @@ class Holdings:
 
     def _drawn_again(self, hand: Hand, held: HeldRelease, own: set[str | None]) -> Hand:
         """Every output of a mechanism spends by itself; where it is not known which one is asked
-        about, it is the first that is out.
+        about, it is the first that is published.
         """
         drawn = self.new_answers.get(held.release)
         is_that = held.answer == drawn if drawn is not None else not own
         if is_that or (held.answer is not None and held.answer in own):
-            said = f"{held.release_text} is out already; another output of it would spend once more"
+            said = f"{held.release_text} is published; another output of it would spend once more"
             hand = replace(hand, warnings=tuple(dict.fromkeys([*hand.warnings, said])))
             if own or drawn is not None:
                 hand = assuming(hand, one_output(held))
@@ -497,7 +497,7 @@ class Holdings:
         ]
 
     def _as_kept(self, check: Check, held: HeldRelease) -> HeldRelease:
-        """What is out, by the name under which the plan has it now:
+        """What is published, by the name under which the plan has it now:
         a release that was corrected may be kept under another one.
         """
         by_answer = family_of(check.kind).needs_answers(check) and answer_of(held.shape) == "data"
@@ -625,7 +625,7 @@ def one_output(held: HeldRelease) -> Assumption:
 
 def is_listed(said: HeldRelease, found: Sequence[HeldRelease]) -> bool:
     """Does the ledger say of a release all that the plan says:
-    that it is out, and to whom at least?
+    that it is published, and to whom at least?
     """
     own = [one for one in found if one.release == said.release]
     return any(not one.to for one in own) or (

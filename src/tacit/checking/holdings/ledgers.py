@@ -1,4 +1,5 @@
-"""Ledgers: the ledger of a plan, and what it says is out; where none was begun yet, nothing is."""
+"""Ledgers: the ledger of a plan, and what it says is published; where none was begun yet, nothing
+is."""
 
 from __future__ import annotations
 
@@ -77,7 +78,7 @@ def is_begun(plan: Plan | LedgerPlace) -> bool:
     key = key_file(plan.folder)
     if key.exists():
         raise InputError(
-            f"there is no ledger {plan.ledger}, but the key {key} is there: what is out is "
+            f"there is no ledger {plan.ledger}, but the key {key} is there: what is published is "
             "not known.",
             hint=(
                 "Put the ledger back, or correct `ledger:` in the plan. If none was begun "
@@ -103,7 +104,7 @@ def begin(plan: Plan | LedgerPlace) -> str:
     if ledger_exists(plan.ledger, plan.folder):
         raise InputError(
             f"there is a ledger {plan.ledger} already.",
-            hint="Record what is out: tacit ledger record RELEASE.",
+            hint="Record what is published: tacit ledger record RELEASE.",
             mark=plan.mark("ledger"),
         )
     with open_ledger(plan.ledger, plan.folder, create=True) as ledger:
@@ -120,7 +121,7 @@ def tables_in(ledger: Ledger) -> set[str]:
 
 
 def from_ledger(holding: Holding, spellings: Spellings) -> HeldRelease:
-    """What the ledger says is out, with recipients as the plan writes them:
+    """What the ledger says is published, with recipients as the plan writes them:
     one that an entry writes in capitals is the same one.
     """
     return HeldRelease(

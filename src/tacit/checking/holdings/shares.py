@@ -85,7 +85,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class LedgerShare:
-    """Something that is out, as the ledger tells it once:
+    """Something that is published, as the ledger tells it once:
     the last entry, the first, and how many there were.
     """
 
@@ -100,7 +100,7 @@ def holders(plan: Plan, ledger: Ledger) -> tuple[Holder, ...]:
     collude, with what they hold.
 
     What is public is with all of them.
-    Reads one entry for each different thing that is out, not the whole ledger.
+    Reads one entry for each different thing that is published, not the whole ledger.
     """
     given, spellings = given_out(ledger), spellings_of(plan)
     clients = {spellings.of(client) for one in given for client in one.held.to}
@@ -126,7 +126,7 @@ def coalitions(plan: Plan) -> list[tuple[str, ...]]:
 
 
 def given_out(ledger: Ledger) -> list[LedgerShare]:
-    """What is out, each different thing once, in the order in which it went out last."""
+    """What is published, each different thing once, in the order in which it went out last."""
     held = ledger.held()
     last = those(ledger, [one.entry for one in held])
     found = beginnings(ledger)

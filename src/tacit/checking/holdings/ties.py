@@ -186,7 +186,7 @@ def under_other_names(
 def _own(
     ties: Ties, tables: Collection[str], held: Sequence[Holding], answers: Answers
 ) -> Iterator[tuple[str, Tie, str]]:
-    """What tells some tables. Rows are read only where something is out about as many, or an
+    """What tells some tables. Rows are read only where something is published about as many, or an
     older Tacit did not say about how many.
     """
     sizes = {tie.hash for one in held for tie in one.ties if tie.by == SIZE}

@@ -1,5 +1,5 @@
-"""Standing: the plan's checks asked again of what is out, for everybody, each recipient and each
-group that colludes.
+"""Standing: the plan's checks asked again of what is published, for everybody, each recipient and
+each group that colludes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class LedgerStanding:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """All standings, and the releases that are out and that no check of the plan asks about."""
+    """All standings, and the releases that are published and that no check of the plan asks
+    about."""
 
     found: tuple[LedgerStanding, ...]
     unasked: tuple[str, ...] = ()
@@ -72,8 +73,8 @@ class Standings:
 
 
 def standings(plan: Plan, job: Job | None = None) -> Standings:
-    """Ask every check of the plan about what is out of its releases, for all who have some of it,
-    with all else that they hold.
+    """Ask every check of the plan about what is published of its releases, for all who have some
+    of it, with all else that they hold.
 
     It is the question that was asked when each release went out, asked again with all that went out
     later and with the data of today. A check of a release that is not out is left out.
@@ -94,7 +95,7 @@ def standings(plan: Plan, job: Job | None = None) -> Standings:
 
 
 def what_is_out(plan: Plan) -> list[Holding]:
-    """All that the ledger says is out, with recipients as the plan writes them;
+    """All that the ledger says is published, with recipients as the plan writes them;
     nothing where none was begun.
     """
     if not is_begun(plan):
@@ -105,8 +106,8 @@ def what_is_out(plan: Plan) -> list[Holding]:
 
 
 def as_it_is_out(plan: Plan, held: Sequence[Holding]) -> Plan:
-    """The plan with the recipients of the ledger, and the checks of what is out only, each asked
-    with the ledger.
+    """The plan with the recipients of the ledger, and the checks of what is published only, each
+    asked with the ledger.
     """
     to: dict[str, tuple[str, ...] | None] = {}
     for one in held:

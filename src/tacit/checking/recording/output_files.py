@@ -74,7 +74,7 @@ def refuse_files(
         return
     if out_already:
         raise InputError(
-            "--out-already records what is out; it writes nothing.",
+            "--out-already records what is published; it writes nothing.",
             hint=(
                 "Leave --output out. To write a new answer, leave --out-already out: it is "
                 "written if its checks hold."
@@ -208,7 +208,7 @@ def _answer_of_file(
             f"{answer} cannot be compared with what {release} shows: the data are not at hand.",
             hint=(
                 f"Record where the data are, say answer: {answer} in the release, or record "
-                "with --out-already what is out in any case."
+                "with --out-already what is published in any case."
             ),
         )
     fitting = [each for each in found if each.digest in known]
@@ -218,7 +218,8 @@ def _answer_of_file(
             f"{answer} is not what {release} shows by the plan, so that what was judged is not "
             "what goes out.",
             hint=(
-                f"Write the release as {own}, or record with --out-already what is out in any case."
+                f"Write the release as {own}, or record with --out-already what is published "
+                "in any case."
             ),
         )
     return fitting[0] if fitting else found[-1]

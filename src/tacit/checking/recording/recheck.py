@@ -49,8 +49,8 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Rechecked:
-    """A release that is out: the verdict when it went out last, and what the checks say today,
-    for all who have it.
+    """A release that is published: the verdict when it went out last, and what the checks say
+    today, for all who have it.
     """
 
     entry: Entry
@@ -85,7 +85,7 @@ class Rechecked:
 
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """All that is out, judged again."""
+    """All that is published, judged again."""
 
     ledger: str
     found: tuple[Rechecked, ...]
@@ -115,8 +115,8 @@ class Recheck:
 
 
 def recheck(plan: Plan, job: Job | None = None) -> Recheck:
-    """Ask the checks of everything that the ledger says is out, with the plan, the data and the
-    Tacit of today.
+    """Ask the checks of everything that the ledger says is published, with the plan, the data and
+    the Tacit of today.
     """
     begun, job = time.perf_counter(), job or Job()
     with ledger_of(plan) as ledger:
@@ -189,7 +189,8 @@ class LedgerComparison:
         if not said:
             yield Cause(
                 "nothing-changed",
-                "neither plan nor data nor what else is out changed; what is not decided may have "
+                "neither plan nor data nor what else is published changed; what is not "
+                "decided may have "
                 "run out of time",
             )
 

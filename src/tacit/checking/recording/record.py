@@ -1,5 +1,5 @@
-"""Recording: a release goes out once its checks hold, judged together with what is out, and the
-ledger has it first.
+"""Recording: a release goes out once its checks hold, judged together with what is published, and
+the ledger has it first.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ def record(
     some are harmless only so. `to` are the recipients (None: those of the plan; nobody: the
     public). `answer` is the file that goes out, where it is not computed here; synthetic data need
     it. `output` is where the answer is written, once it is recorded, its rows in an order of their
-    own. `out_already` records it whatever its checks say: it is out. What is judged is what is
-    written: both are read from one snapshot of the source. Raises TacitError where the input is
+    own. `out_already` records it whatever its checks say: it is published. What is judged is what
+    is written: both are read from one snapshot of the source. Raises TacitError where the input is
     wrong.
     """
     begun, job = time.perf_counter(), job or Job()
@@ -277,7 +277,7 @@ def once(
         )
     if found.exit_status:
         because += (
-            ", though its checks do not hold: it is out already"
+            ", though its checks do not hold: it is published already"
             if out_already
             else ", though it could not be judged"
         )
@@ -436,7 +436,7 @@ def asked_about(
     plan: Plan, chosen: Sequence[str], to: Sequence[str] | None, *, out_already: bool
 ) -> Plan:
     """The plan with the checks of some releases only, their recipients,
-    and the ledger among what is out.
+    and the ledger among what is published.
 
     A check of a list is asked for those that go out now: the others of its list may never follow,
     and what went out before is in the ledger. All that goes out now counts as out for the checks of
@@ -462,7 +462,7 @@ def asked_about(
             f"the plan has no check of {unasked[0]}, so nothing says whether it may go out.",
             hint=(
                 f"Add one, for example {example(plan, unasked[0])}; or record with "
-                "--out-already what is out in any case."
+                "--out-already what is published in any case."
             ),
         )
     # A recipient whom the plan writes in another way is the same one.
@@ -483,7 +483,7 @@ def asked_about(
 
 def share_check(check: Check, plan: Plan, chosen: Sequence[str]) -> Check:
     """A check with the ledger, all that is published, and what goes out at the same time, among
-    what is out: `share_check` leaves nothing out here.
+    what is published: `share_check` leaves nothing out here.
     """
     others = [name for name in chosen if name not in check.releases]
     return replace(

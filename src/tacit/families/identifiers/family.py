@@ -13,7 +13,8 @@ from tacit.plan.plan import Check
 
 
 class IdentifierFamily(Family[IdentifierQuestion]):
-    """Columns that say who somebody is. Which these are does not depend on what else is out."""
+    """Columns that say who somebody is. Which these are does not depend on what else is
+    published."""
 
     name = "identifiers"
     alone = True

@@ -150,7 +150,8 @@ class MicrodataFamily(Family["MicrodataQuestion | JointQuestion"]):
         ]
 
     def next_steps(self, answered: Sequence[Asked], plan: str, kinds: Sequence[str]) -> list[str]:
-        """A coarser release, unless something is out that it cannot be judged with; the attack."""
+        """A coarser release, unless something is published that it cannot be judged with; the
+        attack."""
         breached = {
             own.release: own
             for one in answered

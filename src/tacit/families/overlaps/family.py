@@ -42,7 +42,7 @@ class OverlapFamily(Family[OverlapQuestion]):
     is_advised = True
 
     def question(self, check: Check, hand: Hand, opened: OpenPlan) -> OverlapQuestion:
-        """All views together; what is out comes first."""
+        """All views together; what is published comes first."""
         return overlap_questions_of(opened).question(about(check, *hand.together))
 
     def looked_at(self, question: OverlapQuestion) -> Mapping[str, tuple[int, str]]:

@@ -172,7 +172,7 @@ def _alike(overlap: Overlap) -> tuple[Overlap, Integers]:
     """Those whom some view could show, merged where the views treat them alike;
     and where each class went, -1 for the others.
 
-    As long as few releases are out most classes are alike, and there is less to count.
+    As long as few releases are published most classes are alike, and there is less to count.
     """
     covered = np.flatnonzero(overlap.is_covered)
     kept = replace(

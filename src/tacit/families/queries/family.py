@@ -126,7 +126,7 @@ class QueryFamily(Family[QueryQuestion]):
     releases = (ViewKind(), ConstraintKind())
 
     def question(self, check: Check, hand: Hand, opened: OpenPlan) -> QueryQuestion:
-        """The secret and all views; rules that are out tie tables together as those do that
+        """The secret and all views; rules that are published tie tables together as those do that
         everybody knows.
         """
         names, plan = hand.together, opened.plan

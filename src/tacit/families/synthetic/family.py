@@ -116,7 +116,7 @@ def refuse_drawn(scene: SyntheticScene, answer: Path) -> None:
     names = (release.group, release.value, *([release.count] if release.count is not None else []))
     hint = (
         f"Give what tacit synthesize {release.name} -o FILE wrote, or record with "
-        "--out-already what is out in any case."
+        "--out-already what is published in any case."
     )
     if shown.columns != names:
         raise DataError(

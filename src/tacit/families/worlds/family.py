@@ -68,7 +68,7 @@ class WorldsFamily(Family[SafetyQuestion]):
         held: Sequence[HeldRelease],
         shared: Sequence[Collection[str]],
     ) -> CheckScope:
-        """All tables that constraints, or views that are out, connect with its own."""
+        """All tables that constraints, or views that are published, connect with its own."""
         more = [name for one in held for name in one.tables]
         own = [name for name in more if name in opened.plan.tables]
         known = frozenset(view_questions_of(opened).connected(check, own)).union(more)
@@ -119,7 +119,7 @@ class WorldsFamily(Family[SafetyQuestion]):
     def advice(self, check: Check, names: Sequence[str], new: Sequence[str]) -> str:
         """View safety of what is new."""
         return (
-            "Ask g-safety or e-safety, which take rules and views that are out: "
+            "Ask g-safety or e-safety, which take rules and views that are published: "
             f"{secret_and_new(check, new)}."
         )
 

@@ -1,4 +1,4 @@
-"""A question of view safety: who would see what, of which secret, given what is out already."""
+"""A question of view safety: who would see what, of which secret, given what is published."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Setting: what everybody knows, what is out, what would come out, and what must not be learned."""
+"""Setting: what everybody knows, what is published, what would come out, and what must not be
+learned."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class References:
             )
 
     def published(self, names: Iterable[str], *path: str | int) -> None:
-        """Releases that are out already; `ledger` stands for all that the ledger holds."""
+        """Releases that are published; `ledger` stands for all that the ledger holds."""
         names = tuple(names)
         for at, name in enumerate(names):
             if name != LEDGER:

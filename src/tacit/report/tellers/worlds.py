@@ -21,10 +21,10 @@ from tacit.report.terminal.text_parts import INDENT, below, gauge, small_table
 
 WORLD_WORDS = {
     "view": QUERY_WORDS["view"],
-    "secret": "A query whose answer nobody may learn more about than is out already.",
+    "secret": "A query whose answer nobody may learn more about than is published.",
     "possible database": (
         "One that satisfies the constraints, and on which all published views have the "
-        "answers that are out. The data are one of them; each new view rules some out."
+        "answers that are published. The data are one of them; each new view rules some out."
     ),
     "plausible secret": "An answer that the secret has on some possible database.",
     "odds": (
@@ -83,7 +83,7 @@ class WorldsTeller(Teller):
         ]
 
     def evidence(self, verdict: Verdict, owner: bool) -> list[PagePart]:
-        """Databases, or how it follows from what is out; and what was counted."""
+        """Databases, or how it follows from what is published; and what was counted."""
         found: list[PagePart] = []
         if evidence := world_evidence.evidence(verdict, owner):
             found.append(PagePart("compared", evidence))

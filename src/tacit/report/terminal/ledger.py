@@ -1,5 +1,5 @@
 """What a person reads after `tacit ledger` and `tacit user`:
-what is out, who holds it, who may ask, and what to do next.
+what is published, who holds it, who may ask, and what to do next.
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ def show_verified(
 
 
 def show_rechecked(found: Recheck, console: Console, audience: Audience, plan: Path) -> None:
-    """Print which of the releases that are out still stand, and why others do not."""
+    """Print which of the releases that are published still stand, and why others do not."""
     if not found.found:
         put(console, "The ledger has no entry.", 0)
         show_next([step("ledger record RELEASE", plan)], console)

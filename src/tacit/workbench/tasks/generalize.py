@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tacit.report.repair_words import Figure, RecodedColumn
 
 FIRST_ROWS = 200  # of a release by groups of its own, which only its search can show
-NOT_JUDGED = "a check cannot judge it together with what is out already"
+NOT_JUDGED = "a check cannot judge it together with what is published"
 SEARCHED = 0.85  # of the work: the share of the search itself
 
 
@@ -150,7 +150,7 @@ def search(
         found = solve_beside(plan, task, job.part(0.05, SEARCHED))
         if isinstance(found, NotRepaired):
             return unsolved(found, wanted, digest)
-        job.step("asking about what is out already", SEARCHED)
+        job.step("asking about what is published", SEARCHED)
         found = beside_what_is_out(found, plan)
         job.step("drawing what was found", 0.9)
         made = solved(found, wanted, digest)
@@ -282,7 +282,7 @@ def write(
 ) -> WrittenRelease | Unsolved:
     """Write a release to a file below the plan's folder: at some levels, or as its method finds it.
 
-    Where a check cannot judge it together with what is out already, only if `unjudged`.
+    Where a check cannot judge it together with what is published, only if `unjudged`.
     """
     from tacit.families.microdata.runs.anonymize import anonymize
     from tacit.families.microdata.runs.repair_results import NotRepaired

@@ -62,7 +62,7 @@ class RecordedNow:
 
 
 def record(job: Job, path: Path, reach: Path, asked: Recording) -> RecordedNow:
-    """Judge releases together with what is out, and record them if all checks hold."""
+    """Judge releases together with what is published, and record them if all checks hold."""
     os.chdir(path.parent)  # so that messages name files as the page does
     answer = Path(asked.answer) if asked.answer else None
     try:
@@ -145,7 +145,8 @@ def in_words_of_the_page(error: TacitError, asked: Recording) -> TacitError:
         if asked.is_upload and asked.answer is not None:
             text = text.replace(asked.answer, Path(asked.answer).name)
         return text.replace(
-            "record with --out-already what is out in any case", "say that it is out already"
+            "record with --out-already what is published in any case",
+            "say that it is published already",
         )
 
     for one in error:
@@ -173,13 +174,13 @@ def verify(job: Job, path: Path, reach: Path, expect: str | None, users: int) ->
 def who_holds(job: Job, path: Path, reach: Path) -> tuple[Holder, ...]:
     """What everybody, each recipient and each coalition holds."""
     plan = load_within(path, reach)
-    job.step("reading what is out", 0.1)
+    job.step("reading what is published", 0.1)
     with ledger_of(plan) as ledger:
         return holders(plan, ledger)
 
 
 def judge_again(job: Job, path: Path, reach: Path) -> Standings:
-    """What the plan's checks say of all that is out."""
+    """What the plan's checks say of all that is published."""
     return standings(load_within(path, reach), job)
 
 

@@ -112,7 +112,7 @@ def check_of(plan: Plan, releases: Sequence[str]) -> Check:
 
 
 def question_of(check: Check, opened: OpenPlan) -> OverlapQuestion:
-    """The question that was decided: together with what is out already, where something is."""
+    """The question that was decided: together with what is published, where something is."""
     found = answer(check, opened, holdings_of(opened)).question
     if isinstance(found, OverlapQuestion):
         return found

@@ -166,7 +166,7 @@ def test_beside_what_is_out_nothing_is_written_unless_somebody_insists(
     assert "because you insisted (--unjudged)" in re.sub(
         r"\s+", " ", tacit("anonymize", "copy", "-o", "again.csv", "--unjudged").out
     )
-    assert "beside what is out already" in re.sub(
+    assert "beside what is published" in re.sub(
         r"\s+", " ", tacit("anonymize", "copy", "--explore").out
     )
 

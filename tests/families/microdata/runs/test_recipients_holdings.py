@@ -1,4 +1,4 @@
-"""Levels are searched beside what is out: the least that hold together with it, or none."""
+"""Levels are searched beside what is published: the least that hold together with it, or none."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CHECKS = (
 
 
 def drawn(rng: random.Random, check: dict[str, Any]) -> dict[str, Any]:
-    """A plan with a small table, a release that is out and one that is searched."""
+    """A plan with a small table, a release that is published and one that is searched."""
     [(kind, asked)] = check.items()
     rows = [
         [rng.choice([21, 24, 33, 38]), rng.choice(["A1", "A2", "B1"]), rng.choice(["u", "v", "w"])]

@@ -15,7 +15,7 @@ from tacit.families.overlaps.runs.restore import restore
 
 
 def plan(rng: random.Random) -> dict[str, Any]:
-    """A random table, of which two copies or two views are out."""
+    """A random table, of which two copies or two views are published."""
     rows = [
         [at, rng.choice([21, 22, 31, 32, None]), rng.choice("AB"), rng.choice("uvw")]
         for at in range(rng.randint(3, 7))

@@ -1,4 +1,4 @@
-"""Synthetic releases that are out already, and the values that a story is told with."""
+"""Synthetic releases that are published, and the values that a story is told with."""
 
 from __future__ import annotations
 

@@ -583,7 +583,7 @@ def found_table(release: Microdata, plan: Plan, engine: Engine) -> Table:
     }
     roles = {*original.sensitive, *original.insensitive, *unfused(original.sensitive, parts)}
     person = original.person if set(original.person) <= set(columns) else ()
-    # A column without a role is out with the file: whoever has it may look people up by it.
+    # A column without a role is published with the file: whoever has it may look people up by it.
     quasi = tuple(name for name in columns if name not in roles)
     if not set(quasi) & set(original.quasi_identifiers) and original.quasi_identifiers:
         raise DataError(

@@ -64,7 +64,7 @@ def mondrian(
     Where checks are not monotone a group that fails may have parts that pass (the proximity paper's
     splitting may not even start). Such groups are split too; what fails in the end joins a
     neighbour, or is suppressed if that is at most `suppress` rows. So does what fails only together
-    with what is out already (`beside`).
+    with what is published (`beside`).
     """
     common: dict[str, Any] = {
         "at_most": at_most,

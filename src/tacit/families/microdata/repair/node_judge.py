@@ -37,11 +37,11 @@ class NodeOutcome:
 
 @dataclass(frozen=True, slots=True)
 class FailsBeside:
-    """The check that fails together with what is out, and the groups that have to change.
+    """The check that fails together with what is published, and the groups that have to change.
 
-    `cells` marks the cells of their people. `near` has pairs of a group that is out and a cell, for
-    groups that are out with somebody who fails: where all their people are in one group of what was
-    found, these can have each other's values.
+    `cells` marks the cells of their people. `near` has pairs of a group that is published and a
+    cell, for groups that are published with somebody who fails: where all their people are in one
+    group of what was found, these can have each other's values.
     """
 
     required: Required
@@ -50,7 +50,7 @@ class FailsBeside:
 
 
 class PublishedJudge(Protocol):
-    """What is out already: it is judged together with a release that holds by itself."""
+    """What is published: it is judged together with a release that holds by itself."""
 
     @property
     def is_monotone(self) -> bool:
@@ -58,18 +58,18 @@ class PublishedJudge(Protocol):
 
     @property
     def names(self) -> list[str]:
-        """What is out."""
+        """What is published."""
 
     @property
     def open_(self) -> int:
         """How often it was not found out whether a check holds."""
 
     def stops(self, levels: Mapping[str, int]) -> Required | None:
-        """The check that does not hold at some levels together with what is out."""
+        """The check that does not hold at some levels together with what is published."""
 
     def failing(self, recoded: Recoded) -> FailsBeside | None:
         """What does not hold for groups of their own, or without some rows, together with what is
-        out; None where all hold.
+        published; None where all hold.
         """
 
 
@@ -78,7 +78,7 @@ class NodeJudge:
 
     `suppress` is how many rows may go. A node passes where, after dropping the groups that fail,
     all checks hold. Where a definition cannot say which groups must go, nothing is dropped on its
-    account. `beside` is what is out already.
+    account. `beside` is what is published.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class NodeJudge:
             default=1,
         )
         self._outcomes: dict[Node, NodeOutcome] = {}
-        self._kept_beside: dict[Node, Mask] = {}  # the groups that hold with what is out
+        self._kept_beside: dict[Node, Mask] = {}  # the groups that hold with what is published
         self._levels: dict[tuple[str, int], HierarchyLevel] = {}
         self._sizes: Rollups | None = None
         self._values: list[Rollups] = []
@@ -145,13 +145,13 @@ class NodeJudge:
         return self._outcomes[node]
 
     def _together(self, outcome: NodeOutcome, beside: PublishedJudge) -> NodeOutcome:
-        """The same with what is out already: more is known then, so it is asked last."""
+        """The same with what is published: more is known then, so it is asked last."""
         stopped = beside.stops(self.lattice.named(outcome.node))
         return replace(outcome, holds=stopped is None, stopped_by=stopped)
 
     def _without_some(self, outcome: NodeOutcome, beside: PublishedJudge) -> NodeOutcome:
         """The same where rows may be dropped: the groups of people who fail together with what is
-        out go too, until nobody fails or too many rows went.
+        published go too, until nobody fails or too many rows went.
         """
         node = outcome.node
         question = self._at_levels(node)

@@ -197,7 +197,7 @@ class RecodingGround:
     its axes, where its rows stand, and who judges the groups.
 
     Only combinations of one `zone` may be grouped: where some columns are left as they are, there
-    are several. `spare` rows may be suppressed. `beside` is what is out already.
+    are several. `spare` rows may be suppressed. `beside` is what is published.
     """
 
     raw: MicrodataQuestion
@@ -210,13 +210,13 @@ class RecodingGround:
     beside: PublishedJudge | None = None
 
     def fails_beside(self, groups: RowPartition) -> FailsBeside | None:
-        """What does not hold together with what is out already; its cells are those of the compact
+        """What does not hold together with what is published; its cells are those of the compact
         groups.
         """
         return None if self.beside is None else self.beside.failing(self.recoded(groups))
 
     def failed(self, groups: RowPartition) -> str:
-        """The first check that fails, also with what is out."""
+        """The first check that fails, also with what is published."""
         if self.beside is not None and not self.judge.failing(groups).any():
             failing = self.fails_beside(groups)
             if failing is not None:
@@ -307,9 +307,9 @@ def settled(laid: RecodingGround, groups: RowPartition) -> Grouping:
     To a reader groups with the same labels are one group. A group that fails joins the first
     neighbour along the Hilbert curve with which it passes; else its rows are spread over groups
     nearby that take them; else it is suppressed if so many rows may be; else it joins its
-    neighbours, twice as many each time. A group of people who fail together with what is out joins
-    groups that share one that is out, twice as many each time, if it may not be suppressed. Each
-    step leaves fewer groups, or fewer rows in groups that fail.
+    neighbours, twice as many each time. A group of people who fail together with what is published
+    joins groups that share one that is published, twice as many each time, if it may not be
+    suppressed. Each step leaves fewer groups, or fewer rows in groups that fail.
     """
     spare = laid.spare
     reach = wide = 1
@@ -477,7 +477,7 @@ def beside_joined(
     laid: RecodingGround, groups: RowPartition, failing: Mask, near: Integers, reach: int
 ) -> RowPartition:
     """Join each failing group with those up to `reach` places before and behind it along the curve,
-    among those that share a group that is out with it.
+    among those that share a group that is published with it.
     """
     order, _ = along_curve(laid, groups)
     place = np.empty(len(order), dtype=np.int64)

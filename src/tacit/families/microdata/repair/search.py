@@ -143,7 +143,7 @@ class Hunt:
         """Of the nodes that would be better than the best so far, look
         at those that have none above.
 
-        If one fails, all below fail. If it passes, all that cost more are out.
+        If one fails, all below fail. If it passes, all that cost more are ruled out.
         So the antichain is small, and its nodes are coarse, which makes them cheap to count.
         """
         least = np.iinfo(np.int64).max

@@ -57,7 +57,7 @@ def anonymize(
     result names them as `not_asked`. `options` override the release's own keys (method, suppress,
     utility, weights, at_most). Where `levels` are given nothing is searched: the release is made at
     these, if all checks hold there. Where an `output` is named, the release is written there and
-    read back; but where a check cannot judge it together with what is out already only if
+    read back; but where a check cannot judge it together with what is published only if
     `unjudged`. `portrait` also looks at it for a picture.
     """
     begun, job = time.perf_counter(), job or Job()
@@ -74,7 +74,7 @@ def anonymize(
             engine.check_target(output, replace=replace_output, keep=keep)
         found = solve_beside(plan, task, job, levels)
         if isinstance(found, Repaired):
-            job.step("asking about what is out already", 0.85)
+            job.step("asking about what is published", 0.85)
             found = replace(beside_what_is_out(found, plan), not_asked=task.not_asked)
         if isinstance(found, Repaired) and output is not None and may_go_out(found, unjudged):
             write(found.recoded, source.reader, output, job=job, replace=replace_output, keep=keep)
@@ -92,8 +92,8 @@ def anonymize(
 
 
 def may_go_out(found: Repaired, unjudged: bool) -> bool:
-    """Is a release written? Where a check could not judge it together with what is out, only if
-    somebody insists; never where both together break one.
+    """Is a release written? Where a check could not judge it together with what is published, only
+    if somebody insists; never where both together break one.
     """
     breached = any(verdict.status == "breached" for verdict in found.verdicts)
     return found.is_judged or (unjudged and not breached)
@@ -102,7 +102,7 @@ def may_go_out(found: Repaired, unjudged: bool) -> bool:
 def solve_beside(
     plan: Plan, task: RepairTask, job: Job, levels: Mapping[str, int] | None = None
 ) -> Repaired | NotRepaired:
-    """The same as `solve`, with the copies of the table that are out already."""
+    """The same as `solve`, with the copies of the table that are published."""
     with published(plan, task, job) as beside:
         return solve(replace(task, beside=beside), job, levels)
 
@@ -174,12 +174,12 @@ def by_lattice(task: RepairTask, job: Job) -> Repaired | NotRepaired:
 
 
 def because_of(task: RepairTask, job: Job) -> Mapping[str, Any]:
-    """What a release could be if nothing were out, and what is."""
+    """What a release could be if nothing were published, and what is."""
     if task.beside is None:
         return {}
     judge = replace(task, beside=None).judge()
     cost = cost_by(judge, task.repair.utility, task.repair.weights)
-    job.step("asking what would do if nothing were out", 0.8)
+    job.step("asking what would do if nothing were published", 0.8)
     alone = search(judge, cost, every=False, seconds=task.seconds, job=job)
     if alone.best is None:
         return {}
@@ -233,11 +233,11 @@ def why_unproved(task: RepairTask, judge: NodeJudge, found: SearchResult) -> str
     if task.beside is not None and task.beside.open_:
         return (
             f"at {plural('choice', task.beside.open_)} of levels it was not found out what they "
-            "tell together with what is out"
+            "tell together with what is published"
         )
     if task.beside is not None and task.beside.counts_worlds:
         return (
-            "levels that fail by themselves were not asked about together with what is out, "
+            "levels that fail by themselves were not asked about together with what is published, "
             "which may make beliefs smaller"
         )
     if not found.proved:

@@ -77,7 +77,7 @@ def attack_in(
     *,
     alone: bool = False,
 ) -> Attack:
-    """The same of a source that is open; `alone`, whatever else is out."""
+    """The same of a source that is open; `alone`, whatever else is published."""
     begun = time.perf_counter()
     job, plan = job or Job(), source.plan
     microdata = named_release(plan, release)

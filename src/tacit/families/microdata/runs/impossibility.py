@@ -44,7 +44,7 @@ def not_possible(task: RepairTask, judge: NodeJudge, found: SearchResult, job: J
 
 
 def judged_publications(task: RepairTask) -> str:
-    """What is out and was judged too."""
+    """What is published and was judged too."""
     if task.beside is None:
         return ""
     return f" together with {listed(task.beside.names)}, so that no level helps"

@@ -1,4 +1,4 @@
-"""Beside: what the checks say of a release that was found, with all that is out already about
+"""Beside: what the checks say of a release that was found, with all that is published about
 the same people.
 """
 
@@ -61,7 +61,7 @@ def judged_beside(check: Check, verdict: Verdict, opened: OpenPlan) -> Verdict:
 
 def name_of(found: Repaired, plan: Plan) -> str:
     """What was found is what the plan calls by its name only where it has its very levels;
-    under that name something else may be out.
+    under that name something else may be published.
     """
     own = plan.releases[found.release]
     assert isinstance(own, Microdata)
@@ -111,7 +111,9 @@ def verdict_named(verdict: Verdict, new: str, release: str) -> Verdict:
     if isinstance(evidence, Reason):
         evidence = Reason(evidence.code, evidence.text.replace(new, release))
     elif release in evidence.facts.get("releases", ()):
-        return replace(verdict, subject=subject)  # at other levels that is out: both have a name
+        return replace(
+            verdict, subject=subject
+        )  # at other levels that is published: both have a name
     elif new in evidence.facts.get("releases", ()):
         names = [release if one == new else one for one in evidence.facts["releases"]]
         facts = {**evidence.facts, "releases": names}

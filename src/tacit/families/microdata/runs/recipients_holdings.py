@@ -50,7 +50,7 @@ class Published:
 
     @property
     def names(self) -> list[str]:
-        """What is out, in the order in which it went out."""
+        """What is published, in the order in which it went out."""
         found = [name for _, _, some in self.asked for joint in some for name in joint.names[:-1]]
         return list(dict.fromkeys(found))
 
@@ -93,7 +93,7 @@ class Published:
         question: MicrodataQuestion,
         levels: Mapping[str, int],
     ) -> tuple[Verdict, ...]:
-        """The verdicts about a release at some levels, with what is out; the worst counts."""
+        """The verdicts about a release at some levels, with what is published; the worst counts."""
         found = list(alone)
         for at, one, some in self.asked:
             for joint in some:
@@ -117,8 +117,8 @@ def at_levels(joint: JointQuestion, levels: Mapping[str, int]) -> JointQuestion:
 
 @contextmanager
 def published(plan: Plan, task: RepairTask, job: Job) -> Iterator[Published | None]:
-    """What is out beside a release that is searched; None where nothing is, or where something of
-    it cannot be judged together.
+    """What is published beside a release that is searched; None where nothing is, or where
+    something of it cannot be judged together.
     """
     own = plan.releases[task.release]
     assert isinstance(own, Microdata)

@@ -60,7 +60,7 @@ class Dropping:
 class Repaired:
     """A release for which all checks hold by itself, and what else the owner should know.
 
-    Verdicts count with what is out already:
+    Verdicts count with what is published:
     where a check cannot judge both together, it is undecided.
 
     `proved`: no other release of this kind costs less; `unproved` says why that is not known.
@@ -68,7 +68,7 @@ class Repaired:
     the stories of an attacker who knows how the levels were chosen, one for each sensitive column.
     `not_written` are the table's columns that are not released. `not_asked` are checks of the plan
     about this release that the search cannot ask: whether they hold is not known. `because_of` says
-    what is out already and was counted with, `given`, and the levels of least `cost` without it.
+    what is published and was counted with, `given`, and the levels of least `cost` without it.
     `draft` is the release as the plan has it, where it fails; `dropping` what a few dropped rows
     would save, where that is much.
     """
@@ -97,7 +97,7 @@ class Repaired:
 
     @property
     def is_judged(self) -> bool:
-        """Could all checks be judged together with what is out already? If not, it is written
+        """Could all checks be judged together with what is published? If not, it is written
         only if somebody insists.
         """
         return all(verdict.status == "holds" for verdict in self.verdicts)
@@ -105,7 +105,7 @@ class Repaired:
     @property
     def exit_status(self) -> int:
         """0 found, and written where asked; 3 not written, because a check cannot judge it
-        together with what is out.
+        together with what is published.
         """
         return 0 if self.is_judged or self.output is not None else 3
 

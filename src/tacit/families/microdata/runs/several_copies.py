@@ -1,4 +1,5 @@
-"""The attack of somebody who has several generalized copies of one table, with what is out."""
+"""The attack of somebody who has several generalized copies of one table, with what is
+published."""
 
 from __future__ import annotations
 
@@ -48,8 +49,8 @@ def second_release(
     target: AttackTarget | None = None,
     job: Job | None = None,
 ) -> Iterator[Story]:
-    """What is left of everybody's values for who has the most of what is out; nothing where nobody
-    has another copy, or where it cannot be judged together.
+    """What is left of everybody's values for who has the most of what is published; nothing where
+    nobody has another copy, or where it cannot be judged together.
     """
     if not all_out(plan) or not columns:
         return

@@ -39,7 +39,7 @@ class RepairTask:
     seconds: float | None = None
     choices: bool = True  # also look for other solutions
     not_asked: tuple[str, ...] = ()  # what a search cannot ask of this release, in words
-    beside: Published | None = None  # what is out already and judged together with it
+    beside: Published | None = None  # what is published and judged together with it
     planned: Mapping[str, int] = field(default_factory=dict)  # levels of the release by the plan
 
     def __post_init__(self) -> None:
@@ -66,7 +66,7 @@ class RepairTask:
         return tuple(found)
 
     def verdicts_at(self, judge: NodeJudge, node: Node) -> tuple[Verdict, ...]:
-        """The verdicts about the release at a node with all rows, also with what is out already."""
+        """The verdicts about the release at a node with all rows, also with what is published."""
         question = judge.recoded_whole(node).question()
         alone = self.verdicts(question)
         if self.beside is None:
@@ -166,8 +166,8 @@ def not_asked(plan: Plan, release: str) -> tuple[str, ...]:
 
 
 def not_asked_beside(plan: Plan, release: str) -> tuple[str, ...]:
-    """The checks of a release that a search asks about it alone, where something is out that may
-    be about the same people.
+    """The checks of a release that a search asks about it alone, where something is published that
+    may be about the same people.
     """
     checks = [
         check
@@ -175,7 +175,7 @@ def not_asked_beside(plan: Plan, release: str) -> tuple[str, ...]:
         if release in check.releases and check.kind in kinds_of("microdata")
     ]
     return tuple(
-        f"{check_words(check)} beside what is out already"
+        f"{check_words(check)} beside what is published"
         for check in checks
         if set(out_already(check, plan)) - {release}
     )

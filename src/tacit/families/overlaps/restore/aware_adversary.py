@@ -71,10 +71,10 @@ def aware(
     """Run the search on every table that fits all views, or on some that are drawn, and look at
     those with the same end.
 
-    Whoever is in a candidate but in no view may have any value that is out: the search depends on
-    it too. `limits` have to be those of the search, and without seconds: a clock is not a procedure
-    that one could know. `only` says for which tables this search is come to at all, where another
-    one comes before it.
+    Whoever is in a candidate but in no view may have any value that is published: the search
+    depends on it too. `limits` have to be those of the search, and without seconds: a clock is not
+    a procedure that one could know. `only` says for which tables this search is come to at all,
+    where another one comes before it.
     """
     job, lists = job or Job(), lists or Lists(out)
     views = views_of(out, members, found)

@@ -1,5 +1,5 @@
-"""Disclosed: what is out about some people, what is true of them, and what further views would
-add to it.
+"""Disclosed: what is published about some people, what is true of them, and what further views
+would add to it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ALONE = 2  # a view of fewer people is never diverse
 
 @dataclass(frozen=True, eq=False)
 class DisclosedViews:
-    """Views of one table that are out, and the true table.
+    """Views of one table that are published, and the true table.
 
     `overlap` is what an adversary has. `class_of` has the class of each person, -1 for somebody in
     no view; `value` the number of their value. Numbers beyond those of `overlap` stand for values
@@ -62,7 +62,7 @@ class DisclosedViews:
 
     @cached_property
     def system(self) -> System:
-        """The tables that fit what is out."""
+        """The tables that fit what is published."""
         return system_of(self.overlap)
 
     @cached_property
@@ -90,7 +90,7 @@ class DisclosedViews:
 
     @cached_property
     def true_rows(self) -> Integers:
-        """How many people of each class have which of the values that are out."""
+        """How many people of each class have which of the values that are published."""
         found = np.zeros((len(self.overlap.sizes), len(self.overlap.values)), dtype=np.int64)
         known = self.is_covered & (self.value < len(self.overlap.values))
         np.add.at(found, (self.class_of[known], self.value[known]), 1)
@@ -137,9 +137,9 @@ class DisclosedViews:
         """Is no value (or what may mean the same) more frequent than gamma allows in some sets of
         people, by their counts?
 
-        The beliefs about a set add up to these counts, whatever else is out; so if one is above
-        gamma times the people of the set, somebody's belief is above gamma. The same is true of
-        every set whose counts follow from the views.
+        The beliefs about a set add up to these counts, whatever else is published; so if one is
+        above gamma times the people of the set, somebody's belief is above gamma. The same is true
+        of every set whose counts follow from the views.
         """
         size = counts.sum(axis=-1)
         most = np.stack(
@@ -165,10 +165,11 @@ class Extended:
 
 
 def extended(out: DisclosedViews, pieces: Iterable[int], views: Sequence[Flags]) -> Extended:
-    """The tables that fit what is out about some pieces, and further views that touch no others.
+    """The tables that fit what is published about some pieces, and further views that touch no
+    others.
 
-    Rows of the views that are out count what the pieces themselves put into them: the other pieces
-    put the same number there in every table, since what they have is independent of these.
+    Rows of the views that are published count what the pieces themselves put into them: the other
+    pieces put the same number there in every table, since what they have is independent of these.
     """
     chosen = np.array(sorted(pieces), dtype=np.int64)
     inside = np.isin(out.piece_of, chosen)
@@ -199,7 +200,7 @@ def extended(out: DisclosedViews, pieces: Iterable[int], views: Sequence[Flags])
 
 
 def published(out: DisclosedViews, views: Sequence[Flags]) -> Integers:
-    """The numbers of the values that are out, with those that further views show."""
+    """The numbers of the values that are published, with those that further views show."""
     found: Integers = np.unique(
         np.concatenate([np.arange(len(out.overlap.values)), *(out.value[view] for view in views)])
     )
@@ -209,7 +210,7 @@ def published(out: DisclosedViews, views: Sequence[Flags]) -> Integers:
 def _rows(
     out: DisclosedViews, before: Integers, sign: Integers, many: int, values: Integers
 ) -> tuple[Integers, Integers]:
-    """What each class puts into each view: those that are out, then the further ones."""
+    """What each class puts into each view: those that are published, then the further ones."""
     old = out.overlap.outputs.shape[1]
     outputs = np.zeros((len(before), old + many, len(values)), dtype=np.int64)
     covered = before != IN_NO_VIEW

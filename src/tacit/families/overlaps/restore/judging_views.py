@@ -102,7 +102,7 @@ class CandidateJudge:
             if one.worst is None or one.worst > out.gamma
         ]  # pieces with somebody above gamma
 
-    # -- what is out already ---------------------------------------------------------------------
+    # -- what is published ---------------------------------------------------------------------
 
     def _piece(self, piece: int) -> tuple[CandidateOutcome, Floats | None]:
         """A piece as it is, and the beliefs of those of its people who are followed."""
@@ -111,7 +111,7 @@ class CandidateJudge:
             # The view of nobody rules nothing out.
             found = judge_listed(self.out, listing, np.zeros((1, self.out.people), dtype=bool))
             return _outcome(self.out, found, 0), self._followed(listing.people, found.beliefs[0])
-        # What is out has to be known, whatever it takes.
+        # What is published has to be known, whatever it takes.
         outcome, beliefs, there = self._counted([piece], [], most=inf)
         return outcome, None if beliefs is None else self._followed(
             there.people, shares_of(self.out, beliefs)[there.class_of]

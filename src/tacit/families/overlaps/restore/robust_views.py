@@ -1,10 +1,10 @@
 """Withstanding: further views that hold up against an adversary who knows how they were chosen.
 
 The choice is made for all tables that fit at once, before looking at the true one. Sets of views
-are gone through in an order that depends on what is out alone. A set takes, of the tables that no
-earlier set has taken, those that give its views the same answers, if among these nobody has a value
-in more than a share gamma. The set that takes the true table is published. Whoever sees it and
-knows the procedure is left with just the tables that it took with these answers.
+are gone through in an order that depends on what is published alone. A set takes, of the tables
+that no earlier set has taken, those that give its views the same answers, if among these nobody
+has a value in more than a share gamma. The set that takes the true table is published. Whoever
+sees it and knows the procedure is left with just the tables that it took with these answers.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class ListVerdict:
 
 
 class Lists:
-    """The lists of the pieces of what is out.
+    """The lists of the pieces of what is published.
     They do not depend on what is true, only on what is shown.
     """
 

@@ -63,7 +63,7 @@ def answer_for_adversaries(
     """Ask a check for every adversary. Of those who are exposed the same,
     the one who sees `like` comes first.
 
-    What is out and cannot be judged with the releases is refused:
+    What is published and cannot be judged with the releases is refused:
     nobody could say whether further views hold beside it.
     """
     if not holdings_of(opened).has_beside(check):
@@ -133,7 +133,7 @@ def _adversary_view(
 
 def _not_with(plan: Plan, check: Check, why: str, hint: str | None) -> InputError:
     return InputError(
-        f"what is out already cannot be judged with {listed(check.releases)}: {why}",
+        f"what is published cannot be judged with {listed(check.releases)}: {why}",
         hint=hint,
         mark=plan.mark(*check.path),
     )

@@ -466,7 +466,7 @@ def not_restored(
         accept = () if before.measured.get("gamma") == 1 else (f"or accept a gamma above {gamma}",)
         advice = (
             (
-                "publish fewer of these releases, or coarser ones; what is out already cannot "
+                "publish fewer of these releases, or coarser ones; what is published cannot "
                 "be undone"
             ),
             *accept,

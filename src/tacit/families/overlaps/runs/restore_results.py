@@ -65,7 +65,7 @@ class SearchExtent:
     most_worlds: bool = False
     thinned: tuple[str, ...] = ()
     fewer: int | None = None  # that many would do for an adversary who does not know the search
-    classes: int = 0  # candidates that are classes of what is out
+    classes: int = 0  # candidates that are classes of what is published
 
     def to_json(self) -> dict[str, Any]:
         """As `tacit restore --json` has it."""

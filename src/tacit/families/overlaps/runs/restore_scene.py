@@ -38,7 +38,7 @@ Signs = Mapping[str, bool]  # which releases select somebody
 
 @dataclass(frozen=True, eq=False)
 class RestoreScene:
-    """Everybody of a table: keys, public columns, and what is out about them."""
+    """Everybody of a table: keys, public columns, and what is published about them."""
 
     opened: OpenPlan
     question: OverlapQuestion
@@ -108,7 +108,7 @@ class RestoreScene:
 
     def candidates(self, names: Sequence[str]) -> Choices:
         """The conditions on some columns, and where that can be said in
-        SQL the classes of what is out.
+        SQL the classes of what is published.
         """
         focus = self.out.is_covered
         found = candidates({name: self.columns[name] for name in names}, focus=focus)
@@ -174,7 +174,7 @@ def disclosed(
     true: Sequence[Any],
     gamma: Fraction,
 ) -> tuple[DisclosedViews, tuple[Any, ...]]:
-    """What is out about some people, of whom the true values are given; and all values."""
+    """What is published about some people, of whom the true values are given; and all values."""
     classes = {key: class_ for key, class_, _ in question.everyone()}
     values, numbers = numbered(question.overlap.values, true)
     out = DisclosedViews(

@@ -58,7 +58,8 @@ OUT_ALREADY = (
     "{release} is published already by the plan: a second output about the same people adds "
     "up, see budget."
 )
-NEW = "an output that is yet to be drawn"  # and is none of those that are out: it spends by itself
+# and is none of those that are published: it spends by itself
+NEW = "an output that is yet to be drawn"
 NOT_USED = 0.95  # of epsilon, below which noise is there for another reason
 
 
@@ -215,7 +216,7 @@ def worst(spending: Spending, verdicts: Sequence[Verdict]) -> Sort:
 
 
 def release_verdicts(opened: OpenPlan, release: Synthetic, job: Job) -> Iterator[Verdict]:
-    """The verdicts of the release's own checks, with what is out already;
+    """The verdicts of the release's own checks, with what is published;
     without any, of the definition that it promises.
     """
     own = [

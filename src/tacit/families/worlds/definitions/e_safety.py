@@ -382,7 +382,8 @@ class ESafety(ViewSafety):
         return undecided(
             "every-database",
             f"No domain with up to {MOST_UNSEEN} values beyond the constants has a counterexample, "
-            f"and {listed(case.new)} could not be computed from what is out. Whether it holds over "
+            f"and {listed(case.new)} could not be computed from what is published. Whether it "
+            f"holds over "
             "every domain cannot be decided in general: ask over: domain or over: instance.",
             case,
         )

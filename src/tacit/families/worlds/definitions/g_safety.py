@@ -149,7 +149,7 @@ class GSafety(ViewSafety):
         return undecided(
             "every-database",
             f"No database with up to {MOST_UNSEEN} values beyond the constants is a "
-            f"counterexample, and {listed(case.new)} could not be computed from what is out. "
+            f"counterexample, and {listed(case.new)} could not be computed from what is published. "
             "Whether it holds on every database cannot be decided in general: ask over: domain or "
             "over: instance.",
             case,
@@ -182,7 +182,7 @@ def breach(
         if data is not None
         else f"with {listed([str(one) for one in world[:4]]) or 'no row at all'}"
     )
-    story = [f"A database {how} fits everything that is out. {news} {rules} it out."]
+    story = [f"A database {how} fits everything that is published. {news} {rules} it out."]
     if data is not None:
         personal["secret"] = [
             list(row) for row in found.rows(found.secret_of(found.actual or frozenset()))

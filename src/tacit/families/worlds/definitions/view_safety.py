@@ -114,7 +114,7 @@ class ViewSafety(Definition):
     def _case_outcome(
         self, case: SafetyCase, question: SafetyQuestion, deadline: Deadline, known: Derivations
     ) -> CaseOutcome:
-        # What follows from what is out rules out nothing.
+        # What follows from what is published rules out nothing.
         # That is asked first where worlds cannot prove it.
         beyond = self.over == "all" or (
             case.setting.instance is not None and bool(unbounded(case.setting))
@@ -185,7 +185,7 @@ class ViewSafety(Definition):
     def _derived(
         case: SafetyCase, measured: Mapping[str, Any], known: Derivations
     ) -> CaseOutcome | None:
-        """It holds where everything new can be computed from what is out;
+        """It holds where everything new can be computed from what is published;
         cases with other secrets need not ask again.
         """
         key = case.who, case.given, case.new
@@ -196,7 +196,7 @@ class ViewSafety(Definition):
             return None
         because = (
             f"{listed(case.new)} {'says' if len(case.new) == 1 else 'say'} nothing that does "
-            "not follow from what is out"
+            "not follow from what is published"
         )
         return CaseOutcome(
             "holds",
@@ -272,7 +272,8 @@ SMALLER = (
 
 
 def derived(setting: WorldSetting) -> list[str] | None:
-    """How everything new can be computed from what is out, or None where that was not found."""
+    """How everything new can be computed from what is published, or None where that was not
+    found."""
     views = [seen.query for seen in setting.published]
     found: list[str] = []
     for seen in setting.new:
@@ -288,7 +289,8 @@ def derived(setting: WorldSetting) -> list[str] | None:
 
 
 def fixed(setting: WorldSetting) -> str | None:
-    """How the secret itself can be computed from what is out, or None where that was not found."""
+    """How the secret itself can be computed from what is published, or None where that was not
+    found."""
     how = rewriting(
         setting.secret,
         [seen.query for seen in setting.published],
@@ -301,8 +303,8 @@ def fixed(setting: WorldSetting) -> str | None:
 def one_secret(
     case: SafetyCase, measured: Mapping[str, Any], how: str | None = None
 ) -> CaseOutcome:
-    """What is out fixes the secret, so that nothing more can be learned."""
-    because = "what is out already fixes the secret, so there is nothing left to protect"
+    """What is published fixes the secret, so that nothing more can be learned."""
+    because = "what is published fixes the secret, so there is nothing left to protect"
     return CaseOutcome(
         "holds",
         "one-secret",
@@ -508,7 +510,7 @@ def pair_breach(
     story = (
         f"If the database were {shown}, one that {describe_difference(found.facts(world), data)} "
         "would look the "
-        f"same in what is out, and {listed(case.new)} would rule it out. The answer of "
+        f"same in what is published, and {listed(case.new)} would rule it out. The answer of "
         f"{found.setting.secret.name} is {shown_secret(secrets[0], found.setting.secret)} there, "
         f"and {shown_secret(secrets[1], found.setting.secret)} in the other."
     )

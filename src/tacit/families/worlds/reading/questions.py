@@ -34,7 +34,7 @@ from tacit.plan.open_plan import OpenPlan
 from tacit.plan.plan import Check, Plan
 
 AS_SETS = Assumption("published-as-sets", "views are published without duplicate rows", "no")
-NO_OTHER_VIEW = Assumption("no-other-release", "nothing else is out", "no")
+NO_OTHER_VIEW = Assumption("no-other-release", "nothing else is published", "no")
 MOST_BESIDE = 64  # possible rows of a table that does not matter and is counted all the same
 EMPTY = Query("", ())
 

@@ -1,5 +1,5 @@
-"""Correct a release that is out: what was wrong, who gets the new one, and what the checks say
-of whoever has both.
+"""Correct a release that is published: what was wrong, who gets the new one, and what the checks
+say of whoever has both.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ class Holders:
         book = self.visit.book
         book.works.start(
             "standings",
-            "Asking the checks of all that is out",
+            "Asking the checks of all that is published",
             tasks_ledger.judge_again,
             book.path,
             book.reach,
@@ -154,7 +154,7 @@ class Holders:
         )
         with self.section:
             if not releases:
-                notice("Nothing is out by the ledger, so nobody holds anything yet.", "info")
+                notice("Nothing is recorded in the ledger yet, so nobody holds anything.", "info")
                 return
             if len(self.found) <= MOST_HOLDERS and len(releases) <= MOST_RELEASES:
                 picture(self.visit, matrix(self.found, self.standings), "who-holds-what")

@@ -70,7 +70,8 @@ def title(found: Sequence[Holder], standings: Standings | None) -> str:
         if doubt:
             return "What they hold together could not be decided for all"
         return (
-            unjudged(found, standings) or "Nobody learns more than the plan allows from what is out"
+            unjudged(found, standings)
+            or "Nobody learns more than the plan allows from what is published"
         )
     most = max(found, key=lambda one: len(one.releases))
     many = len(most.releases)
@@ -81,8 +82,8 @@ def title(found: Sequence[Holder], standings: Standings | None) -> str:
 
 
 def unjudged(found: Sequence[Holder], standings: Standings) -> str:
-    """Of whom, or else of what, no check says anything; nothing where all that is out is judged.
-    Only a verdict says that somebody learns little.
+    """Of whom, or else of what, no check says anything; nothing where all that is published is
+    judged. Only a verdict says that somebody learns little.
     """
     silent = [holder for holder in found if holder.shares and not standings.status(holder.who)]
     if silent:

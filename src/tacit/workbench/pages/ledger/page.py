@@ -1,4 +1,4 @@
-"""Ledger: what is out, to whom, when, by whom and under which verdict;
+"""Ledger: what is published, to whom, when, by whom and under which verdict;
 what each recipient and each coalition holds; record and withdraw.
 """
 

@@ -1,5 +1,5 @@
 """Record a release: which, to whom, by whom, and the file that goes out;
-it is judged together with all that is out before it is recorded.
+it is judged together with all that is published before it is recorded.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ WAYS = {
 }
 ONLY, WRITE, MADE = "only", "write", "made"
 RECORD = "record"
-TOGETHER = {"does-not-compose", "composition"}  # why something cannot be judged with what is out
+TOGETHER = {
+    "does-not-compose",
+    "composition",
+}  # why something cannot be judged with what is published
 LAST_RELEASE = "last release"  # left with the book by the page of a release
 SHOWN_SECONDS = 600.0  # how long a page that is opened again shows what came of the last one
 
@@ -68,7 +71,7 @@ async def form(
             ui.link("Start", visit.link(""))
             return None
         ui.label(
-            "Its checks are asked together with all that is out already. If all hold it is "
+            "Its checks are asked together with all that is published. If all hold it is "
             "recorded, and only then written."
         ).classes("muted")
         files = await asyncio.to_thread(files_of, visit, plan)
@@ -165,7 +168,8 @@ class Form:
         self.file = ui.element("div").classes("stack")
         self.how: Any = None
         self.out_already = ui.checkbox(
-            "It is out already: record it even if its checks do not hold. Nothing is written.",
+            "It is published already: record it even if its checks do not hold. Nothing is "
+            "written.",
             on_change=self._out_already_said,
         )
         with ui.element("div").classes("toolbar"):
@@ -251,7 +255,7 @@ class Form:
 
     def _ways(self) -> dict[str, str]:
         """What can be done about the file.
-        What is out already is recorded only: nobody is given anything.
+        What is published is recorded only: nobody is given anything.
         """
         ways = {
             WRITE: "Write it here, once it is recorded",
@@ -529,7 +533,7 @@ def next_steps(found: RecordedNow) -> str:
         else "look at the release and repair it, or give it to others only"
     )
     return (
-        f"{what}. If it is out in any case, say so above and record it again, so that later "
+        f"{what}. If it is published in any case, say so above and record it again, so that later "
         "checks know."
     )
 

@@ -509,14 +509,16 @@ def change_words(one: VerdictChange) -> str:
     ... )
     'k-anonymity of april: breached → holds, asked differently'
     >>> change_words(VerdictChange("changed", "k-anonymity", "april", "holds", "holds"))
-    'k-anonymity of april: holds as before; the release, its data or what is out beside it changed'
+    'k-anonymity of april: holds as before; the release, its data or what is published beside it
+    changed'
     """
     about = f"{one.check} of {one.subject}"
     if one.kind == "asked differently":
         return f"{about}: {one.now} as before, but something else was asked"
     if one.kind == "changed":
         return (
-            f"{about}: {one.now} as before; the release, its data or what is out beside it changed"
+            f"{about}: {one.now} as before; the release, its data or what is published "
+            f"beside it changed"
         )
     went = " → ".join(state for state in (one.before, one.now) if state)
     return f"{about}: {went}" + (

@@ -39,7 +39,7 @@ KIND = "worlds"
 PAGE = 12
 WHICH = (
     "A database is possible if it satisfies the constraints and all published views have on "
-    "it the answers that are out. What is new rules some out."
+    "it the answers that are published. What is new rules some out."
 )
 NOT_HERE = (
     "This check asks about every database, not about the ones that fit these data: there is "

@@ -206,7 +206,7 @@ class WritePage:
             called.style("max-width: 22rem")
             file = FileName(self.visit.book, called.value)
             insists = ui.checkbox(
-                "Write it all the same: a check cannot judge it together with what is out already."
+                "Write it all the same: a check cannot judge it together with what is published."
             ).props('dense data-testid="unjudged"')
             insists.set_visibility(any(one.status == "undecided" for one in told.answers))
 
@@ -272,7 +272,7 @@ class WritePage:
             heading(f"Written: {found.output}", "h2")
             if undecided:
                 notice(
-                    "You insisted: what it tells together with what is out already is not known.",
+                    "You insisted: what it tells together with what is published is not known.",
                     "warn",
                 )
             gone = f"; {plural('row', found.suppressed)} dropped" if found.suppressed else ""

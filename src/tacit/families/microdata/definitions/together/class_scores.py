@@ -248,7 +248,7 @@ def values_before(
     joint: JointQuestion, value_of: Integers, class_: int | None = None
 ) -> list[frozenset[int] | None] | None:
     """For each class, or one, the values that the earlier releases leave its people, None where
-    that is not known; None where nothing is out.
+    that is not known; None where nothing is published.
     """
     if (earlier := joint.before) is None:
         return None

@@ -1,4 +1,4 @@
-"""Grouped: a release with groups of its own, or without some rows, beside those that are out.
+"""Grouped: a release with groups of its own, or without some rows, beside those that are published.
 
 Who is in which group, or in none, is known because it was made here.
 """
@@ -39,8 +39,8 @@ class Grouped:
         return np.isin(self.cells, found)
 
     def near(self, people: Mask) -> Integers:
-        """Pairs of a group that is out and a cell whose group has people of it, for groups that are
-        out in which some combinations are.
+        """Pairs of a group that is published and a cell whose group has people of it, for groups
+        that are published in which some combinations are.
         """
         cell_of = np.full(int(self.groups.max(initial=0)) + 1, NOWHERE)
         cell_of[self.cells] = np.arange(len(self.cells))

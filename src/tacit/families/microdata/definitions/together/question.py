@@ -58,7 +58,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Earlier:
-    """The releases that are out already, and what they leave everybody."""
+    """The releases that are published, and what they leave everybody."""
 
     releases: Releases
     possible: ClassWorlds
@@ -76,7 +76,7 @@ class Earlier:
 
 @dataclass(frozen=True, eq=False)
 class JointQuestion:
-    """What is asked about a release and those that are out beside it.
+    """What is asked about a release and those that are published beside it.
 
     `asked` is the question about the release alone, the last of `copies`. `base` counts the
     combinations of all quasi-identifiers and all `columns` that a release shows as they are, with
@@ -104,7 +104,7 @@ class JointQuestion:
 
     @property
     def names(self) -> list[str]:
-        """The releases, those that are out first."""
+        """The releases, those that are published first."""
         return [one.name for one in self.copies]
 
     def known(self, row: int) -> dict[str, Any]:
@@ -137,14 +137,14 @@ class JointQuestion:
 
     @cached_property
     def before(self) -> Earlier | None:
-        """What was left before the release that is asked about; None where nothing is out."""
+        """What was left before the release that is asked about; None where nothing is published."""
         if self.earlier is None and len(self.copies) > 1:
             out = replace(self, copies=self.copies[:-1])
             return Earlier(out.releases, out.possible)
         return self.earlier
 
     def with_last(self, copy: Copy, seconds: float) -> Self:
-        """The same with another release to ask about, beside those that are out."""
+        """The same with another release to ask about, beside those that are published."""
         copies = [*self.copies[:-1], copy]
         return replace(self, copies=copies, seconds=seconds, earlier=self.before)
 
