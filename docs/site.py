@@ -88,17 +88,39 @@ def described(thing: Any, name: str) -> str:
     return f"```python\n{signature(callable_part, name)}\n```\n\n{text}\n"
 
 
+class Annotation(str):
+    """A type as it is written; `inspect` would put it into quotes."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def signature(thing: Any, name: str) -> str:
     """How it is called, one argument a line where it is long."""
     try:
         found = inspect.signature(thing)
     except ValueError:
         return name
-    line = f"{name}{found}".replace("'", "").removesuffix(" -> None")
+    arguments = [
+        one.replace(annotation=Annotation(one.annotation))
+        if isinstance(one.annotation, str)
+        else one
+        for one in found.parameters.values()
+    ]
+    result = found.return_annotation
+    result = Annotation(result) if isinstance(result, str) else result
+    line = f"{name}{found.replace(parameters=arguments, return_annotation=result)}"
     if len(line) <= 88:
-        return line
-    arguments = ",\n".join(str(one).replace("'", "") for one in found.parameters.values())
-    return f"{name}(\n{indent(arguments, '    ')},\n)"
+        return line.removesuffix(" -> None")
+    lines, starred = [], False
+    for one in arguments:
+        if one.kind is one.KEYWORD_ONLY and not starred:
+            lines.append("*")
+            starred = True
+        lines.append(str(one))
+    text = indent(",\n".join(lines), "    ")
+    shown = "" if result in (inspect.Signature.empty, "None") else f" -> {result}"
+    return f"{name}(\n{text},\n){shown}"
 
 
 def as_markdown(docstring: str) -> str:

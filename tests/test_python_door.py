@@ -189,6 +189,11 @@ WRONG: list[tuple[Any, dict[str, Any], str]] = [
     ("k-anonymity", {"k": 2, "sensitive": "conditon"}, "Did you mean 'condition'?"),
     ("k-anonymity", {"k": 2, "quasi_identifiers": ["zp"]}, "quasi_identifiers[0]: the table has"),
     ("k-anonymity", {"k": 2, "key": "id"}, "key[0]: the table has no column 'id'."),
+    ("k-anonymity", {"k": 2, "sensitive": "zip"}, "in 'quasi_identifiers'. A column has one role"),
+    ("k-anonymity", {"k": 2, "hierarchies": "zip.csv"}, 'e.g. {"zip": "zip.csv"}.'),
+    ("k-anonymity", {"k": 2, "hierarchies": {"zip": {"mask": 1}}}, "hierarchies['zip']"),
+    ("k-anonymity", {"k": 2, "generalization": {"zip": 1}}, 'e.g. {"zip": "zip.csv"} or'),
+    ("k-anonymity", {"k": 2, "quasi_identifiers": [0]}, "quasi_identifiers[0]: 0 is no text"),
 ]
 
 
@@ -199,6 +204,18 @@ def test_an_error_names_the_argument_and_what_to_write(
     with pytest.raises(TacitError) as caught:
         tacit.check(PEOPLE, definition, **{**ROLES, **given})
     assert says in str(caught.value) and "yaml" not in str(caught.value).lower()
+
+
+def test_nothing_to_release_is_an_error() -> None:
+    with pytest.raises(TacitError, match=r"^quasi_identifiers is empty"):
+        tacit.KAnonymizer().fit(PEOPLE)
+    with pytest.raises(TacitError, match=r"^data: table data has no rows"):
+        tacit.check(PEOPLE.head(0), "k-anonymity", k=2, **ROLES)
+
+
+def test_a_table_that_polars_has_not_computed_yet_is_read() -> None:
+    lazy = polars.from_pandas(PEOPLE).lazy()
+    assert tacit.check(lazy, "k-anonymity", k=2, **ROLES).status == "breached"
 
 
 def test_a_target_is_looked_up_by_an_argument(tmp_path: Path) -> None:

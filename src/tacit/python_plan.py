@@ -4,7 +4,7 @@ data frames, roles, queries and options, as a plan has them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -55,13 +55,12 @@ def plan_of_views(
     return read_plan(Arguments(caller, written, came_from), Path()), tuple(named)
 
 
-def plan_of_table(
-    caller: str, name: str, roles: Mapping[str, Any], release: Mapping[str, Any]
-) -> Plan:
+def plan_of_table(name: str, roles: Mapping[str, Any], release: Mapping[str, Any]) -> Plan:
     """A plan of one table with the roles of its columns, and with one release of it."""
     from tacit.plan.read.arguments import Arguments
     from tacit.plan.read.load import read_plan
 
+    refuse_numbers(roles)
     written = {
         "version": 1,
         "tables": {name: {key: one for key, one in roles.items() if one is not None}},
@@ -70,7 +69,22 @@ def plan_of_table(
         },
     }
     came_from: dict[KeyPath, str] = {("tables", name): "", ("releases", name): ""}
-    return read_plan(Arguments(caller, written, came_from), Path())
+    return read_plan(Arguments("data", written, came_from), Path())
+
+
+def refuse_numbers(roles: Mapping[str, Any]) -> None:
+    """Columns are named by text; a data frame may have others."""
+    raise_all(
+        DataError(
+            f"{one!r} is no text, and columns are named by text.",
+            hint="Rename the columns: df.columns = df.columns.astype(str).",
+            mark=Mark(f"{role.replace('-', '_')}[{place}]"),
+        )
+        for role, columns in roles.items()
+        if isinstance(columns, Iterable) and not isinstance(columns, Mapping)
+        for place, one in enumerate(columns)
+        if isinstance(one, int | float)
+    )
 
 
 def counted_source(data: Any, plan: Plan, name: str, engine: DuckDB) -> MicrodataSource:
@@ -85,12 +99,6 @@ def counted_source(data: Any, plan: Plan, name: str, engine: DuckDB) -> Microdat
 
 def refuse_missing(data: Any, table: Table) -> None:
     """Every column that has a role is there; the error knows all columns of the table."""
-    labels = getattr(
-        data, "column_names" if hasattr(type(data), "column_names") else "columns", None
-    )
-    if labels is None:
-        return  # no table: the engine says so
-    there = [one for one in labels if isinstance(one, str)]
     roles = {
         "quasi_identifiers": table.quasi_identifiers,
         "sensitive": table.sensitive,
@@ -98,16 +106,39 @@ def refuse_missing(data: Any, table: Table) -> None:
         "person": table.person,
         "key": tuple(name for key in table.keys for name in key),
     }
+    refuse_unknown_columns(
+        data,
+        {
+            f"{argument}[{place}]": one
+            for argument, columns in roles.items()
+            for place, one in enumerate(columns)
+        },
+    )
+
+
+def refuse_unknown_columns(data: Any, named: Mapping[str, str]) -> None:
+    """Every column is there that an argument names."""
+    labels = labels_of(data)
+    if labels is None:
+        return  # no table: the engine says so
+    there = [one for one in labels if isinstance(one, str)]
     raise_all(
         DataError(
             f"the table has no column {one!r}.",
             hint=did_you_mean(one, there),
-            mark=Mark(f"{argument}[{place}]"),
+            mark=Mark(argument),
         )
-        for argument, columns in roles.items()
-        for place, one in enumerate(columns)
+        for argument, one in named.items()
         if one not in there
     )
+
+
+def labels_of(data: Any) -> Iterable[Any] | None:
+    """The names of a table's columns; None for what is no table."""
+    if hasattr(type(data), "collect_schema"):  # Polars, also what is not computed yet
+        found: Iterable[Any] = data.collect_schema().names()
+        return found
+    return getattr(data, "column_names" if hasattr(type(data), "column_names") else "columns", None)
 
 
 @contextmanager

@@ -302,8 +302,8 @@ RELEASES = {
         "'zp' is not a quasi-identifier of 'people'. Did you mean 'zip'?",
         "'condition' is not a quasi-identifier of 'people'. Known: age, zip.",
         (
-            "'age' has no hierarchy in 'people'. Add it under hierarchies of the table, e.g. "
-            "age: age.csv"
+            "'age' has no hierarchy in 'people'. Give it one under hierarchies, e.g. "
+            '{age: age.csv} or {age: "*"}.'
         ),
     ),
     "levels that are none": (

@@ -5,7 +5,6 @@ and a page of somebody else that tries to.
 from __future__ import annotations
 
 import http.server
-import os
 import re
 import subprocess
 import sys
@@ -22,10 +21,10 @@ from tacit.ledger.users import Users
 from tacit.workbench.app.sign_in import WRONG
 from tacit.workbench.app.sockets import WHEN_LOST
 
-CHROMIUM = "/usr/bin/chromium"
-if not os.path.exists(CHROMIUM):
-    pytest.skip("needs Chromium", allow_module_level=True)
-playwright = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("playwright.sync_api")
+visiting = pytest.importorskip("browser.visiting")
+if visiting.chromium_path() is None:
+    pytest.skip("no Chromium: apt install chromium", allow_module_level=True)
 
 PLAN = (
     "version: 1\n"
@@ -112,10 +111,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with visiting.chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -146,7 +143,7 @@ def wait_for_url(page: Any, url: str, seconds: int = 15) -> None:
     """Look at the address until it is this one. A navigation that another one replaces is no
     failure, as it is to Playwright's own `wait_for_url`.
     """
-    playwright.expect(page).to_have_url(url, timeout=seconds * 1000)
+    visiting.expect(page).to_have_url(url, timeout=seconds * 1000)
 
 
 def wait_for_socket(page: Any) -> None:

@@ -4,7 +4,6 @@ leads, and the plan runs.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -18,11 +17,11 @@ import pytest
 
 from tacit.plan.read.load import load_plan
 
-CHROMIUM = "/usr/bin/chromium"
-if not os.path.exists(CHROMIUM):
-    pytest.skip("needs Chromium", allow_module_level=True)
 pytest.importorskip("nicegui")
-playwright = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("playwright.sync_api")
+visiting = pytest.importorskip("browser.visiting")
+if visiting.chromium_path() is None:
+    pytest.skip("no Chromium: apt install chromium", allow_module_level=True)
 
 pytestmark = pytest.mark.slow
 DEMO = Path(__file__).parents[2] / "src" / "tacit" / "demo"
@@ -79,8 +78,7 @@ def context(served: tuple[Path, str, list[str]]) -> Iterator[Any]:
     """A browser that came in by the link;
     what it asks for is kept, and must all be on this machine.
     """
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with visiting.chromium() as browser:
         made = browser.new_context(viewport={"width": 1280, "height": 900})
         made.set_default_timeout(WAIT)
         asked: list[str] = []
@@ -97,7 +95,6 @@ def context(served: tuple[Path, str, list[str]]) -> Iterator[Any]:
             if not url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:"))
         ]
         assert not outside
-        browser.close()
 
 
 def start(context: Any, served: tuple[Path, str, list[str]]) -> Any:

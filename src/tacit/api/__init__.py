@@ -34,10 +34,12 @@ from tacit.python_plan import (
     ask_beside,
     counted_source,
     in_python,
+    named_columns,
     names,
     plan_of_table,
     plan_of_views,
     read_schema,
+    refuse_unknown_columns,
     released_like,
     required_of,
     table_like,
@@ -198,7 +200,7 @@ def check_all(
         "hierarchies": hierarchies,
         "distances": distances,
     }
-    plan = plan_of_table("check_all", name, roles, {"generalization": generalization})
+    plan = plan_of_table(name, roles, {"generalization": generalization})
     refuse_unfitting(asked, plan.tables[name].sensitive)
     with DuckDB() as engine:
         source = counted_source(data, plan, name, engine)
@@ -276,7 +278,13 @@ def anonymize(
         "weights": weights,
         "at-most": at_most,
     }
-    plan = plan_of_table("anonymize", name, roles, options)
+    plan = plan_of_table(name, roles, options)
+    if not named_columns(plan.tables[name]):
+        raise ParameterError(
+            "quasi_identifiers is empty, and nothing else would be released.",
+            parameter="quasi_identifiers",
+            hint='Give for example quasi_identifiers=["age", "zip"].',
+        )
     repair = plan.of(Microdata)[name].repair
     refuse_unfitting(asked, plan.tables[name].sensitive)
     with DuckDB() as engine:
@@ -349,7 +357,7 @@ def attack(
         "hierarchies": hierarchies,
         "distances": distances,
     }
-    plan = plan_of_table("attack", name, roles, {"generalization": generalization})
+    plan = plan_of_table(name, roles, {"generalization": generalization})
     wanted = None if target is None else ",".join(map(str, names(target)))
     with DuckDB() as engine, in_python():
         source = counted_source(data, plan, name, engine)
@@ -740,8 +748,10 @@ def synthesize(
         ("tables", name, "domains", value): "domain",
     }
     plan = read_plan(Arguments("synthesize", written, came_from), Path())
+    columns = {"group": group, "value": value, **({"count": count} if count else {})}
+    refuse_unknown_columns(data, columns)
     with DuckDB() as engine:
-        engine.put(name, data, [one for one in (group, value, count) if one is not None])
+        engine.put(name, data, list(columns.values()))
         found, relation = synthesized(plan, name, engine, seed=seed, job=job or Job())
         shown = None if relation is None else table_like(data, relation)
     return SyntheticTable(shown, found.verdicts, found.warnings, found.to_json())

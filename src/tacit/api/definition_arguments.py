@@ -134,7 +134,10 @@ def refuse_unfitting(definitions: Sequence[Definition], sensitive: Sequence[str]
             raise ParameterError(
                 f"{one.check_name} does not judge one table.",
                 parameter="definitions",
-                hint=f"Use one of {', '.join(kinds_of('microdata'))}.",
+                hint=(
+                    f"Views are asked about by tacit.perfect_privacy, view_safety and "
+                    f"overlapping_views; a table by {', '.join(kinds_of('microdata'))}."
+                ),
             )
         if one.needs_sensitive and not sensitive:
             raise ParameterError(

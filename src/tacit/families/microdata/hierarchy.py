@@ -267,7 +267,7 @@ def as_number(column: str, value: Any) -> Fraction:
         f"column {column!r} has ranges, but {value_text(value)!r} is not a number.",
         hint=(
             "Write numbers as 1234 or 1234.5, without separators between digits; leave "
-            "unknown ones empty."
+            'unknown ones empty. Intervals and words need a file with their levels, or "*".'
         ),
     )
 

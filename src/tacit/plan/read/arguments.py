@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
 from typing import Any, get_args
 
+import yaml
+
 from tacit.errors import Mark, PlanError
 from tacit.model.schema import HierarchySpec
-from tacit.plan.read.document import Faults, KeyPath
+from tacit.plan.read.document import Faults, KeyPath, as_written
+from tacit.plan.read.keys import ReleaseKeys, SyntheticKeys, TableKeys
 from tacit.plan.read.syntax import DEEPEST, TOO_DEEP
 from tacit.plan.read.values import LONGEST_NUMBER
 
+KEYS = {
+    f"'{one}'": f"'{one.replace('-', '_')}'"
+    for keys in (TableKeys, ReleaseKeys, SyntheticKeys)
+    for one in keys.names()
+}
+VALUE = re.compile(r"\[[^][{}]*\]|\{(?:[^][{}]|\[[^][{}]*\])*\}")  # a list or mapping in a hint
 KEPT = (bool, str, Decimal, *get_args(HierarchySpec))  # what the readers of a plan take as it is
 
 
@@ -49,6 +60,17 @@ class Arguments:
                 return False
         return True
 
+    def spelled(self, text: str) -> str:
+        """A message with keys and values as Python writes them.
+
+        >>> given = Arguments("data", {}, {})
+        >>> print(given.spelled("found 3 in 'at-most'. Write a mapping, e.g. {zip: [1, full]}."))
+        found 3 in 'at_most'. Write a mapping, e.g. {"zip": [1, "full"]}.
+        """
+        for key, argument in KEYS.items():
+            text = text.replace(key, argument)
+        return VALUE.sub(lambda found: python_value(found[0]), text)
+
     def values(self, faults: Faults) -> dict[Any, Any]:
         """The whole as dicts, lists and scalars, exact as they were given."""
         try:
@@ -56,6 +78,27 @@ class Arguments:
         except PlanError as error:
             raise error.at(self.mark()) from None
         return value
+
+
+def python_value(text: str) -> str:
+    """A list or mapping of a plan as Python writes it; what is none stays.
+
+    >>> python_value("{dates: [month, year]}"), python_value("[...]")
+    ('{"dates": ["month", "year"]}', '[...]')
+    """
+    if "..." in text:
+        return text
+    try:
+        value = yaml.load(text, Loader=yaml.BaseLoader)
+    except yaml.YAMLError:
+        return text
+    return json.dumps(_unquoted(value), default=str, ensure_ascii=False)
+
+
+def _unquoted(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _unquoted(one) for key, one in value.items()}
+    return [_unquoted(one) for one in value] if isinstance(value, list) else as_written(value)
 
 
 def plan_value(value: Any, depth: int = 0) -> Any:

@@ -51,6 +51,9 @@ class PlanSource(Protocol):
     def values(self, faults: Faults) -> dict[Any, Any]:
         """The whole as dicts, lists and scalars; what cannot stand in a plan is noted."""
 
+    def spelled(self, text: str) -> str:
+        """A message with keys and values of a plan as they are written here."""
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -98,6 +101,10 @@ class Document:
         """The whole as `plain_values` has it."""
         return plain_values(self, faults)
 
+    def spelled(self, text: str) -> str:
+        """As it is: messages are in the words of a file."""
+        return text
+
     def place(self, mark: Any) -> Mark:
         """A place as PyYAML gives it, counted from 1 and with its line."""
         return place_in(self.file, self.lines, mark.line, mark.column)
@@ -126,8 +133,8 @@ class Faults:
         self, message: str, *path: str | int, hint: str | None = None, key: bool = False
     ) -> None:
         """Note a problem at a path; with `key` the key is at fault, not its value."""
-        mark = self.document.mark(*path, key=key)
-        self.take(PlanError(redact(message), hint=hint or None, mark=mark))
+        mark, spelled = self.document.mark(*path, key=key), self.document.spelled
+        self.take(PlanError(redact(spelled(message)), hint=spelled(hint or "") or None, mark=mark))
 
     def take(self, error: TacitError) -> None:
         """Note an error that knows its place, once: an argument may stand for several values."""

@@ -181,8 +181,8 @@ def _check_levels(
             faults.add(message, *path, column, hint=hint, key=True)
         elif spec is None and level > 0:
             hint = (
-                f"Add it under hierarchies of the table, e.g. {column}: {column}.csv or "
-                f'{column}: "*"'
+                f"Give it one under hierarchies, e.g. {{{column}: {column}.csv}} or "
+                f'{{{column}: "*"}}.'
             )
             faults.add(
                 f"{column!r} has no hierarchy in {table.name!r}.",
