@@ -82,7 +82,8 @@ def _describe_learned(joint: JointQuestion, column: str, target: AttackTarget | 
         f"{listed(joint.names)} together leave {fewer:,} of {people(everybody)} fewer "
         f"values of {spoken(column)} than each alone, and {certain:,} of them one"
     )
-    class_ = int(np.lexsort((sizes, both - alone, both))[0])
+    # Of others some values that they can have were not found in time: these come last.
+    class_ = int(np.lexsort((sizes, both - alone, both, ~found.known))[0])
     row = int(np.flatnonzero(releases.class_of == class_)[0])
     if target is not None:
         base = joint.asked.base
@@ -96,6 +97,11 @@ def _describe_learned(joint: JointQuestion, column: str, target: AttackTarget | 
     else:
         person = joint.asked.somebody(known)
     codes = sorted(set(value_of[found.tuples[found.of(class_)]].tolist()) - {-1})
+    told = (
+        _beliefs(joint, reading, column, class_, codes, person)
+        if found.known[class_]
+        else {"text": f"What {listed(joint.names)} leave together was not found out in time."}
+    )
     return Story(
         ATTACK,
         headline,
@@ -103,7 +109,7 @@ def _describe_learned(joint: JointQuestion, column: str, target: AttackTarget | 
         person=person,
         people=fewer,
         facts={"releases": joint.names, "fewer": fewer, "certain": certain, "people": everybody},
-        **_beliefs(joint, reading, column, class_, codes, person),  # type: ignore[arg-type]
+        **told,  # type: ignore[arg-type]
     )
 
 
