@@ -109,7 +109,7 @@ def _describe_learned(joint: JointQuestion, column: str, target: AttackTarget | 
         person=person,
         people=fewer,
         facts={"releases": joint.names, "fewer": fewer, "certain": certain, "people": everybody},
-        **told,  # type: ignore[arg-type]
+        **told,
     )
 
 
