@@ -185,17 +185,17 @@ def _beliefs(
 
 
 def _shares(joint: JointQuestion, class_: int, value_of: Integers) -> dict[int, Fraction] | None:
-    """How likely each known value is; None where that was not counted."""
+    """How likely each known value is, or nearly; None where that was not counted."""
     counted = joint.counted
     if not counted.known[class_] or counted.shares is None:
         return None
     span = counted.of(class_)
     found: dict[int, Fraction] = {}
-    for code, share in zip(
+    for code, (low, _) in zip(
         value_of[counted.tuples[span]].tolist(), counted.shares[span], strict=True
     ):
         if code >= 0:
-            found[code] = found.get(code, Fraction(0)) + share
+            found[code] = found.get(code, Fraction(0)) + low
     total = sum(found.values(), Fraction(0))
     return {code: share / total for code, share in found.items()} or None
 
