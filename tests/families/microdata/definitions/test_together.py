@@ -17,6 +17,7 @@ from oracles import together as oracle
 from tacit.errors import DataError, ParameterError
 from tacit.families.catalog import define, kinds_of
 from tacit.families.microdata.definitions.replay.replay import replay
+from tacit.families.microdata.definitions.together import class_worlds
 from tacit.families.microdata.definitions.together.class_scores import answer_together
 from tacit.families.microdata.definitions.together.class_worlds import (
     counted_worlds,
@@ -29,7 +30,11 @@ from tacit.families.microdata.definitions.together.joined_releases import releas
 from tacit.families.microdata.definitions.together.question import Copy, JointQuestion
 from tacit.families.microdata.hierarchy import HierarchyLevel, hierarchy
 from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.overlaps.counting import average_beliefs
+from tacit.families.overlaps.counting.expectations import Expected
+from tacit.families.overlaps.system import OpenPart
 from tacit.model.deadline import Deadline
+from tacit.model.jobs import Job
 from tacit.model.schema import Table
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
 from thorough import THOROUGH
@@ -41,13 +46,15 @@ class Drawn:
     """A random table of few people, with two or three releases of it."""
 
     def __init__(self, rng: random.Random, most: int = 8) -> None:
-        many = rng.randint(2, most)
+        many, few = rng.randint(2, most), rng.random() < 0.5
+        if few:  # groups: then most people hang together, and little is settled
+            many = rng.randint(min(5, most), most)
         values = [*range(1, rng.randint(2, 4) + 1), *([None] if rng.random() < 0.4 else [])]
         extra = ["x", "y"] if rng.random() < 0.3 else ["x"]
         self.people = [(rng.choice(values), rng.choice(extra)) for _ in range(many)]
         self.releases = []
         for _ in range(rng.choice([2, 2, 2, 3])):
-            parts = rng.randint(1, max(1, many // 2))
+            parts = 2 if few else rng.randint(1, max(1, many // 2))
             groups: list[Any] = [rng.randrange(parts) for _ in range(many)]
             if rng.random() < 0.25:
                 groups = [None if rng.random() < 0.2 else one for one in groups]
@@ -153,9 +160,9 @@ def test_what_everybody_can_have_and_how_likely_it_is_are_counts_of_all_worlds()
                 for t, share in zip(counted.tuples[span], counted.shares[span], strict=True)
             }
             total = sum(right.tuples.values())
-            assert shares == {t: Fraction(n, total) for t, n in right.tuples.items()}
+            assert shares == {t: (Fraction(n, total),) * 2 for t, n in right.tuples.items()}
             assert {tuples[t] for t in possible.tuples[possible.of(class_)]} == set(right.tuples)
-            assert (rows[class_], chances[class_]) == (right.rows, right.chance)
+            assert (rows[class_], chances[class_]) == (right.rows, (right.chance,) * 2)
 
 
 def parameters(kind: str, rng: random.Random) -> dict[str, Any]:
@@ -231,6 +238,64 @@ def test_a_definition_says_of_several_releases_what_all_worlds_say(kind: str) ->
             assert verdict.witness.facts["people_below"] == sum(map(breaks, one.known))
             assert set(verdict.witness.personal["possible"]) == set(one.known[person].values)
     assert min(seen["breached"], seen["holds"]) > TABLES / 50, seen
+
+
+def with_bounds(rng: random.Random, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have nothing counted exactly: bounds as rounded numbers give them, wider ones, or none."""
+
+    def averaged(part: OpenPart, job: Job, *, exact_steps: float) -> Expected | None:
+        found = average_beliefs.counted(part, job)
+        if rng.random() < 0.2:
+            return None
+        wide = Fraction(rng.choice([0, 1, 10**3, 10**6, 10**7]), 10**9)
+        if found is None or not wide:
+            return average_beliefs.averaged(part, job, exact_steps=0)
+        return Expected(
+            tuple(max(x - wide * rng.randint(0, 2), Fraction(0)) for x in found.low),
+            tuple(x + wide * rng.randint(0, 2) for x in found.high),
+        )
+
+    monkeypatch.setattr(class_worlds, "averaged", averaged)
+    monkeypatch.setattr(JointQuestion, "counted_exactly", property(lambda one: one.counted))
+
+
+BELIEVED = [one for one in ASKED if one not in ("k-anonymity", "m-invariance", "k-e")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", BELIEVED)
+def test_bounds_of_beliefs_say_nothing_that_all_worlds_do_not_say(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, seen = random.Random(len(kind)), Counter[str]()
+    with_bounds(rng, monkeypatch)
+    for one in drawn(ASKED.index(kind) + 60, TABLES):
+        found = parameters(kind, rng)
+        if (kind == "rho1-rho2" and found["rho1"] >= found["rho2"]) or found.get(
+            "kind"
+        ) == "distinct":
+            continue
+        table = Counter(value for value, _ in one.people if value is not None)
+        exact = {key: Fraction(str(x)) if isinstance(x, float) else x for key, x in found.items()}
+        definition: Any = define(kind, found)
+        verdict = answer_together(definition, one.joint(), "value")
+        quick = holds_together(definition, one.joint(), "value")
+        if found.get("attacker") == "marketer":
+            mean = sum((person.chance for person in one.known), Fraction(0)) / len(one.known)
+            breached = mean > found["at_most"]
+        else:
+            breached = any(map(fails_exactly(kind, exact, table), one.known))
+        assert verdict.status in ("undecided", "breached" if breached else "holds"), (
+            one.people,
+            one.releases,
+            found,
+            str(verdict),
+        )
+        assert quick in (None, not breached), (one.people, one.releases, found)
+        seen[verdict.status] += 1
+        seen[str(quick)] += 1
+    assert min(seen["breached"], seen["holds"]) > TABLES / 50, seen
+    assert seen["undecided"] < (seen["breached"] + seen["holds"]) / 2, seen
 
 
 @pytest.mark.parametrize("kind", ASKED)
@@ -410,7 +475,8 @@ def test_where_worlds_are_not_counted_nothing_is_claimed_that_is_not_so(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "tacit.families.microdata.definitions.together.class_worlds.counted", lambda part, job: None
+        "tacit.families.microdata.definitions.together.class_worlds.averaged",
+        lambda part, job, exact_steps: None,
     )
     rng, seen = random.Random(11), Counter[str]()
     for one in drawn(41, 200):
@@ -424,7 +490,9 @@ def test_where_worlds_are_not_counted_nothing_is_claimed_that_is_not_so(
         assert verdict.status in ("undecided", "breached" if breached else "holds")
         assert verdict.reason is None or verdict.reason.code == "too-many"
         seen[verdict.status] += 1
-    assert seen["undecided"] and (seen["breached"] or kind == "risk")
+    # In so small tables most that fail by both copies fail by one of them, too.
+    assert seen["undecided"] or kind in ("l-diversity", "c-k-safety"), seen
+    assert seen["breached"] or kind == "risk", seen
 
 
 @pytest.mark.parametrize("kind", ["l-diversity", "k-anonymity", "alpha-k"])

@@ -91,6 +91,11 @@ class AlphaK(NeighbourhoodDefinition):
         return f"(alpha={plain(self.alpha)}, k={self.k})-anonymity"
 
     @property
+    def only_greatest(self) -> bool:
+        """It limits every belief alike."""
+        return True
+
+    @property
     def asks_together(self) -> frozenset[Needs]:
         """How likely each value is, and which rows can be a person's."""
         return frozenset({"beliefs", "rows"})

@@ -78,6 +78,11 @@ class CKSafety(BackgroundDefinition):
         return f"({plain(self.c)},{self.k})-safety"
 
     @property
+    def only_greatest(self) -> bool:
+        """It limits every belief alike."""
+        return True
+
+    @property
     def asks_together(self) -> frozenset[Needs]:
         """How likely each value is; what implications add is defined for one release."""
         return frozenset() if self.k else frozenset({"beliefs"})

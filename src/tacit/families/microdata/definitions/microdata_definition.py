@@ -107,6 +107,11 @@ class MicrodataDefinition(Definition):
         return frozenset()
 
     @property
+    def only_greatest(self) -> bool:
+        """Of the beliefs about a person, does only the greatest count?"""
+        return False
+
+    @property
     def monotone_together(self) -> bool:
         """Beside other releases, does it still hold when this one is generalized further?
 

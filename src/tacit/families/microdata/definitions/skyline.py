@@ -79,6 +79,11 @@ class Skyline(BackgroundDefinition):
         return f"skyline ({self.l},{self.k},{self.m}) at {plain(self.c)}"
 
     @property
+    def only_greatest(self) -> bool:
+        """It limits every belief alike."""
+        return True
+
+    @property
     def asks_together(self) -> frozenset[Needs]:
         """How likely each value is; what further knowledge adds is defined for one release."""
         return frozenset() if self.l or self.k or self.m else frozenset({"beliefs"})

@@ -83,7 +83,8 @@ def _describe_learned(joint: JointQuestion, column: str, target: AttackTarget | 
         f"{listed(joint.names)} together leave {fewer:,} of {people(everybody)} fewer "
         f"values of {spoken(column)} than each alone, and {certain:,} of them one"
     )
-    class_ = int(np.lexsort((sizes, both - alone, both))[0])
+    # Of others some values that they can have were not found in time: these come last.
+    class_ = int(np.lexsort((sizes, both - alone, both, ~found.known))[0])
     row = int(np.flatnonzero(releases.class_of == class_)[0])
     if target is not None:
         base = joint.asked.base
@@ -97,6 +98,11 @@ def _describe_learned(joint: JointQuestion, column: str, target: AttackTarget | 
     else:
         person = joint.asked.somebody(known)
     codes = sorted(set(value_of[found.tuples[found.of(class_)]].tolist()) - {-1})
+    told = (
+        _beliefs(joint, reading, column, class_, codes, person)
+        if found.known[class_]
+        else {"text": f"What {listed(joint.names)} leave together was not found out in time."}
+    )
     return Story(
         ATTACK,
         headline,
@@ -104,7 +110,7 @@ def _describe_learned(joint: JointQuestion, column: str, target: AttackTarget | 
         person=person,
         people=fewer,
         facts={"releases": joint.names, "fewer": fewer, "certain": certain, "people": everybody},
-        **_beliefs(joint, reading, column, class_, codes, person),  # type: ignore[arg-type]
+        **told,
     )
 
 
@@ -180,17 +186,17 @@ def _beliefs(
 
 
 def _shares(joint: JointQuestion, class_: int, value_of: Integers) -> dict[int, Fraction] | None:
-    """How likely each known value is; None where that was not counted."""
+    """How likely each known value is, or nearly; None where that was not counted."""
     counted = joint.counted
     if not counted.known[class_] or counted.shares is None:
         return None
     span = counted.of(class_)
     found: dict[int, Fraction] = {}
-    for code, share in zip(
+    for code, (low, _) in zip(
         value_of[counted.tuples[span]].tolist(), counted.shares[span], strict=True
     ):
         if code >= 0:
-            found[code] = found.get(code, Fraction(0)) + share
+            found[code] = found.get(code, Fraction(0)) + low
     total = sum(found.values(), Fraction(0))
     return {code: share / total for code, share in found.items()} or None
 

@@ -225,10 +225,17 @@ class Holders:
                 with ui.element("ul").classes("led-shares"):
                     for one in holder.shares:
                         with ui.element("li"):
-                            ui.label(one.release).style("font-weight: 600")
+                            self._name(one.release)
                             ui.label(describe_holding(one, holder)).classes("fine")
             with ui.element("td"):
                 self._standing(holder)
+
+    def _name(self, release: str) -> None:
+        """The name of a release, as a link to its page where the plan has it."""
+        if release in self.plan.releases:
+            ui.link(release, self.visit.link("release", release)).style("font-weight: 600")
+        else:
+            ui.label(release).style("font-weight: 600")
 
     def _standing(self, holder: Holder) -> None:
         if self.standings is None:

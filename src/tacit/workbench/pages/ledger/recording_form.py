@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from tacit.errors import InputError, TacitError
+from tacit.families.catalog import kinds_of
 from tacit.families.family import kind_of
 from tacit.families.words import listed
 from tacit.plan.owned_files import owners_files
@@ -514,6 +515,18 @@ def recorded(visit: Visit, found: RecordedNow) -> None:
         with ui.element("div").classes("toolbar"):
             for name in found.asked.releases:
                 ui.link(f"Look at {name}", visit.link("release", name))
+            for name in beside_copies(found):
+                ui.link(
+                    f"Look for levels of {name} beside what is published",
+                    visit.link("repair", name),
+                )
+
+
+def beside_copies(found: RecordedNow) -> tuple[str, ...]:
+    """The releases that another copy of their table is judged with: levels can be looked for."""
+    kinds = kinds_of("microdata")
+    wrong = [one for one in found.wrong if one.check in kinds and one.subject.get("given")]
+    return tuple(dict.fromkeys(str(one.subject["release"]) for one in wrong))
 
 
 def next_steps(found: RecordedNow) -> str:

@@ -24,6 +24,7 @@ from tacit.model.release import Microdata
 from tacit.report.charts.person_beliefs import believed_chart
 from tacit.report.charts.portrait_chart import Chart
 from tacit.workbench.bench import Visit
+from tacit.workbench.pages.release import together
 from tacit.workbench.parts.grids import Row, Sort, csv_bytes, grid
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.pictures import picture
@@ -57,6 +58,7 @@ async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
         ui.label(section["not_drawn"]).classes("fine")
     release = (await to_thread(visit.book.plan)).releases.get(name)
     if isinstance(release, Microdata):
+        await together.show(visit, release)
         PeoplePage(visit, release).show()
 
 

@@ -12,6 +12,11 @@ from tacit.errors import DataError, Mark
 from tacit.families.definition import EQUALLY_LIKELY
 from tacit.families.microdata.definitions.microdata_definition import MicrodataDefinition
 from tacit.families.microdata.definitions.reading_verdicts import answer_with
+from tacit.families.microdata.definitions.together.bounded_view import (
+    BoundedView,
+    bounded,
+    scores_of,
+)
 from tacit.families.microdata.definitions.together.class_worlds import (
     ClassWorlds,
     fewest_rows,
@@ -30,6 +35,7 @@ from tacit.families.microdata.definitions.together.person_view import (
 )
 from tacit.families.microdata.definitions.together.question import JointQuestion
 from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.overlaps.counting.average_beliefs import Interval
 from tacit.families.overlaps.overlap import Integers
 from tacit.families.words import listed, people
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
@@ -44,7 +50,7 @@ class ClassScore:
     """A class of people with what is known of them, and the score of a definition."""
 
     class_: int
-    seen: PersonView
+    seen: PersonView | BoundedView
     score: Score
 
 
@@ -129,9 +135,14 @@ def judge(
     column = sensitive or (question.sensitive[0] if question.sensitive else None)
     worlds = joint.counted if definition.asks_together & COUNTED else joint.possible
     worst = worst_by_name(definition, joint, question, column, worlds)
+    if worst.is_close:
+        worlds = joint.counted_exactly
+        worst = worst_by_name(definition, joint, question, column, worlds)
     failing = [one for one in worst.found.values() if one.score.fails]
     measured = {name: one.score.value for name, one in worst.found.items()}
     if worst.unknown and not failing:
+        if alone.status == "breached" and not definition.averages:
+            return _breached_alone(alone, joint)
         return _undecided(base, joint, worlds, worst)
     verdict = (
         _breached(definition, joint, base, failing[0], worst, measured)
@@ -141,7 +152,8 @@ def judge(
     if column is None or not definition.needs_sensitive:
         return verdict
     assert not isinstance(verdict.evidence, Reason)
-    left = {"left": leftover(joint, question, column, worlds)}
+    shown = worlds if worlds.shares is None or worlds.is_exact else joint.possible
+    left = {"left": leftover(joint, question, column, shown)}
     evidence = replace(verdict.evidence, personal={**verdict.evidence.personal, **left})
     return replace(verdict, evidence=evidence)
 
@@ -153,6 +165,12 @@ class ScoreTally:
     found: dict[str, ClassScore]
     below: int = 0
     unknown: int = 0
+    open: int = 0  # of these, people whose beliefs are known between bounds that leave it open
+
+    @property
+    def is_close(self) -> bool:
+        """Would integers decide what bounds leave open, and nothing else does?"""
+        return bool(self.open) and not any(one.score.fails for one in self.found.values())
 
 
 def worst_by_name(
@@ -167,34 +185,59 @@ def worst_by_name(
     What is known in part proves no breach, and where worlds are counted no hold either.
     """
     tally, sizes = ScoreTally({}), joint.releases.sizes.tolist()
-    scored: dict[Any, tuple[Score, ...]] = {}
-    sum_, whole = Fraction(0), True
-    for class_, seen in enumerate(known_of(definition, joint, question, column, worlds)):
+    scored: dict[Any, tuple[Score, ...] | None] = {}
+    views = known_of(definition, joint, question, column, worlds)
+    if definition.averages:
+        return _averaged(definition, joint, question, column, list(views))
+    for class_, seen in enumerate(views):
         if seen is None:
-            whole, tally.unknown = False, tally.unknown + sizes[class_]
+            tally.unknown += sizes[class_]
             continue
-        if definition.averages:
-            sum_ += seen.chance * sizes[class_]
-            continue
-        key = (
-            *(seen.values, tuple(seen.weights.items()), seen.total, seen.rows, seen.chance),
-            *(seen.signature, seen.lost),
-        )
+        key = seen.key
         if key not in scored:
-            scored[key] = tuple(definition.scores(seen))
-        fails = any(score.fails for score in scored[key])
+            scored[key] = scores_of(definition, seen)
+        scores = scored[key]
+        if scores is None:
+            tally.unknown += sizes[class_]
+            tally.open += sizes[class_] if seen.is_narrow else 0
+            continue
+        fails = any(score.fails for score in scores)
         if fails and not worlds.known[class_] and not definition.asks_together & (COUNTED | SHOWN):
             tally.unknown += sizes[class_]
             continue
         tally.below += sizes[class_] if fails else 0
-        for score in scored[key]:
+        for score in scores:
             last = tally.found.get(score.name)
             if last is None or (score.fails, score.worse) > (last.score.fails, last.score.worse):
                 tally.found[score.name] = ClassScore(class_, seen, score)
-    if definition.averages and whole:
-        mean = PersonView(AskedRelease(question, column or ""), chance=sum_ / sum(sizes))
-        for score in definition.scores(mean):
-            tally.found[score.name] = ClassScore(0, mean, score)
+    return tally
+
+
+def _averaged(
+    definition: MicrodataDefinition,
+    joint: JointQuestion,
+    question: MicrodataQuestion,
+    column: str | None,
+    views: list[PersonView | BoundedView | None],
+) -> ScoreTally:
+    """The score of the mean chance of everybody."""
+    tally, sizes = ScoreTally({}), joint.releases.sizes.tolist()
+    known = [(seen.chances, size) for seen, size in zip(views, sizes, strict=True) if seen]
+    tally.unknown = sum(size for seen, size in zip(views, sizes, strict=True) if seen is None)
+    if tally.unknown:
+        return tally
+    low, high = (
+        sum((chances[end] * size for chances, size in known), Fraction(0)) / sum(sizes)
+        for end in (0, 1)
+    )
+    mean = PersonView(AskedRelease(question, column or ""), chance=low)
+    view = mean if low == high else bounded(mean, {}, (low, high))
+    scores = scores_of(definition, view)
+    if scores is None:
+        tally.unknown = sum(sizes)
+        tally.open = sum(sizes) if view.is_narrow else 0
+    for score in scores or ():
+        tally.found[score.name] = ClassScore(0, mean, score)
     return tally
 
 
@@ -204,44 +247,63 @@ def known_of(
     question: MicrodataQuestion,
     column: str | None,
     worlds: ClassWorlds,
-) -> Iterator[PersonView | None]:
+) -> Iterator[PersonView | BoundedView | None]:
     """What is known of each class; None where worlds should have been counted and were not."""
     needs, releases = definition.asks_together, joint.releases
     about = AskedRelease(question, column or "")
     value_of = joint.values(question, column) if column is not None else None
-    rows = fewest_rows(releases, worlds).tolist() if "rows" in needs else None
+    # Between bounds there are pairs that no world has.
+    shown = worlds if worlds.shares is None or worlds.is_exact else joint.possible
+    rows = fewest_rows(releases, shown).tolist() if "rows" in needs else None
     chances = greatest_chances(releases, worlds) if "chances" in needs else None
     signatures = None
     if "signature" in needs and value_of is not None:
         signatures = releases.signatures(value_of).tolist()
     before = values_before(joint, value_of) if "lost" in needs and value_of is not None else None
     for class_ in range(len(releases.sizes)):
-        if needs & COUNTED and not worlds.known[class_]:
+        if needs & COUNTED and not (worlds.known[class_] and shown.known[class_]):
             yield None if value_of is None else only_value(joint, about, needs, class_, value_of)
             continue
-        span = worlds.of(class_)
-        codes = [] if value_of is None else value_of[worlds.tuples[span]].tolist()
-        weights: dict[int, int] = {}
-        if "beliefs" in needs and worlds.shares is not None:
-            shares: dict[int, Fraction] = {}
-            for code, share in zip(codes, worlds.shares[span], strict=True):
-                shares[code] = shares.get(code, Fraction(0)) + share
-            weights = weighed(shares)
+        codes = [] if value_of is None else value_of[shown.tuples[shown.of(class_)]].tolist()
+        bounds: dict[int, Interval] = {}
+        if "beliefs" in needs and value_of is not None:
+            bounds = _bounds(worlds, class_, value_of, set(codes))
+        is_exact = all(low == high for low, high in bounds.values())
+        weights = weighed({code: low for code, (low, _) in bounds.items()}) if is_exact else {}
         values = {code for code in codes if code >= 0}
         kept = None if before is None else before[class_]
         if before is not None and kept is None:
             yield None
             continue
-        yield PersonView(
+        chance = (Fraction(0),) * 2 if chances is None else chances[class_]
+        seen = PersonView(
             about,
             tuple(sorted(values)),
             {code: weights[code] for code in sorted(weights) if code >= 0},
             sum(weights.values()),
             0 if rows is None else rows[class_],
-            Fraction(0) if chances is None else chances[class_],
+            chance[0],
             0 if signatures is None else signatures[class_],
             None if kept is None else len(kept - values),
         )
+        yield seen if is_exact and chance[0] == chance[1] else bounded(seen, bounds, chance)
+
+
+def _bounds(
+    worlds: ClassWorlds, class_: int, value_of: Integers, codes: set[int]
+) -> dict[int, Interval]:
+    """How likely each of the codes is that somebody of a class can have."""
+    assert worlds.shares is not None
+    if len(codes) == 1:
+        return dict.fromkeys(codes, (Fraction(1), Fraction(1)))
+    span, found = worlds.of(class_), dict.fromkeys(codes, (Fraction(0), Fraction(0)))
+    for code, (low, high) in zip(
+        value_of[worlds.tuples[span]].tolist(), worlds.shares[span], strict=True
+    ):
+        if code in codes:
+            least, most = found[code]
+            found[code] = least + low, min(most + high, Fraction(1))
+    return found
 
 
 def values_before(
@@ -314,7 +376,7 @@ def _breached(
     measured: dict[str, Any],
 ) -> Verdict:
     facts = {
-        **_constant_parts(joint, worst.seen.about.column if definition.needs_sensitive else ""),
+        **_constant_parts(joint, worst.seen.column if definition.needs_sensitive else ""),
         "size": int(joint.releases.sizes[worst.class_]),
         "people_below": tally.below,
         **({"people_unknown": tally.unknown} if tally.unknown else {}),
@@ -329,7 +391,8 @@ def _breached(
             evidence=Witness("worlds", facts),
             measured=measured,
         )
-    told = tell(joint, worst.class_, worst.seen)
+    seen = worst.seen.told if isinstance(worst.seen, BoundedView) else worst.seen
+    told = tell(joint, worst.class_, seen)
     return replace(
         base,
         status="breached",
@@ -350,6 +413,14 @@ def _sentence(score: Score, *, breached: bool) -> str:
     return f"{'at most' if score.at_most else 'at least'} {score.text} for everybody"
 
 
+def _breached_alone(alone: Verdict, joint: JointQuestion) -> Verdict:
+    """What the release tells by itself. Whoever has other copies, too, knows no less: what a group
+    shows is the mean of what all releases tell of its people, and a mean of what passes, passes.
+    """
+    because = f"{alone.because}; what {listed(joint.names)} tell together could not be counted"
+    return replace(alone, because=because)
+
+
 def _undecided(
     base: Verdict, joint: JointQuestion, worlds: ClassWorlds, tally: ScoreTally
 ) -> Verdict:
@@ -361,7 +432,8 @@ def _undecided(
     text = (
         f"What {listed(joint.names)} tell together of {people(tally.unknown)} is not known: {why}. "
         "Distinct l-diversity, k-e and k-anonymity ask only which worlds there are, and are "
-        "decided for much larger tables; coarser releases have fewer kinds of people."
+        "decided for much larger tables; coarser releases have fewer kinds of people. "
+        "gamma-privacy with epsilon and theta limits the greatest belief by worlds drawn at random."
     )
     return replace(
         base,

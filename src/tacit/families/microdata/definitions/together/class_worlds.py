@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from tacit.families.microdata.definitions.together.joined_releases import (
     Releases,
     TooLarge,
 )
-from tacit.families.overlaps.counting.average_beliefs import all_averaged, counted
+from tacit.families.overlaps.counting.average_beliefs import Interval, all_averaged, averaged
 from tacit.families.overlaps.counting.filling import TableFilling
 from tacit.families.overlaps.counting.possible_cells import pieces_of
 from tacit.families.overlaps.overlap import Integers
@@ -23,21 +24,29 @@ from tacit.families.overlaps.system import system_of
 from tacit.model.deadline import Deadline, OutOfTime, until
 from tacit.model.jobs import Job
 
+EXACT_STEPS = 2e10  # what takes more is counted between bounds, unless these leave something open
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, eq=False)
 class ClassWorlds:
     """What somebody of a class can have: pairs of class and tuple, sorted.
 
     `shares` has the share of all worlds in which a person of the class has the tuple, where worlds
-    were counted. `known` are the classes of which that is all: about the others there was no time
-    to find out, or no room (`is_late` says which).
+    were counted: the least and the greatest that it can be, so that some pairs may be in no world.
+    `known` are the classes of which that is all: about the others there was no time to find out,
+    or no room (`is_late` says which).
     """
 
     classes: Integers
     tuples: Integers
     known: Flags
-    shares: tuple[Fraction, ...] | None = None
+    shares: tuple[Interval, ...] | None = None
     is_late: bool = False
+
+    @cached_property
+    def is_exact(self) -> bool:
+        """Are all shares numbers, and no bounds?"""
+        return all(low == high for low, high in self.shares or ())
 
     def of(self, class_: int) -> slice:
         """The pairs of a class."""
@@ -112,20 +121,29 @@ def explored(
             yield
 
 
-def counted_worlds(releases: Releases, deadline: Deadline, job: Job | None = None) -> ClassWorlds:
+def counted_worlds(
+    releases: Releases,
+    deadline: Deadline,
+    job: Job | None = None,
+    *,
+    exact_steps: float | None = None,
+) -> ClassWorlds:
     """How likely is each tuple of somebody of each class, where all worlds weigh the same?
+
+    What would take more than so many steps is known between bounds.
 
     >>> from tacit.families.microdata.definitions.together.joined_releases import releases_of
     >>> both = releases_of([[0, 0, 1, 1], [0, 1, 1, 1]], [0, 1, 1, 0])
     >>> found = counted_worlds(both, Deadline(9))
-    >>> found.classes.tolist(), found.tuples.tolist(), [str(share) for share in found.shares]
+    >>> found.classes.tolist(), found.tuples.tolist(), [str(low) for low, _ in found.shares]
     ([0, 1, 2, 2], [0, 1, 0, 1], ['1', '1', '1/2', '1/2'])
     """
     job, is_late = job or Job(), False
+    most = EXACT_STEPS if exact_steps is None else exact_steps
     known = np.ones(len(releases.sizes), dtype=bool)
     has, sizes = releases.has, releases.sizes
     found = {
-        (class_, tuple_): Fraction(people, int(sizes[class_]))
+        (class_, tuple_): (Fraction(people, int(sizes[class_])),) * 2
         for class_, tuple_, people in zip(
             has.classes.tolist(), has.tuples.tolist(), has.people.tolist(), strict=True
         )
@@ -135,7 +153,7 @@ def counted_worlds(releases: Releases, deadline: Deadline, job: Job | None = Non
         for part in releases.connected():
             job.step("counting worlds", 0.5)
             try:
-                is_late |= _count(part, found, known, job)
+                is_late |= _count(part, found, most, job)
             except (OutOfTime, TooLarge) as error:
                 is_late |= isinstance(error, OutOfTime)
                 known[part.classes] = False
@@ -149,15 +167,24 @@ def counted_worlds(releases: Releases, deadline: Deadline, job: Job | None = Non
     )
 
 
-def _count(part: Component, found: dict[tuple[int, int], Fraction], known: Flags, job: Job) -> bool:
-    """Count the worlds of classes that hang together; tells whether there was no time for some."""
-    beliefs = all_averaged(system_of(part.overlap()), lambda one: counted(one, job))
+def _count(
+    part: Component, found: dict[tuple[int, int], Interval], exact_steps: float, job: Job
+) -> bool:
+    """Count the worlds of classes that hang together, as far as there is time; how many people can
+    have a tuple at least and at most says something, too. Tells whether there was no time for some.
+    """
+    system = system_of(part.overlap())
+    beliefs = all_averaged(system, lambda one: averaged(one, job, exact_steps=exact_steps))
     for at, class_ in enumerate(part.classes.tolist()):
-        shares = [beliefs.share(at, number) for number in range(len(part.tuples))]
-        known[class_] = None not in shares
-        for tuple_, share in zip(part.tuples.tolist(), shares, strict=True):
-            if share is not None and share[1]:
-                found[class_, tuple_] = share[0]
+        size = int(system.overlap.sizes[at])
+        for number, tuple_ in enumerate(part.tuples.tolist()):
+            share = beliefs.share(at, number)
+            if share is None:
+                cell = system.cell(at, number)
+                low, high = int(system.low[cell]), int(system.high[cell])
+                share = Fraction(low, size), Fraction(high, size)
+            if share[1]:
+                found[class_, tuple_] = share
     return beliefs.is_late
 
 
@@ -175,16 +202,23 @@ def fewest_rows(releases: Releases, worlds: ClassWorlds) -> Integers:
     return fewest
 
 
-def greatest_chances(releases: Releases, worlds: ClassWorlds) -> list[Fraction]:
+def greatest_chances(releases: Releases, worlds: ClassWorlds) -> list[Interval]:
     """For each class the greatest chance that a row of some release is a person's: how likely it
     is that they have what the row shows, among the rows of their group that show it.
     """
     assert worlds.shares is not None
+    low, high = (_greatest(releases, worlds, shares) for shares in zip(*worlds.shares, strict=True))
+    return list(zip(low, high, strict=True))
+
+
+def _greatest(
+    releases: Releases, worlds: ClassWorlds, shares: Sequence[Fraction]
+) -> list[Fraction]:
     best = [Fraction(0)] * len(releases.sizes)
     for number in range(len(releases.groups)):
         class_, rows, which = _rows_of_pairs(releases, worlds, number)
         chance = [Fraction(0)] * len(rows)
-        for at, share in zip(which.tolist(), worlds.shares, strict=True):
+        for at, share in zip(which.tolist(), shares, strict=True):
             if at >= 0:
                 chance[at] += share
         for one, many, share in zip(class_.tolist(), rows.tolist(), chance, strict=True):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.families.microdata.definitions.microdata_definition import MicrodataDefinition
+from tacit.families.microdata.definitions.together.bounded_view import fails, scores_of
 from tacit.families.microdata.definitions.together.class_scores import (
     known_of,
     values_before,
@@ -103,8 +104,10 @@ def _counted(
         for class_, seen in enumerate(known_of(definition, joint, one, column, joint.counted)):
             if seen is None:
                 open_[class_] = True
-            elif any(score.fails for score in definition.scores(seen)):
-                failing[class_] = True
+                continue
+            scores = scores_of(definition, seen)
+            open_[class_] |= scores is None
+            failing[class_] |= fails(scores or ())
     return failing, open_
 
 
@@ -124,7 +127,7 @@ class TuplesDefinition:
             every = known_of(self.definition, self.joint, one, self.column, worlds)
             for class_, seen in enumerate(every):
                 assert seen is not None
-                found[class_] &= not any(score.fails for score in self.definition.scores(seen))
+                found[class_] &= not fails(scores_of(self.definition, seen) or ())
         return found
 
     def passes(self, class_: int, tuples: Integers) -> bool:

@@ -74,6 +74,27 @@ class PersonView:
     lost: int | None = None
 
     @property
+    def column(self) -> str:
+        """The sensitive column."""
+        return self.about.column
+
+    @property
+    def is_narrow(self) -> bool:
+        """Are its numbers known, or nearly?"""
+        return True
+
+    @property
+    def chances(self) -> tuple[Fraction, Fraction]:
+        """The chance, as its own bounds."""
+        return self.chance, self.chance
+
+    @property
+    def key(self) -> object:
+        """What a score is made of: equal ones have the same."""
+        known = self.values, tuple(self.weights.items()), self.total, self.rows, self.chance
+        return (*known, self.signature, self.lost)
+
+    @property
     def known(self) -> int:
         """The weight of all worlds in which the person has a value."""
         return sum(self.weights.values())

@@ -23,6 +23,7 @@ from tacit.families.microdata.definitions.together.joined_releases import (
 from tacit.families.microdata.groups import Mask, group_keys
 from tacit.families.microdata.hierarchy import HierarchyLevel
 from tacit.families.microdata.microdata import MicrodataQuestion
+from tacit.families.overlaps.counting.expectations import MOST_STEPS
 from tacit.families.overlaps.overlap import Integers
 from tacit.model.deadline import Deadline
 from tacit.model.jobs import Job
@@ -132,8 +133,16 @@ class JointQuestion:
 
     @cached_property
     def counted(self) -> ClassWorlds:
-        """How likely each tuple is."""
+        """How likely each tuple is, between bounds where integers would take long."""
         return counted_worlds(self.releases, Deadline(self.seconds), self.job)
+
+    @cached_property
+    def counted_exactly(self) -> ClassWorlds:
+        """The same in integers, as far as there is time."""
+        if self.counted.is_exact:
+            return self.counted
+        deadline = Deadline(self.seconds)
+        return counted_worlds(self.releases, deadline, self.job, exact_steps=MOST_STEPS)
 
     @cached_property
     def before(self) -> Earlier | None:
