@@ -20,7 +20,7 @@ from tacit.families.overlaps.counting.filling import TableFilling
 from tacit.families.overlaps.counting.possible_cells import pieces_of
 from tacit.families.overlaps.overlap import Integers
 from tacit.families.overlaps.system import system_of
-from tacit.model.deadline import Deadline, OutOfTime, until
+from tacit.model.deadline import Deadline, OutOfTime, look, until
 from tacit.model.jobs import Job
 
 
@@ -153,6 +153,7 @@ def _count(part: Component, found: dict[tuple[int, int], Fraction], known: Flags
     """Count the worlds of classes that hang together; tells whether there was no time for some."""
     beliefs = all_averaged(system_of(part.overlap()), lambda one: counted(one, job))
     for at, class_ in enumerate(part.classes.tolist()):
+        look()
         shares = [beliefs.share(at, number) for number in range(len(part.tuples))]
         known[class_] = None not in shares
         for tuple_, share in zip(part.tuples.tolist(), shares, strict=True):
@@ -188,6 +189,7 @@ def greatest_chances(releases: Releases, worlds: ClassWorlds) -> list[Fraction]:
             if at >= 0:
                 chance[at] += share
         for one, many, share in zip(class_.tolist(), rows.tolist(), chance, strict=True):
+            look()
             best[one] = max(best[one], share / many)
     return best
 
