@@ -12,6 +12,7 @@ import pytest
 import tacit.demo
 from families.synthetic.runs.city import city
 from tacit.checking.assess import assess
+from tacit.engines.duckdb.engine import DuckDB
 from tacit.families.microdata.runs.anonymize import anonymize
 from tacit.families.microdata.runs.attack import attack
 from tacit.families.microdata.runs.explore import explore
@@ -149,6 +150,14 @@ def test_a_limit_inside_another_can_only_be_stricter_also_on_other_cores() -> No
     with pytest.raises(OutOfTime), until(0):
         list(each(lambda _: look(), range(8)))
     look()
+
+
+def test_a_statement_that_runs_ends_at_the_deadline_and_the_next_one_is_answered() -> None:
+    engine = DuckDB()
+    many = "SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE a.range * b.range = 7"
+    with pytest.raises(OutOfTime), until(0.2):
+        engine.stored(many)
+    assert engine.stored("SELECT 1") == 1
 
 
 def test_what_is_settled_goes_on() -> None:

@@ -85,7 +85,7 @@ def test_a_check_with_a_ledger_takes_its_walk(
     assert [hop for hop in called if hop in walks()[1]] == walks()[1]
 
 
-def test_a_check_without_a_ledger_loads_no_ledger(tmp_path: Path) -> None:
+def test_a_check_without_a_ledger_loads_no_ledger_and_no_other_family(tmp_path: Path) -> None:
     import subprocess
 
     from tacit import demo
@@ -94,7 +94,9 @@ def test_a_check_without_a_ledger_loads_no_ledger(tmp_path: Path) -> None:
     code = (
         "import sys; sys.argv = ['tacit', 'check']; from tacit.cli import main\n"
         "try: main()\nexcept SystemExit: pass\n"
-        "assert not [one for one in sys.modules if one.startswith('tacit.ledger')]"
+        "assert not [one for one in sys.modules if one.startswith('tacit.ledger')]\n"
+        "loaded = [one for one in sys.modules if one.endswith('.family')]\n"
+        "assert set(loaded) == {'tacit.families.family', 'tacit.families.microdata.family'}"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False

@@ -67,9 +67,6 @@ class LargeTotal(Definition):
     least: int
     check_name: ClassVar[str] = "large-total"
     monotone: ClassVar[bool] = True
-    monotone_with_suppression: ClassVar[bool] = False
-    simulatable: ClassVar[bool] = False
-    needs_sensitive: ClassVar[bool] = False
     place: ClassVar[DefinitionFacts] = DefinitionFacts("the table", "anyone", "rows", (), ())
 
     @property
@@ -135,8 +132,7 @@ class TotalFamily(Family[TotalQuestion]):
 
 def rows_of(name: str, opened: OpenPlan) -> int:
     """How many rows a table has."""
-    if not opened.engine.has(name):
-        opened.engine.attach(opened.plan.tables[name])
+    opened.engine.attach_once(opened.plan.tables[name])
     return int(opened.engine.value(shapes.row_count(name)))
 
 

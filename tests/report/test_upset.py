@@ -16,6 +16,7 @@ import pytest
 
 from tacit.checking.assess import question_alone
 from tacit.checking.holdings.holdings import holdings_of
+from tacit.families.overlaps.family import FAMILY
 from tacit.families.overlaps.memberships import (
     Combination,
     Memberships,
@@ -167,7 +168,7 @@ def test_counts_come_from_the_rows(
     (tmp_path / "tacit.yaml").write_text(PLAN + check, "utf-8")
     plan = load_plan(tmp_path / "tacit.yaml")
     with OpenPlan(plan) as opened:
-        found = seats(question_alone(plan.checks[0], opened, holdings_of(opened)))
+        found = seats(question_alone(FAMILY, plan.checks[0], opened, holdings_of(opened)))
     assert {(one.inside, one.perhaps): one.people for one in found.told.combinations} == told_of
     assert {one.inside: one.people for one in found.true.combinations} == true_of
     assert found.told.sensitive == "condition" and found.told.views == plan.checks[0].releases
@@ -300,7 +301,7 @@ def test_others_see_what_the_public_columns_say(tmp_path: Path) -> None:
     (tmp_path / "tacit.yaml").write_text(PLAN + ALL, "utf-8")
     plan = load_plan(tmp_path / "tacit.yaml")
     with OpenPlan(plan) as opened:
-        found = seats(question_alone(plan.checks[0], opened, holdings_of(opened)))
+        found = seats(question_alone(FAMILY, plan.checks[0], opened, holdings_of(opened)))
     [owner], [shared] = charts(None, [], "owner", found), charts(None, [], "shared", found)
     assert "A ring" in shared.note and "A ring" not in owner.note
     assert shared == upset_chart(found.told) and owner == upset_chart(found.true)

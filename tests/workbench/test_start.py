@@ -265,7 +265,7 @@ def test_a_plan_that_was_written_meanwhile_is_not_replaced(tmp_path: Path, profi
     with pytest.raises(InputError, match="is there already"):
         drafts.save(draft, book)
     assert (tmp_path / "tacit.yaml").read_text() == "version: 1\n"
-    drafts.drop(book)
+    del book.kept[drafts.KEPT]
     draft = drafts.draft_of(book)
     assert draft is not None
     draft.change("version: 1\n# mine\n")

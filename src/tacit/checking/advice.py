@@ -34,7 +34,7 @@ def advice(check: Check, hand: Hand, holdings: Holdings) -> Iterator[str]:
     shapes = {releases[name].shape for name in names if name in releases}
     whys: list[str] = []
     # the one that judges the most data comes first
-    for family in reversed(families()):
+    for family in reversed([*families()]):
         own = family_of(check.kind) is family
         if own or not family.is_advised or not shapes <= family.judges:
             continue

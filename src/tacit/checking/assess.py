@@ -15,7 +15,7 @@ from tacit.checking.verdicts import ask, with_left_out, worst_verdict
 from tacit.checking.waivers import with_waiver
 from tacit.errors import MissingExtra, PlanError, TacitError, did_you_mean
 from tacit.families.catalog import FAMILIES, FAMILY_OF, define
-from tacit.families.family import Answered, Family, Question, family_of
+from tacit.families.family import Answered, Family, Q, Question, family_of
 from tacit.model.deadline import until
 from tacit.model.holdings import Adversary, Hand
 from tacit.model.jobs import Cancelled, Job
@@ -57,7 +57,7 @@ class Assessment:
         return tuple(one.verdict for one in self.answered)
 
     @property
-    def questions(self) -> dict[str, Any]:
+    def questions(self) -> dict[str, Question]:
         """The questions behind the answers, by what they are about."""
         return {
             subject_text(one.verdict.subject): one.question
@@ -292,12 +292,12 @@ def by_itself(
     """The answer about what a check names, beside which nothing is published that is not in its
     question.
     """
-    return ask(check, definition, question_alone(check, opened, holdings), opened)
+    question = question_alone(family_of(check.kind), check, opened, holdings)
+    return ask(check, definition, question, opened)
 
 
-def question_alone(check: Check, opened: OpenPlan, holdings: Holdings) -> Any:
+def question_alone(family: Family[Q], check: Check, opened: OpenPlan, holdings: Holdings) -> Q:
     """The question about what a check names, for everybody."""
-    family = family_of(check.kind)
     hands = (
         holdings.hands(check)
         if family.has_all_adversaries

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tacit.checking.advice import advice
 from tacit.checking.holdings.holdings import Holdings
@@ -164,7 +164,7 @@ class AdversaryCheck:
 
 
 def ask(
-    check: Check, definition: Definition, question: Any, opened: OpenPlan
+    check: Check, definition: Definition, question: Question, opened: OpenPlan
 ) -> Answered[Question]:
     """A definition's answer to its question."""
     verdict = family_of(check.kind).answer(check, definition, question, opened)

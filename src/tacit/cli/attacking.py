@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import as_json, for_audience, plan_option, to_report
+from tacit.cli.options import as_json, for_audience, loaded_plan, plan_option, to_report
 from tacit.cli.printing import chosen, print_json, progress, say, screen, waiting
 
 if TYPE_CHECKING:
@@ -65,9 +65,8 @@ def attack(
     from tacit.families.microdata.runs.attack import read_threshold
     from tacit.model.jobs import Job
     from tacit.plan.owned_files import refuse_report
-    from tacit.plan.read.load import load_plan
 
-    share, loaded = read_threshold(threshold), load_plan(plan)
+    share, loaded = read_threshold(threshold), loaded_plan(plan)
     refuse_report(report, loaded)
     if all_minimal:
         refuse_beside_all_minimal(target, link, report)
@@ -105,12 +104,9 @@ def show_all_minimal(
     """Print how many of the minimal tables give people away."""
     from tacit.families.microdata.attacks.all_minimal import show
     from tacit.families.microdata.runs.attack import attack_all_minimal
-    from tacit.model.jobs import Job
 
-    with progress() as tell:
-        found = attack_all_minimal(
-            plan, release, sensitive=sensitive, threshold=threshold, job=Job(tell)
-        )
+    with progress() as job:
+        found = attack_all_minimal(plan, release, sensitive=sensitive, threshold=threshold, job=job)
     if as_json:
         print_json({"release": release, "all_minimal": [one.to_json() for one in found]})
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import as_json, for_audience, output_formats, to_report
+from tacit.cli.options import as_json, for_audience, loaded_plan, output_formats, to_report
 from tacit.cli.printing import chosen, print_json, screen, waiting, warn, write_out
 
 if TYPE_CHECKING:
@@ -63,10 +63,9 @@ def check(
     undecided, 70 Tacit itself went wrong.
     """
     from tacit.plan.owned_files import refuse_report
-    from tacit.plan.read.load import load_plan
 
     refuse_two_texts(formats, as_json=as_json)
-    loaded = load_plan(plan, need_checks=True)
+    loaded = loaded_plan(plan, need_checks=True)
     outputs = [path for path in (report, *formats.values()) if path is not None]
     for number, path in enumerate(outputs):
         refuse_report(path, loaded, beside=outputs[:number])
@@ -145,12 +144,11 @@ def demo(folder: Path, as_json: bool, report: Path | None, audience: str | None)
     from tacit import demo as example
     from tacit.errors import install_command
     from tacit.plan.owned_files import refuse_report
-    from tacit.plan.read.load import load_plan
 
     example.write(folder)
     plan = folder / "tacit.yaml"
     page = report or (folder / "report.html" if can_draw() else None)
-    loaded = load_plan(plan, need_checks=True)
+    loaded = loaded_plan(plan, need_checks=True)
     refuse_report(page, loaded)
     assessment = run_checks(loaded, (), "page")
     present(

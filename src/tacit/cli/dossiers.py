@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tacit.cli.options import as_json, for_audience, plan_option
+from tacit.cli.options import as_json, for_audience, loaded_plan, plan_option
 from tacit.cli.printing import chosen, print_json, progress, say
 
 
@@ -34,18 +34,16 @@ def make(release: str, output: Path, plan: Path, as_json: bool, audience: str | 
     Exit status: 0 it is written, whatever the checks say; 2 the input is wrong.
     """
     from tacit.ledger.key import key_file
-    from tacit.model.jobs import Job
     from tacit.plan.owned_files import refuse_report
-    from tacit.plan.read.load import load_plan
     from tacit.report.dossier import make_dossier
     from tacit.report.html.pages import write_page
 
-    loaded = load_plan(plan, need_checks=True)
+    loaded = loaded_plan(plan, need_checks=True)
     kept = [key_file(loaded.folder)]
     kept += [loaded.folder / loaded.ledger] if "://" not in loaded.ledger else []
     refuse_report(output, loaded, beside=kept)
-    with progress() as tell:
-        found = make_dossier(loaded, release, chosen(audience), job=Job(tell))
+    with progress() as job:
+        found = make_dossier(loaded, release, chosen(audience), job=job)
     write_page(found.text, output)
     if as_json:
         print_json(
@@ -72,12 +70,10 @@ def verify(file: Path, plan: Path, as_json: bool) -> int:
 
     Exit status: 0 it is the same, 1 something differs, 2 the file or its inputs cannot be read.
     """
-    from tacit.model.jobs import Job
-    from tacit.plan.read.load import load_plan
     from tacit.report.dossier import verify_dossier
 
-    with progress() as tell:
-        found = verify_dossier(file, load_plan(plan, need_checks=True), Job(tell))
+    with progress() as job:
+        found = verify_dossier(file, loaded_plan(plan, need_checks=True), job)
     if as_json:
         print_json(found.to_json())
     elif found.differs:

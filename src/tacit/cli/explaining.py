@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import as_json, for_audience, plan_option, to_report
+from tacit.cli.options import as_json, for_audience, loaded_plan, plan_option, to_report
 from tacit.cli.printing import chosen, print_json, say, screen, waiting
 
 if TYPE_CHECKING:
@@ -81,13 +81,12 @@ def explain(
     --worlds or --templates it is a CHECK of view safety: its name, or its kind where there is one
     such check.
     """
-    from tacit.plan.read.load import load_plan
 
     if role is not None:
-        return explain_role(load_plan(plan), role, name, attributes, as_json=as_json)
+        return explain_role(loaded_plan(plan), role, name, attributes, as_json=as_json)
     if worlds or templates:
         return explain_worlds(
-            load_plan(plan),
+            loaded_plan(plan),
             name,
             worlds,
             templates,
@@ -106,7 +105,7 @@ def explain(
             "--sample, --case and --report are for possible databases.",
             hint="Add --worlds, or leave them out.",
         )
-    loaded = load_plan(plan)
+    loaded = loaded_plan(plan)
     refuse_check(loaded, name)
     with OpenPlan(loaded) as opened:
         found = readings_of(opened).explained(name)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tacit.cli.options import as_json, for_audience, plan_option
+from tacit.cli.options import as_json, for_audience, loaded_plan, plan_option
 from tacit.cli.printing import chosen, print_json, progress, say, screen
 
 LISTED = 50
@@ -177,12 +177,10 @@ def record(
     because a check is undecided. What is refused is neither recorded nor written.
     """
     from tacit.checking.recording.record import record as carry_out
-    from tacit.model.jobs import Job
-    from tacit.plan.read.load import load_plan
 
     recipients = _recipients(to, public)
-    loaded = load_plan(plan)
-    with progress() as tell:
+    loaded = loaded_plan(plan)
+    with progress() as job:
         found = carry_out(
             loaded,
             *releases,
@@ -192,7 +190,7 @@ def record(
             output=output,
             out_already=out_already,
             note=note,
-            job=Job(tell),
+            job=job,
         )
     if as_json:
         print_json(found.to_json(chosen(audience)))
@@ -265,12 +263,10 @@ def correct(
     nor written.
     """
     from tacit.checking.recording.corrections import correct as carry_out
-    from tacit.model.jobs import Job
-    from tacit.plan.read.load import load_plan
 
     recipients = _recipients(to, public)
-    loaded = load_plan(plan)
-    with progress() as tell:
+    loaded = loaded_plan(plan)
+    with progress() as job:
         found = carry_out(
             loaded,
             release,
@@ -282,7 +278,7 @@ def correct(
             unjudged=unjudged,
             out_already=out_already,
             note=note,
-            job=Job(tell),
+            job=job,
         )
     if as_json:
         print_json(found.to_json(chosen(audience)))
@@ -312,9 +308,8 @@ def withdraw(
     Whoever has it still knows it, and later checks count with that.
     """
     from tacit.checking.recording.record import withdraw as carry_out
-    from tacit.plan.read.load import load_plan
 
-    found = carry_out(load_plan(plan), release, to=to or None, by=by, note=note)
+    found = carry_out(loaded_plan(plan), release, to=to or None, by=by, note=note)
     if as_json:
         print_json(found.to_json())
     else:
@@ -341,11 +336,9 @@ def repair(number: int, output: Path, plan: Path, as_json: bool) -> int:
     after the entry. Only the very answer that was recorded is written; the ledger stays as it is.
     """
     from tacit.checking.recording.repairing import repair as carry_out
-    from tacit.model.jobs import Job
-    from tacit.plan.read.load import load_plan
 
-    with progress() as tell:
-        entry = carry_out(load_plan(plan), number, output, Job(tell))
+    with progress() as job:
+        entry = carry_out(loaded_plan(plan), number, output, job)
     if as_json:
         print_json({"entry": entry.number, "release": entry.release, "output": str(output)})
     else:
@@ -368,11 +361,9 @@ def recheck(plan: Path, as_json: bool, audience: str | None) -> int:
     breached, but something is undecided or no check is about it.
     """
     from tacit.checking.recording.recheck import recheck as carry_out
-    from tacit.model.jobs import Job
-    from tacit.plan.read.load import load_plan
 
-    with progress() as tell:
-        found = carry_out(load_plan(plan), Job(tell))
+    with progress() as job:
+        found = carry_out(loaded_plan(plan), job)
     if as_json:
         print_json(found.to_json(chosen(audience)))
     else:
@@ -408,11 +399,10 @@ def verify(expect: str | None, expect_users: int, plan: Path, as_json: bool) -> 
     from tacit.checking.holdings.ledgers import ledger_of, place_of
     from tacit.ledger.checked_rows import Changed
     from tacit.ledger.verify import Fault, Verified
-    from tacit.model.jobs import Job
 
     try:
-        with ledger_of(place_of(plan)) as opened, progress() as tell:
-            found = opened.verify(expect, Job(tell), users=expect_users)
+        with ledger_of(place_of(plan)) as opened, progress() as job:
+            found = opened.verify(expect, job, users=expect_users)
     except Changed as error:  # so much that there is no chain to walk along
         found = Verified(0, "", (Fault("schema", None, error.message),), ())
     if as_json:

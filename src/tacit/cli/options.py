@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from tacit.plan.plan import Plan
 
 as_json = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object and nothing else."
@@ -31,6 +35,13 @@ for_audience = click.option(
         "CI is set)."
     ),
 )
+
+
+def loaded_plan(path: Path, *, need_checks: bool = False) -> Plan:
+    """The plan that a command is about; what reads plans is loaded here, not for --help."""
+    from tacit.plan.read.load import load_plan
+
+    return load_plan(path, need_checks=need_checks)
 
 
 def output_formats(

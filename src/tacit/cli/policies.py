@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tacit.cli.options import as_json, plan_option
+from tacit.cli.options import as_json, loaded_plan, plan_option
 from tacit.cli.printing import print_json, say, screen, waiting
 
 
@@ -69,9 +69,8 @@ def suggest(
     from tacit.engines.open import open_engine
     from tacit.errors import InputError
     from tacit.gateway.policy.suggestions import logged_queries, suggestions
-    from tacit.plan.read.load import load_plan
 
-    loaded, given = load_plan(plan), attributes_of(attributes)
+    loaded, given = loaded_plan(plan), attributes_of(attributes)
     try:
         text = queries.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tacit.errors import TacitError
+    from tacit.model.jobs import Job
     from tacit.model.verdict import Audience
 
 
@@ -60,8 +61,10 @@ def waiting(doing: str) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str, float], None]]:
-    """A bar with the time left, on standard error, where somebody is watching."""
+def progress() -> Iterator[Job]:
+    """A job whose progress is a bar with the time left, on standard error, where somebody is
+    watching.
+    """
     from rich.progress import (
         BarColumn,
         Progress,
@@ -69,6 +72,8 @@ def progress() -> Iterator[Callable[[str, float], None]]:
         TextColumn,
         TimeRemainingColumn,
     )
+
+    from tacit.model.jobs import Job
 
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -81,7 +86,7 @@ def progress() -> Iterator[Callable[[str, float], None]]:
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
         task = bar.add_task("reading the table", total=1.0)
-        yield lambda text, share: bar.update(task, description=text, completed=share)
+        yield Job(lambda text, share: bar.update(task, description=text, completed=share))
 
 
 def print_json(document: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from tacit.cli.options import (
     column_names,
     for_audience,
     levels,
+    loaded_plan,
     percentage,
     plan_option,
     to_report,
@@ -117,9 +118,7 @@ def anonymize(
     published.
     """
     from tacit.errors import InputError
-    from tacit.model.jobs import Job
     from tacit.plan.owned_files import refuse_report
-    from tacit.plan.read.load import load_plan
 
     given = {
         "method": method,
@@ -139,10 +138,9 @@ def anonymize(
         )
     if relaxed and method == "lattice":
         raise InputError("--relaxed is for mondrian.", hint="Add --method mondrian.")
-    loaded = load_plan(plan)
+    loaded = loaded_plan(plan)
     refuse_report(report, loaded, output)
-    with progress() as tell:
-        job = Job(tell)
+    with progress() as job:
         if explore:
             from tacit.families.microdata.runs.explore import explore as look
 
@@ -236,13 +234,11 @@ def restore(
     """
     from tacit.families.overlaps.runs.restore import VIEWS
     from tacit.families.overlaps.runs.restore import restore as carry_out
-    from tacit.model.jobs import Job
     from tacit.plan.owned_files import refuse_report
-    from tacit.plan.read.load import load_plan
 
-    loaded = load_plan(plan, need_checks=True)
+    loaded = loaded_plan(plan, need_checks=True)
     refuse_report(report, loaded, output)
-    with progress() as tell:
+    with progress() as job:
         found = carry_out(
             loaded,
             check,
@@ -252,7 +248,7 @@ def restore(
             seconds=seconds,
             against_aware=aware,
             with_stages=report is not None,
-            job=Job(tell),
+            job=job,
         )
     from tacit.report import restoration
 

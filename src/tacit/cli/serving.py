@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from tacit.cli.options import as_json, plan_option
+from tacit.cli.options import as_json, loaded_plan, plan_option
 from tacit.cli.printing import print_json, warn, write_out
 
 # by the environment: everybody on the machine can read the arguments of a command
@@ -270,9 +270,8 @@ def grants(role: str, plan: Path, as_json: bool) -> int:
     database.
     """
     from tacit.gateway.policy.grants import grants as grants_of
-    from tacit.plan.read.load import load_plan
 
-    found = grants_of(load_plan(plan), role)
+    found = grants_of(loaded_plan(plan), role)
     if as_json:
         print_json(found.to_json())
     else:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tacit.cli.options import as_json, for_audience, plan_option, to_report
+from tacit.cli.options import as_json, for_audience, loaded_plan, plan_option, to_report
 from tacit.cli.printing import chosen, print_json, progress, screen, warn
 
 
@@ -68,15 +68,13 @@ def synthesize(
     """
     from tacit.families.synthetic.runs.synthesize import synthesize as carry_out
     from tacit.families.synthetic.runs.synthesize import the_release
-    from tacit.model.jobs import Job
     from tacit.plan.owned_files import refuse_report
-    from tacit.plan.read.load import load_plan
 
-    loaded = load_plan(plan)
+    loaded = loaded_plan(plan)
     refuse_report(report, loaded, output)
     refuse_areas(areas, report, output)
     owner = chosen(audience) == "owner"
-    with progress() as tell:
+    with progress() as job:
         found = carry_out(
             loaded,
             release,
@@ -85,7 +83,7 @@ def synthesize(
             restart=restart,
             workers=workers,
             compare=owner,
-            job=Job(tell),
+            job=job,
         )
     from tacit.report import synthesis
 

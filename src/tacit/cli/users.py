@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.audits import audit_of, audit_option
-from tacit.cli.options import as_json, plan_option
+from tacit.cli.options import as_json, loaded_plan, plan_option
 from tacit.cli.printing import print_json, say, screen, warn
 
 if TYPE_CHECKING:
@@ -107,14 +107,13 @@ def add(
     from tacit.checking.holdings.ledgers import ledger_of
     from tacit.ledger.entries import time_text
     from tacit.ledger.users import Users
-    from tacit.plan.read.load import load_plan
 
     if not roles and not owner:
         raise click.UsageError(
             "Missing option '--role', or '--owner' for those who may open the workbench."
         )
     given = attributes_of(attributes)
-    loaded = load_plan(plan)
+    loaded = loaded_plan(plan)
     roles = tuple(dict.fromkeys(roles))
     if roles:
         refuse_roles(loaded, roles)

@@ -133,6 +133,11 @@ class Engine(ABC):
         """Is a table attached already? Rows that stand in a plan can be stored once only."""
         return table in self._attached
 
+    def attach_once(self, table: Table) -> None:
+        """Attach a table that is not attached yet."""
+        if not self.has(table.name):
+            self.attach(table)
+
     def apart(self) -> Self:
         """The same engine for other questions: what it is told of blank
         values, this one does not know.

@@ -40,15 +40,16 @@ class Definition(ABC):
     `monotone`: a release that is generalized further still meets it, where each row is one person
     and groups do not overlap (`is_monotone_for` looks). `monotone_with_suppression`: so too when
     whole groups may be dropped. `simulatable`: the other side could compute the decision without
-    the rows, so refusing by it tells nothing. `place`: where it stands among the others.
+    the rows, so refusing by it tells nothing. A definition claims none of them unless it says so.
+    `place`: where it stands among the others.
     """
 
     __slots__ = ()
     check_name: ClassVar[str]
-    monotone: ClassVar[bool]
-    monotone_with_suppression: ClassVar[bool]
-    simulatable: ClassVar[bool]
-    needs_sensitive: ClassVar[bool]
+    monotone: ClassVar[bool] = False
+    monotone_with_suppression: ClassVar[bool] = False
+    simulatable: ClassVar[bool] = False
+    needs_sensitive: ClassVar[bool] = False
     place: ClassVar[DefinitionFacts]
 
     @property

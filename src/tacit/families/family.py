@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -184,9 +184,9 @@ def family(name: str) -> Family[Any]:
     return found
 
 
-def families() -> list[Family[Any]]:
-    """All kinds of release, in the order of the docs."""
-    return [family(name) for name in FAMILIES]
+def families() -> Iterator[Family[Any]]:
+    """All kinds of release, in the order of the docs; each is loaded when it is its turn."""
+    return map(family, FAMILIES)
 
 
 def family_of(check: str) -> Family[Any]:

@@ -17,7 +17,6 @@ from tacit.ledger.entries import canonical
 from tacit.ledger.key import Key
 
 SPACE = 1 << 256
-PIECE = 1 << 20  # bytes of a file at a time
 # whole numbers above are written by way of Decimal: Python limits how many digits str() makes
 PLAIN_BITS = 10_000
 

@@ -145,7 +145,9 @@ def _create(path: Path) -> None:
                 os.link(beside, path)
         finally:
             beside.unlink()
-        sync_folder(path.parent)
+        from tacit.engines.output import settle
+
+        settle(path.parent)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(
@@ -153,14 +155,3 @@ def _create(path: Path) -> None:
             hint=f"Make its folder writable, or choose another place: {VARIABLE}=FILE.",
             mark=Mark(str(path)),
         ) from None
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a new name in a folder outlive a power failure, where the system can."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 from tacit.errors import EngineError, InputError, TacitError
 from tacit.ledger.checked_rows import changed
-from tacit.ledger.key import sync_folder
 from tacit.ledger.schema import TABLES, differences, sqlite_statements
 from tacit.ledger.store import WAIT_SECONDS, Ask, LedgerStore, Row
 
@@ -103,7 +102,9 @@ class SQLiteStore(LedgerStore):
                 for statement in sqlite_statements():
                     ask(statement)
                 fill(ask)
-        sync_folder(self.path.parent)
+        from tacit.engines.output import settle
+
+        settle(self.path.parent)
 
     def unlike(self, ask: Ask) -> list[str]:
         """Compared with what the same statements make in memory; statistics are SQLite's own."""

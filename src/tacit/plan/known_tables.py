@@ -119,8 +119,7 @@ class TableSource:
         engine.types_by_plan = engine.types_by_plan or not by_rows
         for table in tables:
             try:
-                if not engine.has(table.name):
-                    engine.attach(table)
+                engine.attach_once(table)
             except TacitError as error:
                 raise error.at(plan.mark("tables", table.name)) from None
         self.names = tuple(table.name for table in tables)

@@ -29,7 +29,15 @@ from tacit.report.html import cards
 from tacit.report.html.page import glossary
 from tacit.report.html.pages import render_page
 from tacit.report.html.pages import write_page as write
-from tacit.report.terminal.text_parts import gauge, hanging, headed, personal, put, two_sides
+from tacit.report.terminal.text_parts import (
+    gauge,
+    hanging,
+    headed,
+    personal,
+    put,
+    show_advice,
+    two_sides,
+)
 from tacit.report.terminal.verdict_lines import show_assumptions, show_next, show_verdict
 
 BAR = 20  # letters of a bar
@@ -237,11 +245,7 @@ def show_not_restored(found: NotRestored, console: Console, audience: Audience, 
             put(console, Text(line, style="dim"), 4)
     console.print()
     show_verdict(found.verdicts[0], console, audience)
-    if found.advice:
-        console.print()
-        put(console, headed("What would have to give, one of these:", ""))
-    for line in found.advice:
-        put(console, f"- {line}", 4)
+    show_advice(found.advice, console)
     show_assumptions(found.verdicts, console)
 
 

@@ -124,8 +124,7 @@ def profile(place: RowsPlace, job: Job, roles: Mapping[str, Role] | None = None)
     """
     job.step(f"reading {place.table.name}", 0.02)
     engine, name = place.engine, place.table.name
-    if not engine.has(name):
-        engine.attach(place.table)
+    engine.attach_once(place.table)
     job.step("looking at the columns", 0.4)
     found = look_at_table(engine, place.source, place.table, place.file, place.notes)
     guesses = tuple(

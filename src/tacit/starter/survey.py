@@ -319,8 +319,7 @@ def look_at_table(
     Of a file that no plan speaks of yet, words for missing and decimal commas are found first, and
     the file is read with them.
     """
-    if not engine.has(table.name):
-        engine.attach(table)
+    engine.attach_once(table)
     if file and not table.unknown and not table.quasi_identifiers and not table.sensitive:
         found = replace(
             table,

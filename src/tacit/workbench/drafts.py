@@ -88,14 +88,12 @@ class PlanDraft:
 
     def table(self, name: str) -> Mapping[Any, Any]:
         """What the text says about a table."""
-        tables = self.values().get("tables")
-        entry = tables.get(name) if isinstance(tables, dict) else None
+        entry = self._section("tables").get(name)
         return entry if isinstance(entry, dict) else {}
 
     def tables(self) -> list[str]:
         """The names of the tables."""
-        tables = self.values().get("tables")
-        return [str(name) for name in tables] if isinstance(tables, dict) else []
+        return self.names("tables")
 
     def files(self) -> dict[str, str]:
         """The files that tables are in or could be in, from the plan's folder, each with its table.
@@ -136,42 +134,36 @@ class PlanDraft:
 
     def names(self, section: str) -> list[str]:
         """The names in a section of the plan."""
-        entries = self.values().get(section)
-        return [str(name) for name in entries] if isinstance(entries, dict) else []
+        return [str(name) for name in self._section(section)]
+
+    def _section(self, name: str) -> dict[Any, Any]:
+        """A section of the plan that has names; empty where it is none."""
+        entries = self.values().get(name)
+        return entries if isinstance(entries, dict) else {}
+
+    def _releases(self) -> Iterator[tuple[str, dict[Any, Any]]]:
+        """The releases as they are written."""
+        entries = self._section("releases").items()
+        return ((str(name), one) for name, one in entries if isinstance(one, dict))
 
     def views(self) -> dict[str, str]:
         """The releases that are answers to queries, with their queries."""
-        entries = self.values().get("releases")
-        found = entries.items() if isinstance(entries, dict) else ()
-        return {
-            str(name): str(one["query"])
-            for name, one in found
-            if isinstance(one, dict) and "query" in one
-        }
+        return {name: str(one["query"]) for name, one in self._releases() if "query" in one}
 
     def synthetic(self, table: str | None = None) -> dict[str, dict[Any, Any]]:
         """The releases of made-up people, of one table or of all, as they are written."""
-        entries = self.values().get("releases")
-        found = entries.items() if isinstance(entries, dict) else ()
         return {
-            str(name): one
-            for name, one in found
-            if isinstance(one, dict)
-            and isinstance(one.get("synthetic"), dict)
-            and table in (None, one.get("table"))
+            name: one
+            for name, one in self._releases()
+            if isinstance(one.get("synthetic"), dict) and table in (None, one.get("table"))
         }
 
     def releases(self, table: str) -> dict[str, dict[Any, Any]]:
         """The copies of a table that are to be released."""
-        entries = self.values().get("releases")
-        found = entries.items() if isinstance(entries, dict) else ()
         return {
-            str(name): one
-            for name, one in found
-            if isinstance(one, dict)
-            and one.get("table") == table
-            and "file" not in one
-            and "synthetic" not in one
+            name: one
+            for name, one in self._releases()
+            if one.get("table") == table and "file" not in one and "synthetic" not in one
         }
 
 
@@ -306,11 +298,6 @@ def refuse_apart(draft: PlanDraft, folder: Path, source: str) -> None:
 def source_of(draft: PlanDraft) -> str:
     """Where the tables of a draft are."""
     return str(draft.values().get("source") or ".")
-
-
-def drop(book: Book) -> None:
-    """Forget what was not saved."""
-    book.kept.pop(KEPT, None)
 
 
 def problems(text: str, book: Book, bench: Bench) -> TacitError | None:

@@ -126,8 +126,7 @@ class Ties:
         """Are its data at hand?"""
         try:
             engine = self._engine()
-            if not engine.has(table.name):
-                engine.attach(table)
+            engine.attach_once(table)
         except TacitError:
             return False
         return True

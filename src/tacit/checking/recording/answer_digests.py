@@ -83,8 +83,7 @@ class Answers:
     def _counted(self, table: Table) -> str:
         columns = sorted({*table.keys[0], *table.quasi_identifiers})
         engine, digest = self.opened.engine, AnswerDigest(self.key, columns)
-        if not engine.has(table.name):
-            engine.attach(table)
+        engine.attach_once(table)
         for row in engine.rows(shapes.columns_of(table.name, columns)):
             digest.add(row)
         return digest.hex()

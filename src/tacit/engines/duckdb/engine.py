@@ -56,6 +56,7 @@ from tacit.engines.formats import format_of
 from tacit.engines.identity import file_origins
 from tacit.engines.sql import shapes, shapes_text
 from tacit.errors import DataError, EngineError, Mark, did_you_mean
+from tacit.model.deadline import look
 from tacit.model.schema import SourceKeys
 
 if TYPE_CHECKING:
@@ -608,6 +609,7 @@ class DuckDB(Engine):
         self._run(f"CREATE OR REPLACE TABLE {sql_name(raw)} ({declared})")
         texts = ", ".join(f'CAST("{at}" AS VARCHAR)' for at in range(len(names)))
         for chunk in found.chunks:
+            look()
             arrays = [np.array(chunk[name], dtype=object) for name in found.names]
             self.connection.register(GIVEN, {str(at): one for at, one in enumerate(arrays)})
             try:
@@ -646,8 +648,9 @@ class DuckDB(Engine):
 
     def _make(self, what: Literal["TABLE", "VIEW"], name: str, sql: str, shown: str) -> None:
         """A table or view of what a file holds; `shown` is how the file is called in messages."""
+        statement = f"CREATE OR REPLACE {what} {sql_name(name)} AS {sql}"
         try:
-            self.connection.execute(f"CREATE OR REPLACE {what} {sql_name(name)} AS {sql}")
+            attentively(self.connection, lambda: self.connection.execute(statement))
         except duckdb.ConversionException:
             raise wrong_type(shown) from None
         except duckdb.Error as error:
@@ -667,10 +670,14 @@ def memory_for_strangers() -> int:
 
 
 def attentively(connection: duckdb.DuckDBPyConnection, work: Callable[[], Answer]) -> Answer:
-    """Do long work in a thread of its own: DuckDB would not notice Ctrl-C before it is done."""
+    """Do long work in a thread of its own: DuckDB would notice neither Ctrl-C nor a
+    deadline before it is done.
+    """
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(work)
         try:
+            while wait([answer], timeout=0.1).not_done:
+                look()
             return answer.result()
         finally:
             while not answer.done():  # again and again: it may not have begun yet

@@ -64,12 +64,12 @@ def _valuations(
     look()  # there may be very many steps
     atom = part.atoms[position]
     for row in tables.get(atom.relation, ()):
-        extended = _matched(atom.terms, row, values, part)
+        extended = matched(atom.terms, row, values, part)
         if extended is not None:
             yield from _valuations(part, tables, position + 1, extended)
 
 
-def _matched(
+def matched(
     terms: Sequence[Term],
     row: Sequence[Constant],
     values: dict[Variable, Constant],

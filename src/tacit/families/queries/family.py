@@ -64,8 +64,7 @@ class ViewKind(ReleaseKind[View]):
         if tree is None:
             return ReleaseRows(columns or ("yes",), iter(()))
         for table in tables_in(opened.plan, tree):
-            if not opened.engine.has(table):
-                opened.engine.attach(opened.plan.tables[table])
+            opened.engine.attach_once(opened.plan.tables[table])
         rows = opened.engine.rows(in_order(tree, len(columns) or 1))
         return ReleaseRows(columns or ("yes",), rows)
 

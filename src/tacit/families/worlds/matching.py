@@ -113,10 +113,7 @@ def matches(
     left = list(atoms)
     found, waiting = _compared(found, waiting, store.numbering)
     while left:
-        atom = max(left, key=lambda one: _bound(one, found.variables, store))
-        left.remove(atom)
-        found = _extended(found, atom, known, store)
-        found, waiting = _compared(found, waiting, store.numbering)
+        found, waiting = _with_next(found, left, waiting, known, store)
     return found
 
 
@@ -139,10 +136,7 @@ def seen_together(
     found = Matches((), [((), ())])
     waiting, left = list(comparisons), list(atoms)
     while left:
-        atom = max(left, key=lambda one: _bound(one, found.variables, store))
-        left.remove(atom)
-        found = _extended(found, atom, known, store)
-        found, waiting = _compared(found, waiting, store.numbering)
+        found, waiting = _with_next(found, left, waiting, known, store)
         needed = {
             *wanted,
             *(term for one in left for term in one.terms),
@@ -155,6 +149,19 @@ def seen_together(
                 [(values, ()) for values in dict.fromkeys(found.values(kept, store.numbering))],
             )
     return set(found.values(wanted, store.numbering))
+
+
+def _with_next(
+    found: Matches,
+    left: list[Atom],
+    waiting: list[Comparison],
+    known: frozenset[Variable],
+    store: TupleStore,
+) -> tuple[Matches, list[Comparison]]:
+    """The matches with the atom that most is known of, which is taken from those that are left."""
+    atom = max(left, key=lambda one: _bound(one, found.variables, store))
+    left.remove(atom)
+    return _compared(_extended(found, atom, known, store), waiting, store.numbering)
 
 
 def _bound(atom: Atom, variables: tuple[Variable, ...], store: TupleStore) -> tuple[int, int]:

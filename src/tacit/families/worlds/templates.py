@@ -24,6 +24,7 @@ from typing import Any
 
 from tacit.errors import QueryError
 from tacit.families.queries.dependency import Alternative, Dependency
+from tacit.families.queries.evaluate import matched
 from tacit.families.queries.logic.disjunctive_chase import (
     Chase,
     ChaseTableau,
@@ -157,13 +158,9 @@ def _shown(view: Query, rows: Collection[Row]) -> Iterator[DisjunctiveRule]:
 
 def _reason(part: Conjunctive, row: Sequence[Constant]) -> Way | None:
     """Why a view has a row: a body that yields it; None where a part never does."""
-    values: dict[Variable, Term] = {}
-    for term, value in zip(part.head, row, strict=True):
-        if isinstance(term, Constant):
-            if term != value:
-                return None
-        elif values.setdefault(term, value) != value or (value == NULL and term in part.known):
-            return None
+    values = matched(part.head, row, {}, part)
+    if values is None:
+        return None
     body = part.substituted(values)
     return Way(Alternative(body.atoms, (), body.comparisons), body.known)
 

@@ -17,7 +17,7 @@ from tacit.families.worlds.grounding import Answers, answered, answers, grounded
 from tacit.families.worlds.matching import Tuple, TupleStore
 from tacit.families.worlds.nearby import Index, Nearby
 from tacit.families.worlds.possible_tuples import possible
-from tacit.families.worlds.universe import Universe, universe_of
+from tacit.families.worlds.universe import Universe, ValueNumbering, universe_of
 from tacit.families.worlds.world_setting import PublishedView, Row, WorldSetting
 from tacit.families.worlds.world_solver import NoWorld, find
 
@@ -302,18 +302,7 @@ def violations(dependency: Dependency, setting: WorldSetting, most: int = 5) -> 
         setting.relations, (dependency,), (), (), setting.secret, instance=setting.instance
     )
     universe = universe_of(only)
-    store = TupleStore(universe.numbering)
-    for name in dict.fromkeys(dependency.relations()):
-        store.add(
-            name,
-            sorted(
-                {
-                    universe.numbering.row(fact.values)
-                    for fact in setting.instance
-                    if fact.relation == name
-                }
-            ),
-        )
+    store = _stored(only, dict.fromkeys(dependency.relations()), universe.numbering)
     everything = frozenset(range(1, len(store.facts) + 1))
     found: list[list[Fact]] = []
     for condition in grounded(dependency, store, setting.relations):
@@ -339,7 +328,6 @@ def violations(dependency: Dependency, setting: WorldSetting, most: int = 5) -> 
 
 def answer(query: Query, setting: WorldSetting) -> frozenset[Row]:
     """The rows of a query on the data."""
-    assert setting.instance is not None
     only = WorldSetting(
         setting.relations,
         (),
@@ -348,17 +336,18 @@ def answer(query: Query, setting: WorldSetting) -> frozenset[Row]:
         query,
         instance=setting.instance,
     )
-    universe = universe_of(only)
-    store = TupleStore(universe.numbering)
-    for name in only.mentioned():
-        store.add(
-            name,
-            sorted(
-                {
-                    universe.numbering.row(fact.values)
-                    for fact in setting.instance
-                    if fact.relation == name
-                }
-            ),
-        )
-    return frozenset(universe.numbering.plain(row) for row in answers(query, store))
+    numbering = universe_of(only).numbering
+    found = answers(query, _stored(only, only.mentioned(), numbering))
+    return frozenset(map(numbering.plain, found))
+
+
+def _stored(
+    setting: WorldSetting, relations: Iterable[str], numbering: ValueNumbering
+) -> TupleStore:
+    """The rows of the data."""
+    assert setting.instance is not None
+    store = TupleStore(numbering)
+    for name in relations:
+        rows = (fact.values for fact in setting.instance if fact.relation == name)
+        store.add(name, sorted({numbering.row(values) for values in rows}))
+    return store

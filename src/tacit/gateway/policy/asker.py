@@ -28,7 +28,6 @@ from tacit.families.queries.query import Atom, Comparison, Conjunctive, Constant
 from tacit.families.queries.understanding import QueryUnderstanding
 
 PIECES = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(user(?:\.\w+)?|now)\b")
-ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]*")
 OPERATORS = r"(?:=|!=|<>|<=|>=|<|>)"
 COMPARES = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 WHOLE = re.compile(r"-?[0-9]{1,18}")

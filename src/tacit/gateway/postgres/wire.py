@@ -14,7 +14,6 @@ VERSION, SSL, GSS, CANCEL = 196608, 80877103, 80877104, 80877102  # what a first
 MOST_STARTUP = 10_000  # bytes of a packet of somebody who has not said yet who they are
 MOST_MESSAGE = 2 << 20  # bytes
 MOST_VALUES = 1_000  # of one Bind
-NULL = b"\xff\xff\xff\xff"
 
 
 class WireError(Exception):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.runs.choice import greatest_belief
 from tacit.families.microdata.runs.repair_results import Choice, Repaired
 from tacit.families.words import plural
@@ -174,7 +175,7 @@ def dots_of(found: Repaired, kind: str) -> list[Dot]:
     ]
 
 
-def as_choice(question: Any) -> Choice:
+def as_choice(question: MicrodataQuestion) -> Choice:
     """What a table risks, whatever it costs."""
     smallest = int(question.groups().sizes.min(initial=question.people))
     return Choice({}, 0.0, Fraction(1, max(1, smallest)), greatest_belief(question), 0)

@@ -29,6 +29,7 @@ from tacit.report.terminal.text_parts import (
     headed,
     personal,
     put,
+    show_advice,
     two_sides,
 )
 from tacit.report.terminal.verdict_lines import show_assumptions, show_next, show_verdict
@@ -284,11 +285,7 @@ def show_not_repaired(found: NotRepaired, console: Console, audience: Audience, 
         put(console, headed("The coarsest release", ", every column at its highest level:"))
     for verdict in found.verdicts:
         show_verdict(verdict, console, audience)
-    if found.advice:
-        console.print()
-        put(console, headed("What would have to give, one of these:", ""))
-    for line in found.advice:
-        put(console, f"- {line}", 4)
+    show_advice(found.advice, console)
     console.print()
     look = f"tacit anonymize {shlex.quote(found.release)} --explore --plan {shlex.quote(str(plan))}"
     show_next([f"change {plan}", look], console)
@@ -332,10 +329,7 @@ def rung_grid(rungs: Sequence[Rung], most: float) -> Grid:
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column()
     for together in merged_neighbours(rungs):
-        rung, last = together[0], together[-1]
-        value = plain(Fraction(rung.value)) + (
-            f" to {plain(Fraction(last.value))}" if last is not rung else ""
-        )
+        rung, value = together[0], rung_values(together)
         style = "bold" if rung.asked_for else ""
         plans = "  <- the plan" if rung.asked_for else ""
         if rung.cost is None:
@@ -363,6 +357,12 @@ def merged_neighbours(rungs: Sequence[Rung]) -> Iterator[list[Rung]]:
     """Neighbours that end the same way, and that the plan does not ask for, in one line."""
     for _, several in groupby(enumerate(rungs), key=lambda one: ending(*one)):
         yield [rung for _, rung in several]
+
+
+def rung_values(together: Sequence[Rung]) -> str:
+    """The values of neighbours that are one line."""
+    ends = (together[0], together[-1])[: len(together)]
+    return " to ".join(plain(Fraction(one.value)) for one in ends)
 
 
 def ending(place: int, rung: Rung) -> tuple[object, ...]:

@@ -95,6 +95,15 @@ def headed(head: str, rest: str) -> Text:
     return Text(head, style="bold").append(rest, style="not bold")
 
 
+def show_advice(advice: Sequence[str], console: Console) -> None:
+    """What would have to give where nothing was found."""
+    if advice:
+        console.print()
+        put(console, headed("What would have to give, one of these:", ""))
+    for line in advice:
+        put(console, f"- {line}", 4)
+
+
 def put(console: Console, text: str | Text, indent: int = 2) -> None:
     """Print a text some letters from the edge."""
     console.print(Padding(Text(text) if isinstance(text, str) else text, (0, 0, 0, indent)))

@@ -152,8 +152,7 @@ def public_columns(source: MicrodataSource, releases: Sequence[str]) -> tuple[st
             continue
         for table in {one.name for one in tables} & set(source.plan.tables):
             entry = source.plan.tables[table]
-            if not source.engine.has(table):
-                source.engine.attach(entry)
+            source.engine.attach_once(entry)
             found |= dict.fromkeys(
                 name for name in source.engine.columns(table) if name not in entry.sensitive
             )

@@ -39,10 +39,6 @@ class HipaaIdentifiers(Definition):
     year: int | None = None
 
     check_name: ClassVar[str] = "hipaa-identifiers"
-    monotone: ClassVar[bool] = False
-    monotone_with_suppression: ClassVar[bool] = False
-    simulatable: ClassVar[bool] = False
-    needs_sensitive: ClassVar[bool] = False
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="who a row is about",
         against="who reads the release",

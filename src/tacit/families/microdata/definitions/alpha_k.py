@@ -57,8 +57,6 @@ class AlphaK(NeighbourhoodDefinition):
 
     check_name: ClassVar[str] = "alpha-k"
     monotone: ClassVar[bool] = True
-    monotone_with_suppression: ClassVar[bool] = False
-    simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="which row is whose, and each person's value",
@@ -122,10 +120,6 @@ class AlphaK(NeighbourhoodDefinition):
             at_most("alpha", largest_share(balls), self.alpha),
             number_of("k", groups.sizes, self.k, narrows=True),
         )
-
-    def required(self) -> dict[str, Any]:
-        """The parameters that count."""
-        return {"alpha": self.alpha, "k": self.k}
 
     def measure(self, column: str) -> str:
         """How much learning is too much, in words."""

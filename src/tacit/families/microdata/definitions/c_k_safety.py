@@ -4,7 +4,6 @@ implications? (Martin and others 2007)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, ClassVar
@@ -20,11 +19,10 @@ from tacit.families.microdata.definitions.beliefs.worst_knowledge import (
     GreatestBelief,
     GroupKnowledge,
 )
-from tacit.families.microdata.definitions.microdata_definition import MicrodataDefinition
-from tacit.families.microdata.definitions.together.person_view import Needs, PersonView, Score
+from tacit.families.microdata.definitions.together.person_view import Needs
 from tacit.families.microdata.groups import Groups
 from tacit.families.microdata.microdata import Missing
-from tacit.families.parameters import number, whole
+from tacit.families.parameters import whole
 from tacit.families.words import plural, spoken
 from tacit.model.numbers import plain
 
@@ -55,8 +53,6 @@ class CKSafety(BackgroundDefinition):
 
     check_name: ClassVar[str] = "c-k-safety"
     monotone: ClassVar[bool] = True
-    monotone_with_suppression: ClassVar[bool] = False
-    simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value",
@@ -67,9 +63,7 @@ class CKSafety(BackgroundDefinition):
     )
 
     def __post_init__(self) -> None:
-        MicrodataDefinition.__post_init__(self)
-        limit = "is no limit: no belief is below 0 or above 1"
-        object.__setattr__(self, "c", number("c", self.c, above=0, most=1, because=limit))
+        BackgroundDefinition.__post_init__(self)
         object.__setattr__(self, "k", whole("k", self.k, least=0))
 
     @property
@@ -92,19 +86,11 @@ class CKSafety(BackgroundDefinition):
         """Why it judges one release alone."""
         return "what implications add is counted for one release; ask it with k: 0"
 
-    def scores(self, seen: PersonView) -> Iterator[Score]:
-        """The greatest belief in a value."""
-        return self.greatest_belief(seen)
-
     def knows(self, column: str) -> str:
         """What the other side may know beside the release, in words."""
         if not self.k:
             return ""
         return f"knows {plural('implication', self.k)} between people's {spoken(column)}"
-
-    def required(self) -> dict[str, Any]:
-        """The parameters that count."""
-        return {"c": self.c, "k": self.k}
 
     def worst(self, groups: Groups) -> GreatestBelief:
         """The greatest belief that k implications can give."""

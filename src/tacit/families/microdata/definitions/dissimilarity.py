@@ -50,9 +50,6 @@ class Dissimilarity(NeighbourhoodDefinition):
     missing: Missing = "own-group"
 
     check_name: ClassVar[str] = "dissimilarity"
-    monotone: ClassVar[bool] = False
-    monotone_with_suppression: ClassVar[bool] = False
-    simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value, up to similarity",
@@ -105,10 +102,6 @@ class Dissimilarity(NeighbourhoodDefinition):
             at_most("risk", risk, 1 - self.delta),
             number_of("k", groups.sizes, self.k, narrows=True),
         )
-
-    def required(self) -> dict[str, Any]:
-        """The parameters that count."""
-        return {"epsilon": self.epsilon, "delta": self.delta, "k": self.k}
 
     def measure(self, column: str) -> str:
         """How much learning is too much, in words."""

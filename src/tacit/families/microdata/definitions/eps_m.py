@@ -48,9 +48,6 @@ class EpsM(NeighbourhoodDefinition):
     missing: Missing = "own-group"
 
     check_name: ClassVar[str] = "eps-m"
-    monotone: ClassVar[bool] = False
-    monotone_with_suppression: ClassVar[bool] = False
-    simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's number, up to epsilon",
@@ -104,10 +101,6 @@ class EpsM(NeighbourhoodDefinition):
         """How many times the largest ball goes into the group."""
         share = largest_share(balls)
         return (at_least("m", Ratios(share.bottoms, share.tops), self.m),)
-
-    def required(self) -> dict[str, Any]:
-        """The parameters that count."""
-        return {"epsilon": self.epsilon, "m": self.m}
 
     def measure(self, column: str) -> str:
         """How much learning is too much, in words."""

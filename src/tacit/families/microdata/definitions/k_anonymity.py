@@ -44,8 +44,6 @@ class KAnonymity(MicrodataDefinition):
     check_name: ClassVar[str] = "k-anonymity"
     monotone: ClassVar[bool] = True
     monotone_with_suppression: ClassVar[bool] = True
-    simulatable: ClassVar[bool] = False
-    needs_sensitive: ClassVar[bool] = False
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="which row is whose",
         against="who knows everybody's quasi-identifiers",

@@ -56,7 +56,6 @@ class KE(WorstGroup):
     check_name: ClassVar[str] = "k-e"
     monotone: ClassVar[bool] = True
     monotone_with_suppression: ClassVar[bool] = True
-    simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's number",
@@ -108,10 +107,6 @@ class KE(WorstGroup):
             at_least("e", line.widths(cells), self.e),
         )
         return GroupFinding(question, groups, cells, requirements, line)
-
-    def required(self) -> dict[str, Any]:
-        """The parameters that count."""
-        return {"k": self.k, "e": self.e}
 
     def measure(self, column: str) -> str:
         """How much learning is too much, in words."""

@@ -79,8 +79,6 @@ class LDiversity(MicrodataDefinition):
 
     check_name: ClassVar[str] = "l-diversity"
     monotone: ClassVar[bool] = True
-    monotone_with_suppression: ClassVar[bool] = False
-    simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value",

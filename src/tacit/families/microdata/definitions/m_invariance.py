@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -55,9 +55,6 @@ class MInvariance(WorstGroup):
     missing: Missing = "own-group"
 
     check_name: ClassVar[str] = "m-invariance"
-    monotone: ClassVar[bool] = False
-    monotone_with_suppression: ClassVar[bool] = False
-    simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value",
@@ -138,10 +135,6 @@ class MInvariance(WorstGroup):
         if self.kind == "unique":
             found = np.where(found == groups.sizes, found, 0)
         return GroupFinding(question, groups, cells_of(groups), (number_of("m", found, self.m),))
-
-    def required(self) -> dict[str, Any]:
-        """The parameters that count."""
-        return {"m": self.m, "kind": self.kind}
 
     def measure(self, column: str) -> str:
         """How much learning is too much, in words."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any, get_args
 
@@ -133,6 +133,11 @@ class MicrodataDefinition(Definition):
     def averages(self) -> bool:
         """Is its one number a mean over everybody, and not the worst of all?"""
         return False
+
+    def required(self) -> dict[str, Any]:
+        """The parameters that count."""
+        mine = fields(self)  # type: ignore[arg-type]
+        return {one.name: getattr(self, one.name) for one in mine if one.name != "missing"}
 
     def scores(self, seen: PersonView) -> Iterator[Score]:
         """The numbers that it gives what several releases tell of a person."""

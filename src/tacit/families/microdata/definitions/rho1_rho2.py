@@ -46,9 +46,6 @@ class Rho1Rho2(MicrodataDefinition):
     missing: Missing = "own-group"
 
     check_name: ClassVar[str] = "rho1-rho2"
-    monotone: ClassVar[bool] = False
-    monotone_with_suppression: ClassVar[bool] = False
-    simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value, and its opposite",

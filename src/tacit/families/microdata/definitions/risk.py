@@ -56,9 +56,6 @@ class Risk(MicrodataDefinition):
 
     check_name: ClassVar[str] = "risk"
     monotone: ClassVar[bool] = True
-    monotone_with_suppression: ClassVar[bool] = False
-    simulatable: ClassVar[bool] = False
-    needs_sensitive: ClassVar[bool] = False
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="which row is whose",
         against="a prosecutor, a journalist or a marketer",

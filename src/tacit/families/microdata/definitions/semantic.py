@@ -68,9 +68,6 @@ class Semantic(MicrodataDefinition):
     missing: Missing = "own-group"
 
     check_name: ClassVar[str] = "semantic"
-    monotone: ClassVar[bool] = False
-    monotone_with_suppression: ClassVar[bool] = False
-    simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="statements about each person's value: values, sets, ranges, neighbourhoods",

@@ -20,11 +20,10 @@ from tacit.families.microdata.definitions.beliefs.worst_knowledge import (
     GreatestBelief,
     GroupKnowledge,
 )
-from tacit.families.microdata.definitions.microdata_definition import MicrodataDefinition
-from tacit.families.microdata.definitions.together.person_view import Needs, PersonView, Score
+from tacit.families.microdata.definitions.together.person_view import Needs
 from tacit.families.microdata.groups import Groups
 from tacit.families.microdata.microdata import Missing
-from tacit.families.parameters import number, whole
+from tacit.families.parameters import whole
 from tacit.families.words import listed, people, plural, spoken
 from tacit.model.numbers import plain
 
@@ -55,8 +54,6 @@ class Skyline(BackgroundDefinition):
 
     check_name: ClassVar[str] = "skyline"
     monotone: ClassVar[bool] = True
-    monotone_with_suppression: ClassVar[bool] = False
-    simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value",
@@ -67,9 +64,7 @@ class Skyline(BackgroundDefinition):
     )
 
     def __post_init__(self) -> None:
-        MicrodataDefinition.__post_init__(self)
-        limit = "is no limit: no belief is below 0 or above 1"
-        object.__setattr__(self, "c", number("c", self.c, above=0, most=1, because=limit))
+        BackgroundDefinition.__post_init__(self)
         for name in ("l", "k", "m"):
             object.__setattr__(self, name, whole(name, getattr(self, name), least=0))
 
@@ -93,10 +88,6 @@ class Skyline(BackgroundDefinition):
         """Why it judges one release alone."""
         return "what further knowledge adds is counted for one release; ask it with 0, 0, 0"
 
-    def scores(self, seen: PersonView) -> Iterator[Score]:
-        """The greatest belief in a value."""
-        return self.greatest_belief(seen)
-
     def knows(self, column: str) -> str:
         """What the other side may know beside the release, in words."""
         parts = []
@@ -110,10 +101,6 @@ class Skyline(BackgroundDefinition):
                 f"knows {people(self.m)} with whom a person would share the {spoken(column)}"
             )
         return listed(parts)
-
-    def required(self) -> dict[str, Any]:
-        """The parameters that count."""
-        return {"l": self.l, "k": self.k, "m": self.m, "c": self.c}
 
     def worst(self, groups: Groups) -> GreatestBelief:
         """The greatest belief that such knowledge can give."""

@@ -61,8 +61,6 @@ class TCloseness(WorstGroup):
 
     check_name: ClassVar[str] = "t-closeness"
     monotone: ClassVar[bool] = True
-    monotone_with_suppression: ClassVar[bool] = False
-    simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's value",
@@ -145,10 +143,6 @@ class TCloseness(WorstGroup):
             levels = levels_of(question.hierarchies[column]) if has_levels(question, column) else []
             numbers, claims = transport.hierarchical(cells, whole, levels), same_label
         return GroupFinding(question, groups, cells, (at_most("t", numbers, self.t),), claims)
-
-    def required(self) -> dict[str, Any]:
-        """The parameters that count."""
-        return {"t": self.t, "distance": self.distance}
 
     def measure(self, column: str) -> str:
         """How much learning is too much, in words."""

@@ -52,8 +52,6 @@ class Variance(WorstGroup):
 
     check_name: ClassVar[str] = "variance"
     monotone: ClassVar[bool] = True
-    monotone_with_suppression: ClassVar[bool] = False
-    simulatable: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="each person's number",
@@ -94,10 +92,6 @@ class Variance(WorstGroup):
         return GroupFinding(
             question, groups, cells, (at_least("v", line.variances(cells), self.v),), line
         )
-
-    def required(self) -> dict[str, Any]:
-        """The parameters that count."""
-        return {"v": self.v}
 
     def measure(self, column: str) -> str:
         """How much learning is too much, in words."""

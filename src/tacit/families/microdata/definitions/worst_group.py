@@ -159,10 +159,6 @@ class WorstGroup(MicrodataDefinition):
         """How much learning is too much, in words."""
 
     @abstractmethod
-    def required(self) -> dict[str, Any]:
-        """The parameters that count."""
-
-    @abstractmethod
     def learned(
         self, finding: GroupFinding, number: int, requirement: Requirement
     ) -> Claimed | None:

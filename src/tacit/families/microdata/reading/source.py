@@ -117,8 +117,7 @@ class MicrodataSource:
     def _recoded(self, release: Microdata) -> MicrodataQuestion:
         table = self.plan.tables[release.table]
         if table.name not in self.counted:
-            if not self.engine.has(table.name):
-                self.engine.attach(table)
+            self.engine.attach_once(table)
             self.counted[table.name] = count_table(self.reader, table, self.plan)
         levels, population = self._levels(release), partial(self._population, release)
         return self.counted[table.name].question(release.name, levels, population)
@@ -130,8 +129,7 @@ class MicrodataSource:
             self.plan.tables[name], quasi_identifiers=original.quasi_identifiers, sensitive=()
         )
         if f"{name} as population" not in self.counted:
-            if not self.engine.has(name):
-                self.engine.attach(self.plan.tables[name])
+            self.engine.attach_once(self.plan.tables[name])
             recoded = replace(table, hierarchies=original.hierarchies)
             self.counted[f"{name} as population"] = count_table(self.reader, recoded, self.plan)
         counted = self.counted[f"{name} as population"]

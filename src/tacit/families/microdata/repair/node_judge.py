@@ -15,6 +15,7 @@ from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.recoded import Recoded, as_it_is, generalized, nobody
 from tacit.families.microdata.repair.requirements import Required
 from tacit.families.microdata.rollup import RollupCells, Rollups
+from tacit.model.deadline import look
 
 if TYPE_CHECKING:
     from tacit.families.microdata.counts import Integers
@@ -157,6 +158,7 @@ class NodeJudge:
         question = self._at_levels(node)
         groups, kept = question.groups(), self._kept(question)
         while True:
+            look()
             rows = np.isin(groups.key_of_row, groups.keys[kept])
             recoded = generalized(self.raw, self.lattice.named(node), keep=rows)
             if (found := beside.failing(recoded)) is None:
@@ -271,6 +273,7 @@ class NodeJudge:
         """
         kept = np.ones(len(question.groups()), dtype=bool) if first is None else first.copy()
         while kept.any():
+            look()
             part = only(question, kept)
             failing = np.zeros(int(kept.sum()), dtype=bool)
             for one in self.required:

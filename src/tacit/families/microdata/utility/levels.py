@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from tacit.families.microdata.microdata import MicrodataQuestion
     from tacit.families.microdata.utility.cover import Floats
 
-Node = tuple[int, ...]  # a level for each quasi-identifier, in the order of the question
-
 
 def level_shares(raw: MicrodataQuestion, column: str) -> tuple[Fraction, ...]:
     """The share of a column at each level of its hierarchy, when all rows are released.

@@ -230,10 +230,7 @@ def _line(part: OpenPart) -> Integers:
 def _greedy(part: OpenPart) -> list[int]:
     """Always the cell after which the least is open."""
     sums = [*part.classes, *part.rows]
-    of_cell: list[list[int]] = [[] for _ in part.place]
-    for number, one in enumerate(sums):
-        for cell in one.cells.tolist():
-            of_cell[cell].append(number)
+    of_cell = _by_cell(sums, len(part.place))
     rest = [len(one.cells) for one in sums]
     size = [log2(min(one.total, int(part.high[one.cells].sum())) + 1) for one in sums]
     waiting, order = set(range(len(part.place))), []
@@ -253,6 +250,15 @@ def _greedy(part: OpenPart) -> list[int]:
     return order
 
 
+def _by_cell(sums: Sequence[Sum], cells: int) -> list[list[int]]:
+    """For each cell the sums that it is in."""
+    found: list[list[int]] = [[] for _ in range(cells)]
+    for number, one in enumerate(sums):
+        for cell in one.cells.tolist():
+            found[cell].append(number)
+    return found
+
+
 def _change(number: int, rest: Sequence[int], sums: Sequence[Sum], size: Sequence[float]) -> float:
     """What taking one more cell of a sum adds to what is open; closing it takes that away."""
     is_open = rest[number] < len(sums[number].cells)
@@ -263,10 +269,7 @@ def _change(number: int, rest: Sequence[int], sums: Sequence[Sum], size: Sequenc
 def _widths(part: OpenPart, order: Sequence[int]) -> Iterator[tuple[float, float]]:
     """For each cell in turn: bits of the states before it, and of the ways to fill it."""
     sums = [*part.classes, *part.rows]
-    of_cell: list[list[int]] = [[] for _ in part.place]
-    for number, one in enumerate(sums):
-        for cell in one.cells.tolist():
-            of_cell[cell].append(number)
+    of_cell = _by_cell(sums, len(part.place))
     rest = np.array([int(part.high[one.cells].sum()) for one in sums])
     done = np.zeros(len(sums), dtype=np.int64)
     open_bits: dict[int, float] = {}

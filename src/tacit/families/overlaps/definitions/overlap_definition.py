@@ -34,8 +34,6 @@ class OverlapDefinition(Definition):
     """A definition about several views of one table, judged together."""
 
     __slots__ = ()
-    monotone: ClassVar[bool] = False
-    monotone_with_suppression: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     # What is decided depends on the answers of the views, so a refusal would disclose.
     simulatable: ClassVar[bool] = False

@@ -25,6 +25,7 @@ from tacit.families.microdata.counts import pack_codes
 from tacit.families.overlaps.overlap import NOTHING
 from tacit.families.overlaps.question import ViewAnswer
 from tacit.families.words import plural
+from tacit.model.deadline import look
 
 if TYPE_CHECKING:
     from tacit.families.overlaps.overlap import Integers
@@ -111,6 +112,7 @@ class Telling:
         wide = len(self.words) + len(self.does)
         fetched = 0
         while batch := list(islice(rows, BATCH)):
+            look()
             if fetched <= MOST_CLASSES < fetched + len(batch):
                 self._check_size()
             fetched += len(batch)

@@ -136,8 +136,7 @@ def keyed(table: Table, plan: Plan, engine: Engine, asks: str) -> KeyedTable:
             mark=mark,
         )
     try:
-        if not engine.has(table.name):
-            engine.attach(table)
+        engine.attach_once(table)
     except (DataError, EngineError) as error:
         raise error.at(mark) from None
     refuse_source_key(table, plan, engine, sensitive)

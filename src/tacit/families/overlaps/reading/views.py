@@ -25,6 +25,7 @@ from tacit.families.queries.sql.functions import refusal
 from tacit.families.queries.sql.joins import table_name
 from tacit.families.queries.sql.name_scope import DEFAULT_SCHEMAS, shown, start_of
 from tacit.families.queries.sql.parse import check_parse, explained_by, parsed
+from tacit.families.queries.sql.sql_reader import known_name
 from tacit.families.queries.understanding import QueryText
 from tacit.model.release import View
 from tacit.plan.plan import Plan
@@ -136,7 +137,7 @@ class ViewReader:
             name = table_name(source)
             # A table of the plan is in the schema that the database looks into by itself.
             for wanted in (name, source.name) if source.db.lower() in DEFAULT_SCHEMAS else (name,):
-                if (found := named(wanted, list(self.plan.tables))) is not None:
+                if (found := known_name(wanted, self.plan.tables)) is not None:
                     return found
             if name in self.plan.releases:
                 raise refused(
@@ -410,7 +411,7 @@ class ViewReading:
             if self.people.engine.dialect == "postgres" and not quoted
             else column.name
         )
-        found = named(wanted, self.people.columns)
+        found = known_name(wanted, self.people.columns)
         if found is None:
             aliases = [item.alias.lower() for item in self.tree.expressions if item.alias]
             hint = did_you_mean(column.name, self.people.columns)
@@ -442,16 +443,6 @@ def window(name: str) -> tuple[str, str, str]:
     """What is said of a view with a window."""
     code, does, hint = CLAUSES["windows"]
     return code, f"{name!r} {does}", hint
-
-
-def named(wanted: str, known: Sequence[str]) -> str | None:
-    """A name as it is known, whatever the case of its letters;
-    where case tells two apart, the one as written.
-    """
-    if wanted in known:
-        return wanted
-    found = [name for name in known if name.lower() == wanted.lower()]
-    return found[0] if len(found) == 1 else None
 
 
 def explained(view: OverlapView, people: KeyedTable, text: QueryText) -> None:

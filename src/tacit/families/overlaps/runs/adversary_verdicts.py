@@ -67,7 +67,7 @@ def answer_for_adversaries(
     nobody could say whether further views hold beside it.
     """
     if not holdings_of(opened).has_beside(check):
-        question = question_alone(check, opened, holdings_of(opened))
+        question = question_alone(FAMILY, check, opened, holdings_of(opened))
         verdict = FAMILY.answer(check, definition, question, opened)
         alone = AdversaryView(question, _named(verdict, check, opened))
         return OverlapAnswer(alone.verdict, (alone,))

@@ -388,12 +388,7 @@ class Sampler:
             yield tables
 
 
-def sampler_of(
-    part: OpenPart,
-    rng: np.random.Generator,
-    *,
-    listed: int = MOST_LISTED,
-) -> Sampler:
+def sampler_of(part: OpenPart, rng: np.random.Generator) -> Sampler:
     """A sampler of the tables of a part;
     raises CannotSample where its columns have too many states.
 
@@ -417,8 +412,8 @@ def sampler_of(
     laws = tilted(part, columns_of(part))
     points = [law.lattice.points for law in laws]
     if (
-        max(points) <= listed
-        and sum(points) <= 4 * listed
+        max(points) <= MOST_LISTED
+        and sum(points) <= 4 * MOST_LISTED
         and _digits(part, free_classes(part)).words == 1
     ):
         return Sampler(joined(part, laws), rng)

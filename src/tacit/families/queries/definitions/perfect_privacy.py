@@ -100,10 +100,7 @@ class PerfectPrivacy(Definition):
     seconds: Any = SECONDS
 
     check_name: ClassVar[str] = "perfect-privacy"
-    monotone: ClassVar[bool] = False
-    monotone_with_suppression: ClassVar[bool] = False
     simulatable: ClassVar[bool] = True
-    needs_sensitive: ClassVar[bool] = False
     place: ClassVar[DefinitionFacts] = DefinitionFacts(
         protects="the answer of a secret query",
         against="who sees the views and believes anything that takes rows as independent",

@@ -19,11 +19,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count, islice, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tacit.families.queries.evaluate import answers
 from tacit.families.queries.facts import Fact
-from tacit.families.queries.logic.critical import Disclosed
 from tacit.families.queries.query import (
     NULL,
     Atom,
@@ -35,6 +33,9 @@ from tacit.families.queries.query import (
     Variable,
 )
 from tacit.model.deadline import look
+
+if TYPE_CHECKING:  # every plan has known keys, and few ask about queries
+    from tacit.families.queries.logic.critical import Disclosed
 
 MOST_TRIES = 200  # ways to fill in the rows of which a disclosure says nothing
 
@@ -310,6 +311,8 @@ class _Rows:
         """The rows beside `row`, and the one in whose place it stands;
         None where the query's answer was not seen to change.
         """
+        from tacit.families.queries.evaluate import answers
+
         has = {(fact.relation, self._key(fact)) for fact in (*own, row)}
         missing = [
             (name, key)

@@ -90,14 +90,12 @@ def refuse_endless(
     )
 
 
-def terminating(
-    dependencies: Sequence[Dependency], relations: Relations, closed: Columns = ()
-) -> tuple[Dependency, ...]:
+def terminating(dependencies: Sequence[Dependency], relations: Relations) -> tuple[Dependency, ...]:
     """The dependencies without those that start a cycle of ever new values;
     closing under the rest ends.
     """
     kept = list(dependencies)
-    while (cycle := endless(kept, relations, closed)) is not None:
+    while (cycle := endless(kept, relations)) is not None:
         guilty = {text for text, new in zip(cycle.constraints, cycle.new, strict=True) if new}
         kept = [one for one in kept if one.text not in guilty]
     return tuple(kept)

@@ -6,7 +6,7 @@ passed over in silence.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -354,9 +354,9 @@ class SqlReader:
             return self._cte(self.ctes[name.lower()], bag)
         # A table of the plan is in the schema that the database looks into by itself.
         for wanted in (name, node.name) if node.db.lower() in DEFAULT_SCHEMAS else (name,):
-            if (found := _named(wanted, self.relations)) is not None:
+            if (found := known_name(wanted, self.relations)) is not None:
                 return self.algebra.scan(self.relations[found])
-            if (found := _named(wanted, self.views)) is not None:
+            if (found := known_name(wanted, self.views)) is not None:
                 return self._view(found, node, bag)
         known = [*self.relations, *self.views, *(cte.node.alias for cte in self.ctes.values())]
         raise QueryError(
@@ -371,7 +371,7 @@ class SqlReader:
         name = table_name(node)
         wanted = (name, node.name) if node.db.lower() in DEFAULT_SCHEMAS else (name,)
         return name.lower() not in self.ctes and any(
-            _named(one, self.relations) is not None for one in wanted
+            known_name(one, self.relations) is not None for one in wanted
         )
 
     def _view(self, name: str, node: exp.Table, bag: bool) -> ResultRows:
@@ -568,8 +568,10 @@ def _order_is_plain(node: exp.Expr) -> bool:
     return node.find(exp.Query, exp.Subquery) is None
 
 
-def _named(wanted: str, known: Mapping[str, object]) -> str | None:
-    """A name as the plan writes it, whatever the case of the letters."""
+def known_name(wanted: str, known: Collection[str]) -> str | None:
+    """A name as it is known, whatever the case of its letters;
+    where case tells two apart, the one as written.
+    """
     if wanted in known:
         return wanted
     found = [name for name in known if name.lower() == wanted.lower()]

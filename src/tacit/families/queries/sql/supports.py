@@ -4,7 +4,7 @@ the bags that determine an answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from tacit.families.queries.query import Conjunctive, Query, Term, Variable
@@ -74,8 +74,3 @@ def _encloses(wide: Conjunctive, narrow: Conjunctive) -> bool:
         and wide.known <= narrow.known
         and wide != narrow
     )
-
-
-def enclosed(queries: Sequence[Query]) -> int:
-    """How many conjunctive queries a reading has in all."""
-    return sum(len(query.parts) for query in queries)

@@ -37,9 +37,6 @@ class SyntheticDefinition(Definition):
     """
 
     __slots__ = ()
-    monotone: ClassVar[bool] = False
-    monotone_with_suppression: ClassVar[bool] = False
-    needs_sensitive: ClassVar[bool] = False
     # Whether it holds depends on group sizes and public files only, which the other side has.
     simulatable: ClassVar[bool] = True
     words: ClassVar[str]

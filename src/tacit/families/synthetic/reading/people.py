@@ -117,8 +117,7 @@ def people_of(release: Synthetic, plan: Plan, engine: Engine) -> SyntheticPeople
     """Attach the table of a release, and see that its columns say of everybody where they are."""
     table, mark = plan.tables[release.table], plan.mark("tables", release.table)
     try:
-        if not engine.has(table.name):
-            engine.attach(table)
+        engine.attach_once(table)
     except (DataError, EngineError) as error:
         raise error.at(mark) from None
     native = engine.native_types(table.name)

@@ -116,8 +116,7 @@ class SyntheticQuestions:
         if any(table.rows is not None for table in both):
             return False
         for table in both:
-            if not self.engine.has(table.name):
-                self.engine.attach(table)
+            self.engine.attach_once(table)
         return any(shared_rows(self.engine, [one, other]))
 
     def _check_alike(self, check: Check, first: str, name: str) -> None:

@@ -30,6 +30,7 @@ from tacit.families.worlds.definitions.view_safety import (
     undecided,
     unseen,
     world_json,
+    worlds_equal,
 )
 from tacit.families.worlds.matching import TooManyWays, Tuple
 from tacit.families.worlds.over_domain import Databases, moved
@@ -153,15 +154,7 @@ class ESafety(ViewSafety):
         found.stays()
         if not found.after or found.ruled_out() is None:
             measured = {"worlds_equal": True, **counted(found), **unseen_values(setting)}
-            if is_proved:
-                return CaseOutcome(
-                    "holds",
-                    "worlds-equal",
-                    "the same databases are possible before and after",
-                    measured=measured,
-                    case=case,
-                )
-            return unseen(case, setting, open_names(setting), measured)
+            return worlds_equal(case, setting, is_proved, measured)
         outcome = self._by_parts(case, found)
         if outcome.status == "holds" and open_names(setting):
             return unseen(case, setting, open_names(setting), outcome.measured)

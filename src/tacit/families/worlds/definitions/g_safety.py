@@ -26,6 +26,7 @@ from tacit.families.worlds.definitions.view_safety import (
     undecided,
     unseen,
     world_json,
+    worlds_equal,
 )
 from tacit.families.worlds.over_domain import Databases
 from tacit.families.worlds.question import Over, SafetyCase
@@ -98,15 +99,7 @@ class GSafety(ViewSafety):
             measured["fresh"] = setting.fresh
         if out is not None:
             return self._ruled_out(case, found, out, measured, is_proved)
-        if is_proved:
-            return CaseOutcome(
-                "holds",
-                "worlds-equal",
-                "the same databases are possible before and after",
-                measured=measured,
-                case=case,
-            )
-        return unseen(case, setting, open_names(setting), measured)
+        return worlds_equal(case, setting, is_proved, measured)
 
     def _ruled_out(
         self,

@@ -15,6 +15,7 @@ from tacit.errors import DataError, InputError, TacitError, did_you_mean
 from tacit.families.catalog import define, kinds_of
 from tacit.families.words import listed, plural
 from tacit.families.worlds.definitions.view_safety import SECONDS, fact_json
+from tacit.families.worlds.family import FAMILY
 from tacit.families.worlds.listing import WorldListing, listing
 from tacit.families.worlds.matching import TooManyWays
 from tacit.families.worlds.question import SafetyCase, SafetyQuestion
@@ -150,7 +151,7 @@ def explain_worlds(
     refuse_other_scopes(plan, check)
     with OpenPlan(plan) as opened:
         job.step("reading the tables", 0.0)
-        question = question_alone(check, opened, holdings_of(opened))
+        question = question_alone(FAMILY, check, opened, holdings_of(opened))
         number, verdict = decided_case(check, question, case, job)
     shown = question.cases[number - 1]
     setting = looked_at(shown, question, verdict)

@@ -534,8 +534,7 @@ def rows_of(source: MicrodataSource, name: str) -> int:
     """How many rows a table has. Blocks."""
     from tacit.engines.sql import shapes
 
-    if not source.engine.has(name):
-        source.engine.attach(source.plan.tables[name])
+    source.engine.attach_once(source.plan.tables[name])
     return int(source.engine.value(shapes.row_count(name)))
 
 

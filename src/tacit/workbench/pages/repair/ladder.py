@@ -12,7 +12,7 @@ from tacit.families.microdata.runs.explore import Explored, Rung
 from tacit.families.words import plural
 from tacit.model.numbers import plain
 from tacit.report import repair_words
-from tacit.report.terminal.repair_summary import merged_neighbours, notes
+from tacit.report.terminal.repair_summary import merged_neighbours, notes, rung_values
 from tacit.workbench.bench import Visit
 from tacit.workbench.pages.repair.repair_answers import heading
 from tacit.workbench.pages.repair.slider import named
@@ -55,10 +55,7 @@ def ladder_table(rungs: list[Rung], most: float, utility: str) -> str:
     """One parameter as a table."""
     rows = []
     for together in merged_neighbours(rungs):
-        rung, last = together[0], together[-1]
-        value = plain(Fraction(rung.value)) + (
-            f" to {plain(Fraction(last.value))}" if last is not rung else ""
-        )
+        rung, value = together[0], rung_values(together)
         plans = " <b>← the plan</b>" if rung.asked_for else ""
         if rung.cost is None:
             said = "cannot be met" if rung.proved else "nothing found in time"

@@ -23,6 +23,7 @@ from tacit.families.microdata.definitions.together.person_view import PersonView
 from tacit.families.microdata.definitions.worst_group import short
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Person
+from tacit.families.parameters import number
 from tacit.families.words import (
     beliefs,
     change,
@@ -122,6 +123,11 @@ class BackgroundDefinition(MicrodataDefinition):
     __slots__ = ()
     c: Any
 
+    def __post_init__(self) -> None:
+        MicrodataDefinition.__post_init__(self)
+        limit = "is no limit: no belief is below 0 or above 1"
+        object.__setattr__(self, "c", number("c", self.c, above=0, most=1, because=limit))
+
     @abstractmethod
     def worst(self, groups: Groups) -> GreatestBelief:
         """The greatest belief that such knowledge can give."""
@@ -130,11 +136,7 @@ class BackgroundDefinition(MicrodataDefinition):
     def knows(self, column: str) -> str:
         """What the other side may know beside the release, in words; empty where it is nothing."""
 
-    @abstractmethod
-    def required(self) -> dict[str, Any]:
-        """The parameters that count."""
-
-    def greatest_belief(self, seen: PersonView) -> Iterator[Score]:
+    def scores(self, seen: PersonView) -> Iterator[Score]:
         """The greatest belief in a value of somebody of whom nothing else is known."""
         if seen.weights:
             found = seen.greatest

@@ -38,6 +38,7 @@ from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.overlaps.counting.average_beliefs import Interval
 from tacit.families.overlaps.overlap import Integers
 from tacit.families.words import listed, people
+from tacit.model.deadline import look
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
 
 UNIFORM = Assumption(
@@ -261,6 +262,7 @@ def known_of(
         signatures = releases.signatures(value_of).tolist()
     before = values_before(joint, value_of) if "lost" in needs and value_of is not None else None
     for class_ in range(len(releases.sizes)):
+        look()
         if needs & COUNTED and not (worlds.known[class_] and shown.known[class_]):
             yield None if value_of is None else only_value(joint, about, needs, class_, value_of)
             continue
@@ -333,7 +335,7 @@ def only_value(
     codes = set(value_of[found.tuples[found.of(class_)]].tolist())
     if not found.known[class_] or len(codes) > 1 or codes == {-1} or "chances" in needs:
         return None
-    rows = int(fewest_rows(joint.releases, found)[class_]) if "rows" in needs else 0
+    rows = joint.fewest_possible_rows[class_] if "rows" in needs else 0
     [code] = codes
     return PersonView(about, (code,), {code: 1}, 1, rows)
 

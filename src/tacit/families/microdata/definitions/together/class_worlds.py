@@ -21,7 +21,7 @@ from tacit.families.overlaps.counting.filling import TableFilling
 from tacit.families.overlaps.counting.possible_cells import pieces_of
 from tacit.families.overlaps.overlap import Integers
 from tacit.families.overlaps.system import system_of
-from tacit.model.deadline import Deadline, OutOfTime, until
+from tacit.model.deadline import Deadline, OutOfTime, look, until
 from tacit.model.jobs import Job
 
 EXACT_STEPS = 2e10  # what takes more is counted between bounds, unless these leave something open
@@ -176,6 +176,7 @@ def _count(
     system = system_of(part.overlap())
     beliefs = all_averaged(system, lambda one: averaged(one, job, exact_steps=exact_steps))
     for at, class_ in enumerate(part.classes.tolist()):
+        look()
         size = int(system.overlap.sizes[at])
         for number, tuple_ in enumerate(part.tuples.tolist()):
             share = beliefs.share(at, number)
@@ -222,6 +223,7 @@ def _greatest(
             if at >= 0:
                 chance[at] += share
         for one, many, share in zip(class_.tolist(), rows.tolist(), chance, strict=True):
+            look()
             best[one] = max(best[one], share / many)
     return best
 

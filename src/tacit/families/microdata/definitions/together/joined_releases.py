@@ -15,6 +15,7 @@ import numpy as np
 
 from tacit.families.microdata.counts import pack_codes, run_starts
 from tacit.families.overlaps.overlap import Integers, Overlap
+from tacit.model.deadline import look
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 ABSENT = -1  # the group of somebody who is not in a release
@@ -83,6 +84,7 @@ class Releases:
         found: Flags = np.zeros(self.groups.shape[1], dtype=bool)
         whole = [number for number, one in enumerate(self.shown) if is_whole(one)]
         while True:
+            look()
             before = int(found.sum())
             for number in whole:
                 own = self.groups[number]
@@ -257,6 +259,7 @@ def components(groups: Integers) -> Integers:
     """
     found: Integers = np.arange(groups.shape[1])
     while True:
+        look()
         before = found
         for group in groups:
             inside = group != ABSENT

@@ -13,6 +13,7 @@ from tacit.families.microdata.counts import Counts, pack_codes
 from tacit.families.microdata.definitions.together.class_worlds import (
     ClassWorlds,
     counted_worlds,
+    fewest_rows,
     possible_worlds,
 )
 from tacit.families.microdata.definitions.together.joined_releases import (
@@ -130,6 +131,12 @@ class JointQuestion:
     def possible(self) -> ClassWorlds:
         """Which tuples everybody can have."""
         return possible_worlds(self.releases, Deadline(self.seconds), self.job)
+
+    @cached_property
+    def fewest_possible_rows(self) -> list[int]:
+        """For each class the fewest rows that can be a person's."""
+        found: list[int] = fewest_rows(self.releases, self.possible).tolist()
+        return found
 
     @cached_property
     def counted(self) -> ClassWorlds:
