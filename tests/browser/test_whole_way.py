@@ -159,7 +159,7 @@ def record(page: Page, served: Served, output: str) -> None:
     form.get_by_label("Recipients").click()
     page.keyboard.type("University")
     page.keyboard.press("Enter")
-    expect(form.locator(".q-chip", has_text="University")).to_be_visible()
+    expect(form.locator(".chip", has_text="University")).to_be_visible()
     page.get_by_test_id("record").click()
     expect(page.get_by_test_id("was-recorded")).to_be_visible(timeout=LONG)
     with ledger_of(load_plan(served.plan)) as ledger:
