@@ -49,7 +49,7 @@ class Names:
                 ui.label(label)
                 self.box = ui.element("input").classes("field")
             ui.label(hint).classes("fine")
-            self.chosen = ui.element("ul").props(f'aria-label="{label}: chosen"')
+            self.chosen = ui.element("ul").props('aria-label="Chosen"')
             self.offered = ui.element("div").classes("row")
             self.listed = ui.element("datalist")
         self.box.props(f'type="text" autocomplete="off" list="{self.listed.html_id}"')

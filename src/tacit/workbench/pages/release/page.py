@@ -138,7 +138,8 @@ class Page:
         """What it is, for whom, what somebody learns about a person, and the verdict."""
         state = state_of(found)
         ui.label(
-            f"{what_it_is(self.release)} · {given.words if given else planned_for(self.release)}"
+            f"{what_it_is(self.release, self.plan)} · "
+            f"{given.words if given else planned_for(self.release)}"
         ).classes("muted")
         with ui.element("div").classes(f"card verdict {state}"):
             if story := story_of(found):
