@@ -204,7 +204,7 @@ class Board:
                 with ui.element("div").classes("row"):
                     ui.link(name, self.visit.link("release", name)).classes("release-name")
                     if given and state in ("unchecked", "stale"):
-                        badge(given.status, f"{STATES[given.status]}, when it went out")
+                        badge(given.status, then_words(given))
                     else:
                         badge(state, WORDS.get(state, ""))
                 ui.label(what_it_is(release, self.plan)).classes("fine")
@@ -601,6 +601,17 @@ def decided_then(one: CheckState, given: Mapping[str, ReleaseHistory]) -> str | 
     return next(
         (said.status for said in held.verdicts if (said.check, said.name, said.label) == mine), None
     )
+
+
+def then_words(given: ReleaseHistory) -> str:
+    """What the checks said of a release when it went out.
+
+    >>> then_words(ReleaseHistory((), datetime(2026, 4, 1), ("holds",)))
+    'holds, when it went out'
+    """
+    if given.status == "none":
+        return "went out unjudged"
+    return f"{STATES[given.status]}, when it went out"
 
 
 def planned_for(release: Release) -> str:
