@@ -152,7 +152,7 @@ def record(page: Page, served: Served, output: str) -> None:
     page.get_by_role("button", name="Go on").click()
     form = page.get_by_test_id("record-form")
     form.locator(".q-chip", has_text="generalized-written").wait_for(timeout=LONG)  # chosen already
-    page.get_by_role("radio", name="Only record it").click()
+    expect(page.get_by_role("radio", name=f"{output}, as the plan says")).to_be_checked()
     page.get_by_test_id("record").click()
     expect(page.get_by_test_id("recorded")).to_contain_text("not said who gets it")
     form.get_by_role("radio", name="To these").click()

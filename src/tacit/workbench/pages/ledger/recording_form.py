@@ -241,6 +241,12 @@ class Form:
         """What can be done about the file.
         What is out already is recorded only: nobody is given anything.
         """
+        release = self.plan.releases[self.releases.value[0]]
+        if kind_of(release).is_file(release):
+            return {
+                ONLY: f"{release.answer_file}, as the plan says",
+                MADE: "Another file, made already",
+            }
         ways = {
             WRITE: "Write it here, once it is recorded",
             ONLY: "Only record it",
