@@ -66,9 +66,19 @@ DRAWN = {
 
 
 def adult() -> Path | None:
-    """The Adult census extract, where it is: TACIT_DATA or ../shared/data."""
+    """The Adult census extract, where it is."""
+    return shared("adult/adult.csv")
+
+
+def heart() -> Path | None:
+    """The heart disease records of Cleveland, where they are."""
+    return shared("heart/heart_cleveland.csv")
+
+
+def shared(name: str) -> Path | None:
+    """A file of TACIT_DATA or ../shared/data, where it is there."""
     folders = [os.environ.get("TACIT_DATA"), ROOT.parent / "shared" / "data"]
-    found = [Path(folder) / "adult" / "adult.csv" for folder in folders if folder]
+    found = [Path(folder) / name for folder in folders if folder]
     return next((path for path in found if path.is_file()), None)
 
 

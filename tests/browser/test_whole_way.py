@@ -152,14 +152,14 @@ def record(page: Page, served: Served, output: str) -> None:
     page.get_by_role("button", name="Go on").click()
     form = page.get_by_test_id("record-form")
     form.locator(".q-chip", has_text="generalized-written").wait_for(timeout=LONG)  # chosen already
-    page.get_by_role("radio", name="Only record it").click()
+    expect(page.get_by_role("radio", name=f"{output}, as the plan says")).to_be_checked()
     page.get_by_test_id("record").click()
     expect(page.get_by_test_id("recorded")).to_contain_text("not said who gets it")
     form.get_by_role("radio", name="To these").click()
     form.get_by_label("Recipients").click()
     page.keyboard.type("University")
     page.keyboard.press("Enter")
-    expect(form.locator(".q-chip", has_text="University")).to_be_visible()
+    expect(form.locator(".chip", has_text="University")).to_be_visible()
     page.get_by_test_id("record").click()
     expect(page.get_by_test_id("was-recorded")).to_be_visible(timeout=LONG)
     with ledger_of(load_plan(served.plan)) as ledger:

@@ -375,7 +375,7 @@ def test_what_somebody_holds_is_told_and_saved() -> None:
     told = ledger_holders.describe_holding(HOLDERS[2].shares[1], HOLDERS[2])
     assert (
         told
-        == "since 2026-04-01, went out under: holds, withdrawn 2026-04-01, still known (entry 1)"
+        == "since 2026-04-01, held when it went out, withdrawn 2026-04-01, still known (entry 1)"
     )
     assert "public" in ledger_holders.describe_holding(
         HOLDERS[2].shares[0], HOLDERS[2]

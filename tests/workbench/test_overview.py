@@ -491,7 +491,7 @@ def test_repair_is_offered_only_where_it_can_do_something(tmp_path: Path) -> Non
 def test_releases_checks_and_roles_are_told_in_words(folder: Path) -> None:
     plan = plan_of(folder)
     assert [check_text(one) for one in plan.checks] == ["2-anonymity", "2-diversity", "2-anonymity"]
-    assert what_it_is(plan.releases["one"]) == "Microdata of a, as it is"
+    assert what_it_is(plan.releases["one"], plan) == "Microdata of a, as it is"
     assert roles(plan.tables["a"]) == {
         "identifiers": ("name",),
         "quasi-identifiers": ("age",),

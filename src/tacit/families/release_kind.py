@@ -63,7 +63,7 @@ class ReleaseKind(ABC, Generic[R]):
         """Its columns, as far as they are known without the data."""
         return ()
 
-    def in_a_line(self, release: R) -> str:
+    def in_a_line(self, release: R, plan: Plan) -> str:
         """What it is, in a line for its owner."""
         return release.called[0].upper() + release.called[1:]
 

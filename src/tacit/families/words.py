@@ -14,7 +14,8 @@ from tacit.model.numbers import percent, percents
 # How people say a column's value; a column that matches none is "whose <column> is <value>".
 SAYINGS: tuple[tuple[str, str], ...] = (
     (r"age", "is {}"),
-    (r"nationality|sex|gender|race|ethnicity|religion", "is {}"),
+    (r"nationality|sex|gender|race|ethnicity|religion|marital_status", "is {}"),
+    (r"(native|birth|home)_country|country_of_(birth|origin)", "comes from {}"),
     (
         r"zip.*|post(al)?_?code|plz|city|town|county|district|region|state|country|address",
         "lives in {}",
@@ -24,7 +25,8 @@ SAYINGS: tuple[tuple[str, str], ...] = (
     (r"(monthly_|yearly_|annual_)?(salary|income|wage)", "earns {}"),
     (r"occupation|job|profession", "works as {}"),
 )
-
+# Values that say nothing without the name of their column: numbers that stand for words, too.
+NAMELESS = re.compile(r"[\W\d_]*|other|unknown|none|n/?a", re.IGNORECASE)
 
 NO_NOUN = re.compile(
     r"^(is|has|was|had|can|does) |[^aeiou]ed$|\W$"
@@ -92,11 +94,15 @@ def saying(column: str, value: Any) -> str:
 
     >>> saying("age", 31), saying("zip", "13053"), saying("ward", "B2"), saying("zip", None)
     ('is 31', 'lives in 13053', 'has ward B2', 'has no known zip')
+    >>> saying("sex", "Female"), saying("sex", 1.0), saying("race", "Other")
+    ('is Female', 'has sex 1.0', 'has race Other')
     """
     if value is None:
         return f"has no known {spoken(column)}"
     for pattern, form in SAYINGS:
         if re.fullmatch(pattern, column.lower()):
+            if form == "is {}" and column.lower() != "age" and NAMELESS.fullmatch(str(value)):
+                break
             return form.format(value_text(value))
     return f"has {spoken(column)} {value_text(value)}"
 

@@ -238,7 +238,7 @@ def because_of(found: Repaired) -> str:
         return ""
     given, levels = found.because_of["given"], found.because_of["generalization"]
     if levels == found.recoded.generalization:
-        return f" It costs nothing more that {listed(given)} is published."
+        return f" {listed(given)}, which is published, does not make it lose more."
     low = ", ".join(f"{name} {level}" for name, level in levels.items() if level)
     cost = next((one.cost for one in found.choices if one.chosen), None)
     more = f", at {found.because_of['cost']:.4g} instead of {cost:.4g}" if cost is not None else ""

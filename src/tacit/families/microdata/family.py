@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from tacit.families.family import Answered, Depth, Family
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.release_kind import ReleaseKind, ReleaseRows
-from tacit.families.words import people
+from tacit.families.words import listed, people
 from tacit.model.release import Microdata
+from tacit.plan.edit.notes import SUPPRESSED_NOTE, level_note
 
 if TYPE_CHECKING:
     from tacit.families.definition import Definition
@@ -66,13 +67,17 @@ class MicrodataKind(ReleaseKind[Microdata]):
         rows = source_of(opened).released(release.name)
         return ReleaseRows(columns, (tuple(row[column] for column in columns) for row in rows))
 
-    def in_a_line(self, release: Microdata) -> str:
-        """Its table, and its levels or its file."""
+    def in_a_line(self, release: Microdata, plan: Plan) -> str:
+        """Its table, and what its columns show, or its file."""
         if release.file:
             return f"Microdata of {release.table}, found in {release.file}"
-        levels = [f"{name} {level}" for name, level in release.generalization.items() if level]
-        rest = f"levels {', '.join(levels)}" if levels else "as it is"
-        return f"Microdata of {release.table}, {rest}"
+        specs = plan.tables[release.table].hierarchies
+        levels = {name: level for name, level in release.generalization.items() if level}
+        notes = {name: level_note(specs[name], level) for name, level in levels.items()}
+        hidden = [name for name, note in notes.items() if note == SUPPRESSED_NOTE]
+        said = [f"{name}: {note}" for name, note in notes.items() if note != SUPPRESSED_NOTE]
+        said += [f"without {listed(hidden)}"] if hidden else []
+        return f"Microdata of {release.table}, {', '.join(said) or 'as it is'}"
 
     def as_file(self, release: Microdata, file: str) -> str:
         """The file stands for the release."""

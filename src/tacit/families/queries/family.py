@@ -68,7 +68,7 @@ class ViewKind(ReleaseKind[View]):
         rows = opened.engine.rows(in_order(tree, len(columns) or 1))
         return ReleaseRows(columns or ("yes",), rows)
 
-    def in_a_line(self, release: View) -> str:
+    def in_a_line(self, release: View, plan: Plan) -> str:
         """Its query, as far as it is short."""
         query = " ".join(release.query.split())
         return f"View: {query if len(query) <= SHORT else query[: SHORT - 1] + '…'}"
@@ -94,7 +94,7 @@ class ConstraintKind(ReleaseKind[Constraint]):
             raise error.at(mark) from None
         return tuple(sorted({name for one in read for name in one.relations()}))
 
-    def in_a_line(self, release: Constraint) -> str:
+    def in_a_line(self, release: Constraint, plan: Plan) -> str:
         """The rule."""
         return f"Constraint: {release.constraint}"
 

@@ -42,7 +42,7 @@ class Outputs(ReleaseKind[Synthetic]):
         fields = {key: one for key, one in asdict(release).items() if key not in ("name", "to")}
         return {"synthetic": fields}
 
-    def in_a_line(self, release: Synthetic) -> str:
+    def in_a_line(self, release: Synthetic, plan: Plan) -> str:
         """What is drawn by what."""
         return f"Synthetic {release.value} by {release.group}, from {release.table}"
 

@@ -15,6 +15,8 @@ from tacit.model.schema import (
 )
 from tacit.plan.read.hierarchies import height
 
+SUPPRESSED_NOTE = "suppressed"
+
 
 def described(spec: HierarchySpec) -> str:
     """A hierarchy in words, as the comment behind it says it.
@@ -53,7 +55,7 @@ def level_note(spec: HierarchySpec, level: int) -> str:
     if level == 0:
         return "as it is"
     if level == height(spec):
-        return "suppressed"
+        return SUPPRESSED_NOTE
     match spec:
         case RangeHierarchy(widths) if level <= len(widths):
             return f"bands {shown_number(widths[level - 1])} wide"

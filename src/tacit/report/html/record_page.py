@@ -276,7 +276,7 @@ def releases_grid(plan: Plan, verdicts: Iterable[Verdict]) -> HtmlGrid:
     """The releases that were judged: what each is, and to whom it goes."""
     names = dict.fromkeys(name for one in verdicts for name in judged_releases(one))
     found = [plan.releases[name] for name in names if name in plan.releases]
-    rows = [[one.name, kind_of(one).in_a_line(one), ", ".join(one.to)] for one in found]
+    rows = [[one.name, kind_of(one).in_a_line(one, plan), ", ".join(one.to)] for one in found]
     return HtmlGrid("Releases", ["release", "what it is", "to"], rows)
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from tacit.plan.read.policies import PolicyPack, check_text
 from tacit.report.terminal.text_parts import hanging, put
 
-NO_PROMISE = "A release that meets these checks meets these checks. Whether it may go out is yours."
+NO_PROMISE = "These checks are all that is asked. Whether the release may go out, you decide."
 
 
 def show_policies(found: Sequence[PolicyPack], console: Console) -> None:

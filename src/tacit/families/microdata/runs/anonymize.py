@@ -232,7 +232,7 @@ def why_unproved(task: RepairTask, judge: NodeJudge, found: SearchResult) -> str
         )
     if task.beside is not None and task.beside.open_:
         return (
-            f"at {plural('choice', task.beside.open_)} of levels it was not found out what they "
+            f"of {plural('choice', task.beside.open_)} of levels it could not be decided what they "
             "tell together with what is published"
         )
     if task.beside is not None and task.beside.counts_worlds:

@@ -97,10 +97,7 @@ class Entries:
                     clearable=True,
                     on_change=self._client_chosen,
                 )
-                .props(
-                    'outlined dense options-dense hint="A recipient: also what they have as one of '
-                    'everybody"'
-                )
+                .props('outlined dense options-dense hint="Includes public releases"')
                 .classes("grow")
                 .mark("filter-to")
             )

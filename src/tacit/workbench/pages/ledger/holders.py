@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from tacit.plan.plan import Plan
     from tacit.workbench.work import Work
 
+THEN = {"holds": "held", "breached": "was breached", "undecided": "was undecided"}
+
 # entries of a ledger whose holders are put together at once; longer ones are work with progress
 QUICKLY = 2_000
 PAGE = 25
@@ -275,7 +277,7 @@ def describe_holding(share: HeldShare, holder: Holder) -> str:
     said = [f"since {when(share.since)[:10]}"]
     said += ["public"] if share.public and holder.who else []
     said += [f"{share.outputs} different answers"] if share.outputs > 1 else []
-    said += [f"went out under: {share.status}"] if share.status else ["went out unjudged"]
+    said += [f"{THEN[share.status]} when it went out"] if share.status else ["went out unjudged"]
     said += [f"withdrawn {when(share.withdrawn)[:10]}, still known"] if share.withdrawn else []
     return f"{', '.join(said)} (entry {share.entry})"
 

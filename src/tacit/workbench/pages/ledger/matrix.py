@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from tacit.families.words import listed
+from tacit.families.words import listed, plural
 from tacit.report.charts.portrait_chart import EXPOSED, FAINT, FONT, INK, MUTED, SHELTERED, Chart
 
 if TYPE_CHECKING:
@@ -73,11 +73,13 @@ def title(found: Sequence[Holder], standings: Standings | None) -> str:
             unjudged(found, standings)
             or "Nobody learns more than the plan allows from what is published"
         )
-    most = max(found, key=lambda one: len(one.releases))
-    many = len(most.releases)
+    many = max(len(one.releases) for one in found)
+    most = [one for one in found if len(one.releases) == many]
+    who = most[0].called if len(most) == 1 else f"{len(most)} recipients"
     return (
-        f"{most.called[:1].upper()}{most.called[1:]} "
-        f"{'hold' if len(most.who) > 1 else 'holds'} {many} release{'' if many == 1 else 's'}"
+        f"{who[:1].upper()}{who[1:]} "
+        f"{'holds' if len(most) == 1 and len(most[0].who) < 2 else 'hold'} "
+        f"{plural('release', many)}{'' if len(most) == 1 else ' each'}"
     )
 
 

@@ -24,8 +24,8 @@ from tacit.workbench.bench import STATE, Visit, walk
 from tacit.workbench.pages.ledger.entries import later
 from tacit.workbench.pages.repair.repair_work import TO_RECORD
 from tacit.workbench.parts.badges import badge
-from tacit.workbench.parts.fields import take_typed
 from tacit.workbench.parts.left import show_left
+from tacit.workbench.parts.names import Names
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.save_button import save_button
 from tacit.workbench.parts.work_progress import show_work
@@ -144,22 +144,10 @@ class Form:
                 self.who = ui.radio(WAYS, value=None, on_change=self._who_chosen).props(
                     'dense aria-label="Who gets it?"'
                 )
-                self.to = (
-                    ui.select(
-                        clients,
-                        label="Recipients",
-                        multiple=True,
-                        with_input=True,
-                        new_value_mode="add-unique",
-                    )
-                    .props(
-                        'outlined dense use-chips options-dense hint="Choose them, or write a name '
-                        'and press Enter"'
-                    )
-                    .mark("record-to")
+                self.to = Names(
+                    clients, "Recipients", "Choose them, or write a name and press Enter."
                 )
-                self._take_typed = take_typed(self.to)
-                self.to.set_visibility(False)
+                self.to.whole.set_visibility(False)
                 self.planned = ui.label().classes("fine")
             with ui.element("div").classes("stack"):
                 self.by = ui.input("By", value=owner_name(visit)).props("outlined dense")
@@ -191,7 +179,7 @@ class Form:
 
     def know(self, clients: Collection[str]) -> None:
         """Offer these recipients to choose from, too."""
-        self.to.set_options(sorted({*self.to.options, *clients}), value=self.to.value)
+        self.to.know(clients)
 
     # -- what is chosen ----------------------------------------------------------------------------
 
@@ -211,7 +199,7 @@ class Form:
         self.who.set_options(ways, value=before or (AS_PLANNED if planned else None))
 
     def _who_chosen(self) -> None:
-        self.to.set_visibility(self.who.value == THESE)
+        self.to.whole.set_visibility(self.who.value == THESE)
         self._tell_planned()
 
     def _tell_planned(self) -> None:
@@ -258,6 +246,12 @@ class Form:
         """What can be done about the file.
         What is published is recorded only: nobody is given anything.
         """
+        release = self.plan.releases[self.releases.value[0]]
+        if kind_of(release).is_file(release):
+            return {
+                ONLY: f"{release.answer_file}, as the plan says",
+                MADE: "Another file, made already",
+            }
         ways = {
             WRITE: "Write it here, once it is recorded",
             ONLY: "Only record it",
@@ -407,7 +401,6 @@ class Form:
         )
 
     def _press(self) -> None:
-        self._take_typed()
         self.result.clear()
         try:
             asked = self.asked()

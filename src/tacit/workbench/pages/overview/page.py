@@ -157,8 +157,9 @@ class Board:
                             ).strip()
                         ).classes("fine")
                 if self.plan.checks:
+                    due = counted["unchecked"] or not counted["breached"]
                     ui.button("Check everything", on_click=lambda: self._start()).props(
-                        "unelevated no-caps"
+                        f"{'unelevated' if due else 'outline'} no-caps"
                     ).mark("check-all")
             if found:
                 ui.label("Checks").classes("fine tiles-caption")
@@ -203,10 +204,10 @@ class Board:
                 with ui.element("div").classes("row"):
                     ui.link(name, self.visit.link("release", name)).classes("release-name")
                     if given and state in ("unchecked", "stale"):
-                        badge(given.status, f"{STATES[given.status]}, when it went out")
+                        badge(given.status, then_words(given))
                     else:
                         badge(state, WORDS.get(state, ""))
-                ui.label(what_it_is(release)).classes("fine")
+                ui.label(what_it_is(release, self.plan)).classes("fine")
                 ui.label(given.words if given else planned_for(release)).classes("fine").props(
                     f'data-testid="given-{aria(name)}"'
                 )
@@ -221,9 +222,10 @@ class Board:
                         ui.link("Add a check on the page Start", self.visit.link("")).props(
                             f'aria-label="Add a check on the page Start: {aria(name)}"'
                         )
-            self._actions(release, bool(found))
+            self._actions(release, bool(found), state)
 
-    def _actions(self, release: Release, asked: bool) -> None:
+    def _actions(self, release: Release, asked: bool, state: str) -> None:
+        """What can be done; the repair of what is breached stands out."""
         name = release.name
         with ui.element("div").classes("actions"):
             if asked:
@@ -236,7 +238,7 @@ class Board:
             if can_be_repaired(self.plan, release):
                 ui.link("Repair", self.visit.link("repair", name)).props(
                     f'aria-label="Repair {aria(name)}"'
-                )
+                ).classes("go" if state == "breached" else "")
 
     def _tables(self) -> None:
         with ui.element("section").classes("stack").props('aria-label="Tables"'):
@@ -455,9 +457,9 @@ def first_sentence(because: str) -> str:
     return because.split(". ")[0].rstrip(".")
 
 
-def what_it_is(release: Release) -> str:
+def what_it_is(release: Release, plan: Plan) -> str:
     """A release in a line."""
-    return kind_of(release).in_a_line(release)
+    return kind_of(release).in_a_line(release, plan)
 
 
 def roles(table: Table) -> dict[str, Sequence[str]]:
@@ -602,9 +604,22 @@ def decided_then(one: CheckState, given: Mapping[str, ReleaseHistory]) -> str | 
     )
 
 
+def then_words(given: ReleaseHistory) -> str:
+    """What the checks said of a release when it went out.
+
+    >>> then_words(ReleaseHistory((), datetime(2026, 4, 1), ("holds",)))
+    'holds, when it went out'
+    """
+    if given.status == "none":
+        return "went out unjudged"
+    return f"{STATES[given.status]}, when it went out"
+
+
 def planned_for(release: Release) -> str:
     """For whom the plan makes a release that nobody has by the ledger."""
-    return f"Not recorded yet. For {listed(release.to) or 'everybody, as the plan names nobody'}"
+    if not release.to:
+        return "Not recorded yet. The plan names no recipient, so it is judged as public"
+    return f"Not recorded yet. For {listed(release.to)}"
 
 
 def files_of_drafts(plan: Plan, drafts: Sequence[str]) -> list[str]:

@@ -41,6 +41,7 @@ from tacit.workbench.pages.overview.page import (
     given_of,
     in_short,
     planned_for,
+    then_words,
     time_text,
     what_it_is,
 )
@@ -138,16 +139,20 @@ class Page:
         """What it is, for whom, what somebody learns about a person, and the verdict."""
         state = state_of(found)
         ui.label(
-            f"{what_it_is(self.release)} · {given.words if given else planned_for(self.release)}"
+            f"{what_it_is(self.release, self.plan)} · "
+            f"{given.words if given else planned_for(self.release)}"
         ).classes("muted")
         with ui.element("div").classes(f"card verdict {state}"):
             if story := story_of(found):
                 ui.label(story).classes("story").props('data-testid="story"')
             with ui.element("div").classes("row"):
-                badge(state, WORDS.get(state, ""))
-                ui.html(escape(sentence(found)), tag="h2", sanitize=False).props(
-                    'data-testid="verdict"'
-                )
+                if given and state in ("unchecked", "stale"):
+                    badge(given.status, then_words(given))
+                    said = now_words(state)
+                else:
+                    badge(state, WORDS.get(state, ""))
+                    said = sentence(found)
+                ui.html(escape(said), tag="h2", sanitize=False).props('data-testid="verdict"')
             with ui.element("ul").classes("checks"):
                 known = {self.name: given} if given else {}
                 for one in found:
@@ -167,9 +172,10 @@ class Page:
                 ui.link("Repair it", self.visit.link("repair", self.name)).classes(
                     "go" if due == "repair" else ""
                 ).mark("repair")
-            ui.link("Record it in the ledger", self.visit.link("ledger")).classes(
-                "go" if due == "record" else ""
-            ).mark("record")
+            whom = "Record it for others, too" if given else "Record it in the ledger"
+            ui.link(whom, self.visit.link("ledger")).classes("go" if due == "record" else "").mark(
+                "record"
+            )
             if found:
                 ui.button("Check", on_click=self._start).props(
                     f"{'unelevated' if due == 'check' else 'outline'} no-caps"
@@ -340,6 +346,16 @@ def sentence(found: Sequence[CheckState]) -> str:
     return (
         f"{'Not ready to release' if state == 'breached' else 'Not decided'}: {which}: {because}."
     )
+
+
+def now_words(state: State) -> str:
+    """What is known of a release that went out since: its verdicts then are not those of today.
+
+    >>> now_words("unchecked")
+    'It is published. Press Check to ask the same of the data of today.'
+    """
+    moved = " The plan or the data changed since it was checked." if state == "stale" else ""
+    return f"It is published.{moved} Press Check to ask the same of the data of today."
 
 
 def figures(numbers: Sequence[Sequence[str]]) -> None:

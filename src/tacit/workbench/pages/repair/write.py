@@ -408,17 +408,14 @@ def next_words(ready: str | None) -> str:
     """What to do with a file, by the release of the plan that it is.
 
     >>> next_words("april")
-    'It is release april of the plan: check it on the page Overview, then record it in the ledger when it goes out.'
-    """  # noqa: E501
+    'It is release april of the plan. Record it in the ledger when it goes out.'
+    """
     if ready is None:
         return (
             "The ledger records what the plan says: first put the levels, or the file, into "
             "the plan."
         )
-    return (
-        f"It is release {ready} of the plan: check it on the page Overview, then record it in "
-        "the ledger when it goes out."
-    )
+    return f"It is release {ready} of the plan. Record it in the ledger when it goes out."
 
 
 def about(check: Any, release: str, before: str) -> dict[str, Any]:

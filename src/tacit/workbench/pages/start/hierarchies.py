@@ -296,7 +296,10 @@ class Panel:
         except TacitError:
             return
         words = described(self.spec) if self.spec else "no hierarchy: released as it is"
-        levels = ", ".join(f"{name}: level {level}" for name, level in self._levels().items())
+        levels = ", ".join(
+            f"{name}: {level_note(self.spec, level) if self.spec else f'level {level}'}"
+            for name, level in self._levels().items()
+        )
         self._words.set_text(f"{words}{f' · {levels}' if levels else ''}")
         if self._open and self._shown != (self.spec, self._levels()):
             await self._fill()
