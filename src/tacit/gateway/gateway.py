@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tacit.checking.recording.answer_book import AnswerBook
 from tacit.engines.open import open_engine
 from tacit.engines.sql import shapes
 from tacit.errors import InputError, TacitError
@@ -81,6 +82,7 @@ class InForce:
     ledger: Ledger
     watch: Watch
     last_used: LastUsed
+    book: AnswerBook
     sessions: QuerySessions = field(default_factory=QuerySessions)
 
     def close(self) -> None:
@@ -334,6 +336,7 @@ class Gateway:
             ledger,
             found.watch,
             last_used,
+            AnswerBook(plan, ledger),
         )
 
     def _replace(self, new: InForce | None) -> None:
