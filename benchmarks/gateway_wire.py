@@ -1,6 +1,6 @@
 """The gateway in PostgreSQL's protocol: known decisions, psql's \\d, a million rows, memory.
 
-    python -m benchmarks.wire known | described | rows | memory
+    python -m benchmarks.gateway_wire known | described | rows | memory
 
 The gateway is `tacit serve` in a process of its own; the clients are asyncpg, psql and psycopg, in
 this one and on the same cores. Time inside the server is by its own histogram
