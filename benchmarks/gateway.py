@@ -30,9 +30,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -98,6 +98,7 @@ class Gateway:
     port: int
     token: str
     process: int
+    others: Mapping[str, str] = field(default_factory=dict)  # NAME:TOKEN of further users
 
     def cpu(self) -> float:
         """The CPU seconds of the server's own process so far."""
@@ -116,7 +117,9 @@ class Gateway:
 
 
 @contextmanager
-def serving(source: str = ".", *words: str, nullable: str = "[]") -> Iterator[Gateway]:
+def serving(
+    source: str = ".", *words: str, nullable: str = "[]", also: str = ""
+) -> Iterator[Gateway]:
     """`tacit serve` on a plan in a folder of its own."""
     from tacit.ledger.ledger import open_ledger
     from tacit.ledger.users import Users
@@ -129,6 +132,7 @@ def serving(source: str = ".", *words: str, nullable: str = "[]") -> Iterator[Ga
         (folder / "tacit.yaml").write_text(plan, "utf-8")
         with open_ledger("tacit-ledger.sqlite", folder, create=True) as ledger:
             token = Users(ledger).add("nurse", ["nurses"])
+            others = {also: f"{also}:{Users(ledger).add(also, ['nurses'])}"} if also else {}
         command = [
             sys.executable,
             "-m",
@@ -141,7 +145,7 @@ def serving(source: str = ".", *words: str, nullable: str = "[]") -> Iterator[Ga
         ]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
             try:
-                yield Gateway(port_of(process), token, process.pid)
+                yield Gateway(port_of(process), token, process.pid, others)
             finally:
                 process.terminate()
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from gateway.gateway_plans import decider as made
 from gateway.live import Live, live
 
 PLAN = """version: 1
@@ -87,3 +90,59 @@ def test_a_refusal_does_not_ask_the_database(tmp_path: Path) -> None:
         for sql in REFUSED:
             assert running.query(sql).status_code in (400, 403)
         assert not began
+
+
+NAMED = [
+    "SELECT * FROM {}",
+    "SELECT x FROM {} AS t WHERE t.y = 1",
+    "SELECT t.* FROM {} t JOIN {} u ON t.a = u.b",
+    "SELECT * FROM public.{}",
+    "SELECT ward FROM wards WHERE ward IN (SELECT x FROM {})",
+    "SELECT salary FROM {} WHERE person::int = 1",
+    "SELECT 1 / salary FROM {} ORDER BY 2",
+    "WITH {} AS (SELECT ward FROM wards) SELECT * FROM {}",
+    "WITH a AS (SELECT * FROM {}) SELECT count(*) FROM a",
+    "SELECT {}.person FROM {}",
+    "SELECT person FROM {} UNION SELECT ward FROM wards",
+    "SELECT * FROM {} TABLESAMPLE (10)",
+    "SELECT * FROM wards, LATERAL (SELECT * FROM {}) q",
+    "DELETE FROM {}",
+    "SELECT person FROM {} WHERE person = ?",
+    "SELECT * FROM elsewhere.{}",
+]
+HIDING = """\
+version: 1
+tables:
+  stays: {columns: {name: text, disease: text}, nullable: [], key: [name], rows: [[a, flu]]}
+  wards: {columns: {ward: text, beds: integer}, nullable: [], key: [ward], rows: [[a, 1]]}
+  payroll: {columns: {person: text, salary: integer}, nullable: [], key: [person], rows: [[a, 1]]}
+releases:
+  flu: {query: "SELECT name FROM stays WHERE disease = 'flu'"}
+  paid: {query: "SELECT person FROM payroll WHERE salary > 5"}
+roles:
+  clerks: {default: deny, allow: [wards, flu]}
+  nurses: {default: allow, deny: [payroll]}
+"""
+
+
+@pytest.mark.parametrize("sql", NAMED)
+@pytest.mark.parametrize("name", ["payroll", "paid", "PayRoll"])
+def test_a_table_that_no_view_shows_is_as_one_that_is_not_there(
+    tmp_path: Path, sql: str, name: str
+) -> None:
+    decider = made(tmp_path, HIDING)
+
+    def told(table: str) -> str:
+        found = decider.decide("clerks", sql.replace("{}", table))
+        return repr((found.allowed, found.code, found.message, found.hint)).replace(table, "T")
+
+    assert told(name) == told("nosuch")
+
+
+def test_hints_name_nothing_that_is_denied(tmp_path: Path) -> None:
+    decider = made(tmp_path, HIDING)
+    for sql in ("SELECT * FROM payrol", "SELECT * FROM nosuch", "SELECT salry FROM payroll"):
+        said = decider.decide("nurses", sql)
+        assert said.code.startswith("unknown")
+        assert not any(one in str(said.hint) for one in ("payroll", "paid", "salary", "person"))
+    assert "beds" in str(decider.decide("nurses", "SELECT bed FROM wards").hint)

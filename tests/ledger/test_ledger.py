@@ -97,6 +97,7 @@ def test_an_entry_prints_as_json(ledger: Ledger, draft: Drafts) -> None:
         "corrects",
         "wrong",
         "ties",
+        "query",
         "number",
         "at",
         "before",

@@ -131,7 +131,7 @@ def test_every_field_of_every_entry(filled: Ledger) -> None:
                 )
                 assert "changed" in codes(ask, filled)
             seen.add(name)
-    assert len(seen) == 20
+    assert len(seen) == 21
 
 
 def test_what_was_done_is_told(filled: Ledger) -> None:

@@ -72,6 +72,11 @@ positive = click.IntRange(min=1)
     help="Begin a new file when that one has so many bytes (default: leave it to logrotate).",
 )
 @click.option(
+    "--audit-to",
+    metavar="URL",
+    help="Send its lines to a collector too: syslog://HOST:514 or otlp+http://HOST:4318.",
+)
+@click.option(
     "--timeout",
     type=seconds,
     metavar="SECONDS",

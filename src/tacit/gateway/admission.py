@@ -7,12 +7,14 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import EngineError
+from tacit.engines.sql.one_select import one_select, tables_in
+from tacit.errors import EngineError, TacitError
 from tacit.gateway.http.auth import role_of
 from tacit.gateway.policy.asker import Asker
 from tacit.gateway.policy.history import facts
@@ -25,7 +27,10 @@ if TYPE_CHECKING:
     from tacit.gateway.gateway import Gateway, InForce
     from tacit.gateway.http.formats import Encoder, Piece
     from tacit.gateway.http.requests import GatewayRequest
+    from tacit.ledger.digests import AnswerDigest
     from tacit.ledger.users import User
+
+MOST_RECORDED = 16 << 20  # bytes of an answer that is held until it is in the ledger
 
 
 @dataclass(slots=True)
@@ -121,12 +126,23 @@ def explained(gateway: Gateway) -> Iterator[None]:
         raise Refusal(400, "database", error.message, hint=error.hint) from None
 
 
+def unrecorded(why: str) -> Refusal:
+    """What is refused because answers of the role are recorded, whole, before they are sent."""
+    return Refusal(
+        400,
+        "answer-recorded",
+        f"answers to this role are recorded, and this one cannot be: {why}",
+        hint="Ask for less, in the query itself.",
+    )
+
+
 class Run:
     """An allowed query while it runs. `end` frees its place and writes down how it ended."""
 
     def __init__(self, gateway: Gateway, one: Admitted, answer: RunningAnswer) -> None:
         self.answer = answer
         self.outcome = "fault"
+        self._held: deque[Piece] | None = None  # of an answer that is recorded first
         self._gateway = gateway
         self._one = one
         self._began = time.perf_counter()
@@ -150,12 +166,16 @@ class Run:
             answer = await one.now.places.begin(sql, encoder, limit, seconds, gone, one.user.name)
         if one.asked.session is not None and one.decided.decision.trace:
             answer.seen = []
+        if one.now.plan.roles[one.role].record == "answers":
+            answer.digest = one.now.book.digest(len(one.decided.decision.columns))
         return cls(gateway, one, answer)
 
     async def next(self) -> Piece | None:
         """The next piece, None after the last; what goes wrong is a Refusal, or Gone."""
         try:
             with explained(self._gateway):
+                if self.answer.digest is not None:
+                    return await self._recorded_next(self.answer.digest)
                 piece = await self.answer.next()
             if piece is not None:
                 self._count(sum(memoryview(part).nbytes for part in piece))
@@ -167,6 +187,37 @@ class Run:
         except Gone:
             self.outcome = "left"
             raise
+
+    async def _recorded_next(self, digest: AnswerDigest) -> Piece | None:
+        """The next piece of an answer that is in the ledger before any of it is sent."""
+        if self._held is None:
+            held: deque[Piece] = deque()
+            while (piece := await self.answer.next()) is not None:
+                self._count(sum(memoryview(part).nbytes for part in piece))
+                held.append(piece)
+                if self._size > MOST_RECORDED:
+                    raise unrecorded(f"it has more than {MOST_RECORDED} bytes.")
+            if self.answer.truncated:
+                raise unrecorded("rows of it would be left out.")
+            await self._record(digest)
+            self._held = held
+        return self._held.popleft() if self._held else None
+
+    async def _record(self, digest: AnswerDigest) -> None:
+        one = self._one
+        sql, dialect = one.decided.decision.sql, one.now.policy.dialect
+        assert sql is not None
+
+        def write(sql: str) -> None:
+            tables = sorted(tables_in(sql, dialect) & set(one.now.plan.tables))
+            if tables:  # or it says nothing
+                one.now.book.record(one.user.name, one_select(sql, dialect), tables, digest)
+
+        try:
+            await asyncio.to_thread(write, sql)
+        except TacitError as error:
+            self._gateway.tell(f"An answer cannot be recorded, and was not sent: {error}")
+            raise busy("ledger", "the answer cannot be recorded, so it is not given.", 10) from None
 
     def _count(self, size: int) -> None:
         """Bytes that are about to be sent; a Refusal where the answer has more than it may."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from tacit.errors import EngineError
 from tacit.gateway.policy.refusals import busy
+from tacit.gateway.shipping import Shipper
 from tacit.gateway.trail import Trail, encoded
 from tacit.ledger.key import Key
 
@@ -37,8 +38,10 @@ class Audit:
         *,
         key: Key | None = None,
         most: int | None = None,
+        shipper: Shipper | None = None,
     ) -> None:
         self._tell = tell
+        self._shipper = shipper
         self._lines: queue.SimpleQueue[Line | None] = queue.SimpleQueue()
         self._ending = threading.Event()
         self._trail = Trail(path, key, most=most)
@@ -73,6 +76,8 @@ class Audit:
         self._ending.set()
         self._lines.put(None)
         self._thread.join(timeout=5)
+        if self._shipper is not None:
+            self._shipper.close()
 
     def _write_all(self) -> None:
         while True:
@@ -101,7 +106,7 @@ class Audit:
         waiting = [done for _, done in lines if done is not None]
         while True:
             try:
-                self._trail.append([line for line, _ in lines])
+                written = self._trail.append([line for line, _ in lines])
                 break
             except (OSError, EngineError) as error:
                 if not self.failing:
@@ -122,6 +127,8 @@ class Audit:
             self._tell("The audit log can be written again.")
         self.failing = False
         settle(waiting, None)
+        if self._shipper is not None:
+            self._shipper.put(written.splitlines())
 
 
 def settle(waiting: list[asyncio.Future[None]], error: Exception | None) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tacit.checking.recording.answer_book import AnswerBook
 from tacit.engines.open import open_engine
 from tacit.engines.sql import shapes
 from tacit.errors import InputError, TacitError
@@ -31,6 +32,7 @@ from tacit.gateway.policy.refusals import Refusal, busy
 from tacit.gateway.query_runs import Places, check_powers
 from tacit.gateway.query_sessions import QuerySessions
 from tacit.gateway.quotas import Quotas
+from tacit.gateway.shipping import Shipper, collector_of
 from tacit.gateway.turns import NOBODY
 from tacit.gateway.visitors import Visitors
 from tacit.gateway.workers import DECIDER, Workers
@@ -81,6 +83,7 @@ class InForce:
     ledger: Ledger
     watch: Watch
     last_used: LastUsed
+    book: AnswerBook
     sessions: QuerySessions = field(default_factory=QuerySessions)
 
     def close(self) -> None:
@@ -124,12 +127,17 @@ class Gateway:
         self._closing: set[asyncio.Future[None]] = set()
         self._watching: asyncio.Task[None] | None = None
         self.audit_file = self.options.audit or plan_path.parent / AUDIT
+        to = self.options.audit_to
+        shipper = None if to is None else Shipper(collector_of(to), self.tell)
         self.audit = Audit(
             self.audit_file,
             self.tell,
             key=key_if_any(plan_path.parent),
             most=self.options.audit_bytes,
+            shipper=shipper,
         )
+        if shipper is not None:
+            self._show_shipping(shipper)
         self.visitors = Visitors(self.audit.put)
         self._provider = provider_of(self.options, self.tell)
         self._show_numbers()
@@ -334,6 +342,7 @@ class Gateway:
             ledger,
             found.watch,
             last_used,
+            AnswerBook(plan, ledger),
         )
 
     def _replace(self, new: InForce | None) -> None:
@@ -387,6 +396,12 @@ class Gateway:
             if self._reload.is_set() or await asyncio.to_thread(before.changed):
                 return
             await asyncio.sleep(WATCH_SECONDS)
+
+    def _show_shipping(self, shipper: Shipper) -> None:
+        watch = self.metrics.watch
+        waiting, lost = "Lines of the audit log that wait", "Lines that were not shipped"
+        watch("tacit_audit_waiting", f"{waiting} to be shipped.", lambda: float(shipper.waiting))
+        watch("tacit_audit_lost", f"{lost} for want of room.", lambda: float(shipper.lost))
 
     def _show_numbers(self) -> None:
         watch = self.metrics.watch

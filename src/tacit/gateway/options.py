@@ -22,7 +22,8 @@ class Options:
     address is taken. When it is told to end it says for `drain_seconds` that it is not ready, and
     answers on. `hosts` are the names (with commas) that requests may call it by (none: any).
     `csv_harmless`: texts of CSV that a spreadsheet would run get an apostrophe. `audit` is the
-    log's file, beside the plan by default; with `audit_bytes` it is moved away at that size.
+    log's file, beside the plan by default; with `audit_bytes` it is moved away at that size,
+    and its lines are sent to the collector `audit_to` too.
     `workbench`: the pages
     for the owner too (default: where they are installed). They reach files below `folder` (the
     plan's), answer to the names `workbench_hosts` (with commas; this machine's own are always among
@@ -69,6 +70,7 @@ class Options:
     answer_bytes: int | None = None
     cell_bytes: int = 16 << 20
     audit_bytes: int | None = None
+    audit_to: str | None = None
     drain_seconds: float = 0.0
     hosts: str = ""
     csv_harmless: bool = False
@@ -131,6 +133,10 @@ class Options:
                 parameter="oidc_audience",
                 hint="Give --oidc-audience: without it, tokens for every program would open it.",
             )
+        if self.audit_to is not None:
+            from tacit.gateway.shipping import collector_of
+
+            collector_of(self.audit_to)
         if self.audit_queries not in ("redacted", "full"):
             raise ParameterError(
                 f"audit-queries = {self.audit_queries!r} is not known.",

@@ -24,6 +24,7 @@ from tacit.gateway.turns import NOBODY, Turns
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.gateway.http.formats import Encoder
+    from tacit.ledger.digests import AnswerDigest
 
 Found = TypeVar("Found")
 
@@ -216,6 +217,7 @@ class RunningAnswer:
         self.rows = 0
         self.truncated = False
         self.seen: list[tuple[Any, ...]] | None = None  # rows that were sent, where they are kept
+        self.digest: AnswerDigest | None = None  # of rows that were sent, where it is wanted
         self.most_cell: int | None = None  # bytes of one text
         self.stopped = False
         self._sql = sql
@@ -302,7 +304,8 @@ class RunningAnswer:
             yield held
             return
         csv = isinstance(self._encoder, CsvEncoder) and not self._encoder.harmless
-        as_it_is = stream.writes_csv and csv and self.seen is None
+        looked_at = self.seen is not None or self.digest is not None
+        as_it_is = stream.writes_csv and csv and not looked_at
         pieces: Iterator[Sequence[Part]] = (
             even_bytes(self._lines(stream))
             if as_it_is
@@ -332,10 +335,12 @@ class RunningAnswer:
                 return
 
     def _see(self, batch: Any) -> None:
-        """Keep the first rows that are sent, where that is asked for."""
+        """Keep the first rows that are sent, or sum all of them up, where that is asked for."""
         if self.seen is not None and (left := MOST_SEEN - len(self.seen)) > 0:
-            columns = [one.to_pylist() for one in batch.slice(0, left).columns]
-            self.seen += zip(*columns, strict=True)
+            self.seen += rows_of(batch.slice(0, left))
+        if self.digest is not None:
+            for row in rows_of(batch):
+                self.digest.add(row)
 
     def _encoded(self, batches: Iterator[Any]) -> Iterator[Piece]:
         """The batches as bytes, in order. After the first, a few are encoded at the same time:
@@ -401,6 +406,11 @@ def small(batch: Any) -> Iterator[Any]:
     size = -(-batch.num_rows // parts) if parts > 1 else batch.num_rows
     for start in range(0, batch.num_rows, max(1, size)):
         yield batch.slice(start, size) if parts > 1 else batch
+
+
+def rows_of(batch: Any) -> Iterator[tuple[Any, ...]]:
+    """The rows of a batch, as values of Python."""
+    return zip(*(one.to_pylist() for one in batch.columns), strict=True)
 
 
 def check_cells(batch: Any, most: int | None) -> None:

@@ -52,11 +52,14 @@ class Trail:
         if key is not None and not self._is_device():
             os.close(opened(head_file(path), os.O_RDWR))  # or it is said at once that it cannot be
 
-    def append(self, lines: Sequence[bytes]) -> None:
-        """Write lines, all or none of them; an OSError or EngineError where that cannot be."""
+    def append(self, lines: Sequence[bytes]) -> bytes:
+        """Write lines, all or none of them; an OSError or EngineError where that cannot be. What
+        was written, with its seals.
+        """
         if self.key is None:
             self._follow()
-            self._write(b"".join(lines))
+            data = b"".join(lines)
+            self._write(data)
         elif self._is_device():
             start = [] if self._sent.lines else [self._chain_line(self._sent)]
             data, sent = sealed_all(self.key, self._sent, [*start, *lines])
@@ -64,13 +67,14 @@ class Trail:
             self._sent = sent
         else:
             with self._locked() as handle:
-                self._append_locked(self.key, handle, lines)
+                data = self._append_locked(self.key, handle, lines)
+        return data
 
     def close(self) -> None:
         """Let the file go."""
         os.close(self._file)
 
-    def _append_locked(self, key: Key, handle: int, lines: Sequence[bytes]) -> None:
+    def _append_locked(self, key: Key, handle: int, lines: Sequence[bytes]) -> bytes:
         head = head_from(key, os.pread(handle, HEAD_BYTES, 0))
         self._follow()
         self._rotate()
@@ -85,6 +89,7 @@ class Trail:
         except OSError:  # or they would be written once more with each try
             os.ftruncate(self._file, size)
             raise
+        return data
 
     def _start(self, head: TrailHead | None) -> tuple[bytes, list[bytes], str]:
         """What ends a torn line; the line that says how the file goes on, where it does not end as

@@ -65,7 +65,8 @@ class EntryDraft:
     knows of them (None: not compared). `spent` is what a synthetic release costs, written exactly:
     {"epsilon": "23/5", "delta": "1/100000", "guarantee": "dp"}. `version` is the Tacit that judged
     it (None: one that did not say so yet). A correction says what was `wrong`, and which entries it
-    `corrects`. `ties` tell its tables under other names.
+    `corrects`. `ties` tell its tables under other names. `query` is what was asked, of an answer
+    that the gateway gave and that no plan has.
     """
 
     kind: Kind
@@ -85,6 +86,7 @@ class EntryDraft:
     corrects: tuple[int, ...] = ()
     wrong: str = ""
     ties: tuple[Tie, ...] = ()
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,6 +270,7 @@ def _check_texts(draft: EntryDraft) -> None:
         *(one for one in judged if one is not None),
         draft.note,
         draft.wrong,
+        draft.query,
         *ties,
         draft.version or "",
     ]

@@ -156,6 +156,18 @@ class Ledger:
                     raise changed(self.where, fault.message)
             return holdings(ask, self.book, tables)
 
+    def named(self, start: str) -> Iterator[Entry]:
+        """The first entry of each release whose name begins so, found by index."""
+        with self.store.reading() as ask:
+            rows = ask(
+                "SELECT number, body, hash FROM tacit_entries WHERE number IN (SELECT MIN(number) "
+                "FROM tacit_entries WHERE release >= ? AND release < ? GROUP BY release) "
+                "ORDER BY number",
+                start,
+                start[:-1] + chr(ord(start[-1]) + 1),
+            )
+        yield from rows_to_entries(self.book, rows)
+
     def verify(
         self, expect: str | None = None, job: Job | None = None, *, users: int = NOBODY
     ) -> Verified:

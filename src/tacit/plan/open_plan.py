@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -13,6 +14,7 @@ from tacit.model.jobs import Job
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
+    from tacit.model.release import Release
     from tacit.plan.plan import Plan
 
 T = TypeVar("T")
@@ -48,6 +50,13 @@ class OpenPlan:
             self._made[kind] = make()
         found: T = self._made[kind]
         return found
+
+    def add_releases(self, more: Mapping[str, Release]) -> None:
+        """Releases that are published and that the plan does not list: whatever is read from here
+        on knows of them.
+        """
+        self.plan = replace(self.plan, releases={**more, **self.plan.releases})
+        self._made.clear()
 
     def closing(self, close: Callable[[], None]) -> None:
         """Something else to be let go when the plan is."""

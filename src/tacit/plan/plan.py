@@ -40,12 +40,13 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """Who may ask the gateway what; deny wins."""
+    """Who may ask the gateway what; deny wins. `record` says what of it the ledger keeps."""
 
     name: str
     default: str = "deny"
     deny: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
+    record: str = "nothing"  # or answers: each counts as a release to its user
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,3 +168,23 @@ def test_a_question_that_takes_too_long_is_ended(door: Live) -> None:
         with pytest.raises(psycopg.errors.QueryCanceled):
             line.execute(endless + ", pg_type t1, pg_type t2, pg_type t3")
         assert line.execute("SELECT count(*) FROM pg_namespace").fetchone() == (3,)
+
+
+def test_views_that_speak_of_whoever_asks_are_described(tmp_path: Path) -> None:
+    with live(tmp_path, ABOUT_ANN, postgres_port=0) as running:
+        asked = "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = "
+        with psycopg.connect(running.postgres("members"), autocommit=True) as line:
+            for view in ("mine", "noted"):
+                found = line.execute(f"{asked}'{view}'").fetchall()  # type: ignore[call-overload]
+                assert [name for name, _ in found] == ["owner", "made"]
+
+
+ABOUT_ANN = """\
+version: 1
+tables:
+  notes: {columns: {owner: text, made: timestamp}, nullable: [], rows: []}
+releases:
+  mine: {query: "SELECT * FROM notes WHERE owner = $user AND made < $now"}
+  noted: {query: "N(owner, made) :- notes(owner, made), owner = $user, made < $now"}
+roles: {members: {default: deny, allow: [mine, noted]}}
+"""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import random
 import struct
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -87,6 +91,16 @@ def test_random_streams_give_messages_or_errors_of_ours() -> None:
     assert fuzz(1, STREAMS) > STREAMS / 2
 
 
+@pytest.mark.slow
+def test_guided_by_coverage_nothing_foreign_is_raised(tmp_path: Path) -> None:
+    if importlib.util.find_spec("atheris") is None:
+        pytest.skip("no atheris: pip install atheris")
+    fuzzer = Path(__file__).with_name("fuzz_protocol.py")
+    words = [f"-runs={STREAMS}", "-max_len=400", "-seed=1", str(tmp_path)]
+    done = subprocess.run([sys.executable, fuzzer, *words], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()[-3000:]
+
+
 def test_what_is_well_formed_is_read_to_its_last_byte() -> None:
     rng = random.Random(2)
     for _ in range(2_000):
@@ -129,6 +143,4 @@ def test_a_first_packet_says_who_connects() -> None:
 
 
 if __name__ == "__main__":  # python tests/gateway/postgres/test_wire.py [streams]
-    import sys
-
     print(fuzz(0, int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000), "messages")

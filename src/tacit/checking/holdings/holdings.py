@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tacit.checking.holdings.adversaries import adversaries, spellings_of, strangers
+from tacit.checking.holdings.gateway_answers import gateway_answers
 from tacit.checking.holdings.ledgers import from_ledger, is_begun, ledger_of, tables_in
 from tacit.checking.publications import is_named, out_already
 from tacit.errors import TacitError
@@ -55,6 +56,8 @@ class Holdings:
         new_answers: Mapping[str, str] | None = None,
         correcting: Collection[int] = (),
     ) -> None:
+        if answers := gateway_answers(opened.plan):
+            opened.add_releases(answers)
         self.opened = opened
         self.plan = opened.plan
         self.new_answers = new_answers or {}  # of releases that are about to go out, where known
@@ -230,8 +233,13 @@ class Holdings:
         ]
         clients |= {client for name in check.releases for client in self.plan.releases[name].to}
         asking = [
-            f"{name} may ask the gateway too, and what was answered there is not in the ledger"
-            for name in sorted(self.plan.roles)
+            f"{name} may ask the gateway too, and what was answered there is "
+            + (
+                f"in the ledger by the names of its users, not as {name}'s"
+                if role.record == "answers"
+                else "not in the ledger"
+            )
+            for name, role in sorted(self.plan.roles.items())
             if is_among(name, clients)
         ]
         return (*begun, *elsewhere, *nobody, *asking)

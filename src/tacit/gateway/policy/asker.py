@@ -93,6 +93,15 @@ def bound(text: str, values: Mapping[str, str], numbers: Collection[str] = ()) -
     return PIECES.sub(put, text)
 
 
+def bound_to_nothing(text: str) -> str:
+    """SQL with NULL in the place of its parameters: it has the same columns.
+
+    >>> bound_to_nothing("SELECT * FROM t WHERE a = $user.id")
+    'SELECT * FROM t WHERE a = NULL'
+    """
+    return PIECES.sub(lambda found: "NULL" if found.group(1) else found.group(), text)
+
+
 def check_places(text: str, dialect: str) -> None:
     """Refuse parameters that are not compared with a column: what a function or a pattern makes
     of a value says more than how it compares.

@@ -10,6 +10,7 @@ user and for all of them, with any number of keys (conflict graph; see the docum
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -39,12 +40,12 @@ from tacit.gateway.policy.coverage import SECONDS as COVERING_SECONDS
 from tacit.gateway.policy.coverage import Covering
 from tacit.gateway.policy.failures import may_fail
 from tacit.gateway.policy.history import trace_of
-from tacit.gateway.policy.missing_parts import missing
+from tacit.gateway.policy.missing_parts import hidden_from, missing
 from tacit.gateway.policy.policy import GatewayPolicy, RolePolicy, scans
 from tacit.gateway.policy.row_order import orders_by_result, with_total_order
 from tacit.gateway.policy.shape import shape
 from tacit.gateway.policy.sizes import check_sizes
-from tacit.gateway.policy.statement import Statement, statement_of
+from tacit.gateway.policy.statement import NOT_SHOWN, Statement, statement_of
 from tacit.gateway.policy.value_spelling import check_spelling
 from tacit.gateway.policy.values import Parameters
 from tacit.model.deadline import Deadline
@@ -89,8 +90,11 @@ ALLOWED: Outcome = (
 class Decider:
     """Decides for one policy. Queries that mean the same are judged once."""
 
-    def __init__(self, policy: GatewayPolicy, *, seconds: float = SECONDS) -> None:
+    def __init__(
+        self, policy: GatewayPolicy, *, seconds: float = SECONDS, hides: bool = True
+    ) -> None:
         self.policy = policy
+        self.hides = hides  # from a role which other tables there are
         self.definition = PerfectPrivacy(seconds=seconds)
         self.keys = keys_of(policy.relations)
         self.rules = rules_of(policy.dependencies, policy.relations)
@@ -99,6 +103,7 @@ class Decider:
         self._judge = judge_of(policy.relations, policy.known)
         self._judged = 0
         self._outcomes: OrderedDict[str, Outcome] = OrderedDict()
+        self._unshown: dict[str, frozenset[str]] = {}
 
     def decide(
         self,
@@ -117,7 +122,14 @@ class Decider:
             granted = self.bound.of(role, asker)
             views = BoundViews(self.policy, asker)
             statement = statement_of(
-                sql, parameters, self.policy.relations, views, self.policy.dialect, spoken, asker
+                sql,
+                parameters,
+                self.policy.relations,
+                views,
+                self.policy.dialect,
+                spoken,
+                asker,
+                self._hidden(role) if granted.role.default == "deny" and self.hides else None,
             )
             reading = self._read(statement)
             check_spelling(statement.tree, self.policy.spellings, statement.source)
@@ -134,6 +146,8 @@ class Decider:
                 statement.tree, len(reading.columns), statement.source, scans=scans
             )
         except QueryError as error:
+            if error.code == NOT_SHOWN:
+                return Decision(False, *not_granted(self.policy.roles[role], error.message))
             return Decision(False, error.code, _placed(error), self._hint(role, error))
         except RecursionError:
             return Decision(
@@ -183,9 +197,24 @@ class Decider:
         some tables and views only: it is told those.
         """
         own = self.policy.roles[role]
-        if own.default == "allow" or error.code not in NAMES_SOMETHING:
+        if error.code not in NAMES_SOMETHING:
             return error.hint
-        return not_granted(own)[2]
+        if own.default == "deny":
+            return not_granted(own)[2]
+        hidden = self._hidden(role)
+        columns = {one for name in hidden for one in self._columns(name)}
+        said = set(re.findall(r"[\w.]+", error.hint or ""))
+        return None if said & {*hidden, *columns} else error.hint
+
+    def _columns(self, name: str) -> Sequence[str]:
+        found = self.policy.relations.get(name)
+        return found.columns if found is not None else ()
+
+    def _hidden(self, role: str) -> frozenset[str]:
+        """The tables and views of which a role is not told that they are there."""
+        if role not in self._unshown:
+            self._unshown[role] = hidden_from(self.policy.roles[role], self.policy)
+        return self._unshown[role]
 
     def _read(self, statement: Statement) -> QueryUnderstanding:
         return read_tree(

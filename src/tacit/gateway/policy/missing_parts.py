@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from tacit.engines.sql.one_select import tables_in
 from tacit.families.queries.query import Constant, Query, Relations
 from tacit.families.words import listed
+from tacit.gateway.policy.grants import written
+from tacit.gateway.policy.policy import GatewayPolicy, RolePolicy
 
 Place = tuple[str, str]  # table and column
 
@@ -48,4 +51,23 @@ def _shown(view: Query, relations: Relations) -> frozenset[Place]:
         for atom in part.atoms
         for column, term in zip(relations[atom.relation].columns, atom.terms, strict=True)
         if isinstance(term, Constant) or term in part.head
+    )
+
+
+def hidden_from(role: RolePolicy, policy: GatewayPolicy) -> frozenset[str]:
+    """The tables and views of which a role is not told that they are there.
+
+    One that is denied by default knows what it is allowed, and what those views read; any other all
+    but the tables that it is denied and the views that read one of them.
+    """
+    reads = {
+        name: tables_in(written(name, policy), policy.dialect)
+        for name in {*policy.relations, *policy.views}
+    }
+    if role.default == "allow":
+        denied = {name for name in role.denied if name in policy.relations}
+        return frozenset(name for name, tables in reads.items() if tables & denied)
+    known = {table for name in role.allowed for table in reads[name]}
+    return frozenset(
+        name for name, tables in reads.items() if name not in role.allowed and not tables <= known
     )

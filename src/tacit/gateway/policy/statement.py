@@ -7,7 +7,7 @@ subqueries, tables and views are named as in the plan, values stand where parame
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -18,6 +18,7 @@ from tacit.families.queries.sql.name_scope import start_of
 from tacit.families.queries.sql.parse import parsed
 from tacit.families.queries.sql.sql_reader import read_tree
 from tacit.families.queries.understanding import QueryText
+from tacit.families.words import listed
 from tacit.gateway.policy.asker import Asker
 from tacit.gateway.policy.clock import with_moment
 from tacit.gateway.policy.common_tables import written_out
@@ -28,6 +29,7 @@ from tacit.gateway.policy.table_names import Names
 from tacit.gateway.policy.values import Parameters, is_text, numbered, shortened, with_values
 
 MOST_CHARACTERS = 100_000
+NOT_SHOWN = "not-granted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +51,13 @@ def statement_of(
     dialect: str,
     spoken: str | None = None,
     asker: Asker | None = None,
+    hidden: Collection[str] | None = None,
 ) -> Statement:
     """The statement that a text and its parameters are;
     QueryError where it is not one SELECT over the plan's tables. `spoken` is how the text is
     spelled, where that is not the source's dialect; `asker` is who `current_user` stands for, at
-    the moment that `now()` is.
+    the moment that `now()` is. Whoever is not told of `hidden` tables and views is told the same of
+    them as of what is not there (None: no name is a secret).
     """
     if len(text) > MOST_CHARACTERS:
         raise QueryError(
@@ -77,8 +81,12 @@ def statement_of(
             hint="Write a SELECT.",
             mark=source.mark(0),
         )
+    names = Names(relations, views, dialect, source, hidden or ())
+    if hidden is not None and (unknown := names.unknown(tree)):
+        raise QueryError(
+            f"No view of this role shows anything of {listed(unknown, 'or')}.", code=NOT_SHOWN
+        )
     bound = with_moment(with_values(tree, parameters, source), asker)
-    names = Names(relations, views, dialect, source)
     found = shortened(names.resolved(bound), dialect)
     read = read_tree(
         found, source, relations, name="query", dialect=dialect

@@ -224,7 +224,7 @@ class Log:
 
     def decided(self, policy: GatewayPolicy | None = None) -> list[Decision]:
         """What the gateway says to each query."""
-        decider = Decider(policy or self.policy)
+        decider = Decider(policy or self.policy, hides=False)
         return [self._decide(decider, one) for one in self.queries]
 
     def _decide(self, decider: Decider, query: LoggedQuery) -> Decision:
@@ -337,7 +337,7 @@ class Log:
 
     def _lost(self, answered: Sequence[int], allowed: Sequence[str]) -> list[int]:
         """Which of these queries are refused where only these views are allowed."""
-        decider = Decider(allowing(self.policy, self.role, allowed))
+        decider = Decider(allowing(self.policy, self.role, allowed), hides=False)
         return [at for at in answered if not self._decide(decider, self.queries[at]).allowed]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 
 from sqlglot import exp
@@ -27,7 +27,12 @@ class Names:
     """
 
     def __init__(
-        self, relations: Relations, views: Mapping[str, str], dialect: str, source: QueryText
+        self,
+        relations: Relations,
+        views: Mapping[str, str],
+        dialect: str,
+        source: QueryText,
+        hidden: Collection[str] = (),
     ) -> None:
         self.relations = relations
         taken = set(map(plain, relations))
@@ -35,6 +40,7 @@ class Names:
         self.views = {name: None for name in views if plain(name) not in taken}
         self.dialect = dialect
         self.source = source
+        self._shown = [name for name in (*relations, *views) if name not in hidden]
         self.named: list[str] = []
         self.numbers = count(1)
 
@@ -79,9 +85,7 @@ class Names:
         """WITH gives new names only: whoever reads the query need not ask which of two is meant."""
         given = [plain(one.alias) for one in tree.find_all(exp.CTE)]
         for one in tree.find_all(exp.CTE):
-            if plain(one.alias) in {
-                plain(name.rpartition(".")[2]) for name in (*self.relations, *self.views)
-            }:
+            if plain(one.alias) in {plain(name.rpartition(".")[2]) for name in self._shown}:
                 hint = "Choose another name."
                 raise QueryError(
                     f"WITH {one.alias}: the plan has a table or view of that name.",
@@ -94,14 +98,35 @@ class Names:
                 "WITH gives a name twice.", code="ambiguous-table", hint="Give each its own name."
             )
 
-    def _name(self, node: exp.Table) -> str:
-        written = f"{node.db}.{node.name}" if node.db else node.name
-        wanted = [written, *([node.name] if node.db and plain(node.db) in DEFAULT_SCHEMAS else [])]
+    def unknown(self, tree: exp.Query) -> list[str]:
+        """The names, as they are written, of nothing that is shown."""
+        local = {plain(one.alias) for one in tree.find_all(exp.CTE)}
+        return sorted(
+            {
+                written_name(node)
+                for node in tree.find_all(exp.Table)
+                if isinstance(node.this, exp.Identifier)
+                and (node.db or plain(node.name) not in local)
+                and self._found(node, self._shown) is None
+            }
+        )
+
+    def _found(self, node: exp.Table, names: Collection[str]) -> str | None:
+        """Which of some names is meant."""
+        wanted = [written_name(node)]
+        wanted += [node.name] if node.db and plain(node.db) in DEFAULT_SCHEMAS else []
         for one in wanted if not node.catalog else []:
-            for known in (*self.relations, *self.views):
+            for known in names:
                 if plain(known) == plain(one):
                     return known
-        hint = did_you_mean(written, [*self.relations, *self.views])
+        return None
+
+    def _name(self, node: exp.Table) -> str:
+        found = self._found(node, [*self.relations, *self.views])
+        if found is not None:
+            return found
+        written = written_name(node)
+        hint = did_you_mean(written, self._shown)
         raise QueryError(
             f"there is no table {written!r}.",
             code="unknown-table",
@@ -149,3 +174,8 @@ class Names:
         tree = parsed(text, self.dialect)
         assert isinstance(tree, exp.Query)
         return tree, columns
+
+
+def written_name(node: exp.Table) -> str:
+    """A table's name as a query writes it."""
+    return f"{node.db}.{node.name}" if node.db else str(node.name)

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import sqlglot
-from sqlglot import exp
-
+from tacit.engines.sql.one_select import tables_in
 from tacit.families.queries.sql.name_scope import DEFAULT_SCHEMAS
 from tacit.gateway.policy.grants import written
 from tacit.gateway.policy.policy import GatewayPolicy, RolePolicy
@@ -71,7 +69,7 @@ def _things(policy: GatewayPolicy, role: RolePolicy) -> Iterator[Thing]:
         if name in role.denied:
             continue
         sql = written(name, policy)
-        if denied & _read(sql, policy.dialect):
+        if denied & tables_in(sql, policy.dialect):
             continue
         schema, _, table = name.rpartition(".")
         schema = PUBLIC if schema in ("", *DEFAULT_SCHEMAS) else schema
@@ -81,11 +79,3 @@ def _things(policy: GatewayPolicy, role: RolePolicy) -> Iterator[Thing]:
         else:
             required = frozenset(relation.columns) - relation.nullable
             yield Thing(name, schema, table, False, sql, required, relation.keys)
-
-
-def _read(sql: str, dialect: str) -> set[str]:
-    """The tables that a query reads."""
-    return {
-        f"{one.db}.{one.name}" if one.db else one.name
-        for one in sqlglot.parse_one(sql, read=dialect).find_all(exp.Table)
-    }

@@ -434,6 +434,8 @@ class PostgresSession:
         if portal.done:
             self._line.send(wire.complete("SELECT 0"))
             return
+        if portal.sent:
+            await self._catalog()  # whoever reads on is a user still
         if await self._open(portal):
             if command.kind == "fetch":
                 await self._fetch(self._portal(command.name), command.count)
@@ -461,6 +463,7 @@ class PostgresSession:
 
     async def _fetch(self, cursor: Portal, most: int | None, *, quiet: bool = False) -> None:
         """Rows of a cursor. It stays open: at its end it has no more."""
+        await self._catalog()  # whoever reads on is a user still
         if cursor.timer is not None:
             cursor.timer.cancel()
         if quiet:

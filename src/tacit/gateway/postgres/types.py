@@ -95,10 +95,7 @@ def values_of(column: pa.Array, field: pa.Field, form: int) -> pa.Array:
         if number in PACKED:
             return packed(column, number)
         if number == NUMERIC:
-            return pa.array(
-                [None if one is None else binary_numeric(one) for one in texts(column)],
-                pa.binary(),
-            )
+            return numerics(column)
         return as_bytes(raw(column)) if number == BYTEA else as_bytes(text_values(column, number))
     return as_bytes(text_values(column, number))
 
@@ -181,6 +178,50 @@ def fixed_bytes(data: Any, size: int, count: int) -> pa.Array:
     return pa.Array.from_buffers(
         pa.binary(), count, [None, pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(data))]
     )
+
+
+def numerics(column: pa.Array) -> pa.Array:
+    """Numbers in PostgreSQL's own form: all at once where they are short, else one by one.
+
+    >>> numerics(pa.array([Decimal("-12345.60")])).to_pylist()[0].hex()
+    '0003000140000002000109291770'
+    """
+    kind = column.type
+    scale = kind.scale if pa.types.is_decimal128(kind) else -1
+    behind = -(-scale // GROUP) * GROUP  # digits that whole groups behind the point have
+    if not len(column) or scale < 0 or kind.precision - scale + behind > INT64_DIGITS:
+        found = [None if one is None else binary_numeric(one) for one in texts(column)]
+        return pa.array(found, pa.binary())
+    low = np.frombuffer(column.buffers()[1], "<i8")[2 * column.offset :: 2][: len(column)]
+    low = np.where(column.is_valid().to_numpy(zero_copy_only=False), low, 0)
+    parts = behind // GROUP + max(1, -(-(kind.precision - scale) // GROUP))
+    rest, groups = np.abs(low) * 10 ** (behind - scale), np.empty((len(low), parts), ">u2")
+    for at in reversed(range(parts)):
+        rest, groups[:, at] = np.divmod(rest, 10**GROUP)
+    first, last = leading_zeros(groups), leading_zeros(groups[:, ::-1])
+    count = np.maximum(0, parts - first - last)
+    heads = np.zeros((len(low), 4), ">u2")
+    heads[:, 0] = count
+    heads[:, 1] = np.where(count > 0, parts - behind // GROUP - 1 - first, 0)
+    heads[:, 2] = np.where(low < 0, 0x4000, 0)
+    heads[:, 3] = scale
+    places = np.minimum(first[:, None] + np.arange(parts), parts - 1)
+    words = np.concatenate([heads, np.take_along_axis(groups, places, 1)], axis=1)
+    kept = words[np.arange(parts + 4) < count[:, None] + 4]
+    ends = np.concatenate([[0], np.cumsum(2 * count + 8)]).astype(np.int32)
+    made = pa.Array.from_buffers(
+        pa.binary(), len(low), [None, pa.py_buffer(ends), pa.py_buffer(kept.astype(">u2"))]
+    )
+    return pc.if_else(column.is_valid(), made, None) if column.null_count else made
+
+
+def leading_zeros(groups: Any) -> Any:
+    """How many groups of each row are 0 before the first that is not."""
+    return np.where((groups != 0).any(axis=1), (groups != 0).argmax(axis=1), groups.shape[1])
+
+
+GROUP = 4  # digits that PostgreSQL keeps together
+INT64_DIGITS = 18
 
 
 def binary_numeric(written: str) -> bytes:

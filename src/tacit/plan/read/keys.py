@@ -185,6 +185,7 @@ class RoleKeys(Keys):
     default: Annotated[str, _be(values.choice, ("deny", "allow"))] = "deny"
     deny: Names = ()
     allow: Names = ()
+    record: Annotated[str, _be(values.choice, ("nothing", "answers"))] = "nothing"
 
 
 class WaiverKeys(Keys):

@@ -84,7 +84,8 @@ def read_plan(document: PlanSource, folder: Path, *, need_checks: bool = False) 
         ),
         fresh=keys.fresh,
         roles={
-            name: Role(name, one.default, one.deny, one.allow) for name, one in keys.roles.items()
+            name: Role(name, one.default, one.deny, one.allow, one.record)
+            for name, one in keys.roles.items()
         },
         ledger=keys.ledger,
         organisation=keys.organisation,

@@ -1,6 +1,6 @@
 """The gateway in PostgreSQL's protocol: known decisions, psql's \\d, a million rows, memory.
 
-    python -m benchmarks.wire known | described | rows | memory
+    python -m benchmarks.gateway_wire known | described | rows | memory | fairness
 
 The gateway is `tacit serve` in a process of its own; the clients are asyncpg, psql and psycopg, in
 this one and on the same cores. Time inside the server is by its own histogram
@@ -32,7 +32,7 @@ KNOWN = [f"SELECT ward, nurse FROM wards WHERE floor = {number}" for number in r
 
 
 @contextmanager
-def door(source: str = ".", *words: str, **more: str) -> Iterator[tuple[Gateway, str]]:
+def door(source: str = ".", *words: str, **more: Any) -> Iterator[tuple[Gateway, str]]:
     """A gateway, and where PostgreSQL's clients connect."""
     sys.path.insert(0, str(ROOT / "tests"))
     from services import free_port
@@ -168,6 +168,61 @@ def memory() -> dict[str, Any]:
     return at
 
 
+def fairness() -> dict[str, Any]:
+    """How long somebody waits who asks now and then, alone and beside a user at full load: slow
+    queries in many connections, and queries that nobody asked before.
+    """
+    with door(also="other") as (gateway, url):
+        return asyncio.run(beside(gateway, url))
+
+
+async def beside(gateway: Gateway, url: str) -> dict[str, Any]:
+    """The waits of one user, in milliseconds, before and while another is at full load."""
+    import asyncpg
+
+    other = await asyncpg.connect(url.replace(f"nurse:{gateway.token}", gateway.others["other"]))
+    alone = await waits(other)
+    stop = asyncio.Event()
+
+    async def load(number: int) -> int:
+        line, done = await asyncpg.connect(url), 0
+        while not stop.is_set():
+            done += 1
+            sql = SLOW if number % 2 else f"SELECT nurse FROM wards WHERE floor = {number}{done}"
+            try:
+                await line.fetch(sql)
+            except asyncpg.PostgresError as error:
+                refused[error.sqlstate] = refused.get(error.sqlstate, 0) + 1
+        return done
+
+    refused: dict[str, int] = {}
+    tasks = [asyncio.create_task(load(number)) for number in range(GREEDY)]
+    await asyncio.sleep(2)
+    loaded = await waits(other)
+    stop.set()
+    for task in tasks:
+        task.cancel()
+    asked = "asked by the other user meanwhile"
+    return {"alone": alone, "beside": loaded, "refused": refused, asked: len(tasks)}
+
+
+async def waits(line: Any) -> dict[str, float]:
+    """How long known and new queries take, in milliseconds."""
+    took = []
+    for number in range(CALM):
+        new = number % 5 == 0
+        sql = f"SELECT ward FROM wards WHERE floor = {time.time_ns()}" if new else KNOWN[0]
+        begun = time.perf_counter()
+        await line.fetch(sql)
+        took.append(1000 * (time.perf_counter() - begun))
+        await asyncio.sleep(0.05)
+    return {"median": statistics.median(took), "99 %": statistics.quantiles(took, n=100)[98]}
+
+
+SLOW = f"SELECT count(*) AS n FROM {', '.join(f'wards w{at}' for at in range(24))}"
+GREEDY, CALM = 20, 200
+
 if __name__ == "__main__":
     wanted = {"known": known, "described": described, "rows": rows, "memory": memory}
+    wanted["fairness"] = fairness
     print(json.dumps(wanted[sys.argv[1]](), indent=2))
