@@ -60,7 +60,14 @@ def test_a_row_speaks_of_the_part_of_a_union_that_it_fits() -> None:
     x = Variable("x")
     parts = [Conjunctive((x, Constant(1)), (Atom("R", (x,)),)), Conjunctive((x, Constant(2)), ())]
     assert [str(one) for one in facts(parts, [(5, 1)])] == ["() :- R(5)"]
-    assert list(facts([parts[0], parts[0]], [(5, 1)])) == []
+
+
+def test_a_row_that_fits_several_parts_says_what_they_have_in_common() -> None:
+    x, y = Variable("x"), Variable("y")
+    mine = Conjunctive((x,), (Atom("posts", (x, Constant(7))), Atom("seen", (x,))))
+    public = Conjunctive((x,), (Atom("posts", (x, y)),))
+    (found,) = facts([mine, public], [(5,)])
+    assert str(found) == "() :- posts(5, some~1)"
 
 
 def test_a_session_forgets_after_a_minute_and_keeps_no_more_than_it_may() -> None:

@@ -36,19 +36,17 @@ class Constant:
     value: Any
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Constant) and self._identity == other._identity
+        if self is other:
+            return True
+        if not isinstance(other, Constant):
+            return False
+        one, two = self.value, other.value
+        if type(one) is not type(two) and (isinstance(one, bool) or isinstance(two, bool)):
+            return False
+        return one is two or bool(one == two)
 
     def __hash__(self) -> int:
-        return hash(self._identity)
-
-    @property
-    def _identity(self) -> tuple[Any, ...]:
-        kind = (
-            type(self.value).__name__
-            if isinstance(self.value, str | bool | type(None))
-            else "other"
-        )
-        return kind, self.value
+        return hash(self.value)
 
     def __str__(self) -> str:
         if self.value is None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from tacit.families.queries.logic.generalization import common_body
 from tacit.families.queries.query import Conjunctive, Constant, Query, Term, Variable
 from tacit.gateway.policy.cores import conjuncts, puts_together
 
@@ -58,8 +59,8 @@ def facts(parts: Sequence[Conjunctive], rows: Iterable[Sequence[Any]]) -> Iterat
     """
     for row in rows:
         fitting = [one for one in (_fact(part, row) for part in parts) if one is not None]
-        if len(fitting) == 1:
-            yield fitting[0]
+        if fitting:
+            yield fitting[0] if len(fitting) == 1 else common_body(fitting)
 
 
 def _is_exact(value: Any) -> bool:

@@ -13,8 +13,10 @@ Where rows count, an answer is determined if it is with the keys of all its rows
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
+from tacit.families.queries.logic.generalization import common_body
 from tacit.families.queries.logic.tableau import (
     Budget,
     RowTableau,
@@ -38,7 +40,7 @@ from tacit.model.deadline import Deadline, OutOfTime
 
 STEPS = 60_000
 SPLITS = 3  # constraints with alternatives that are looked at, one inside of the other
-MOST_UNIONS = 5  # rows of views that are unions, of which nobody says from which part they come
+MOST_CASES = 100  # ways in which rows of views that are unions may be there, all together
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,30 @@ class ShownBodies:
 
     views: tuple[Query, ...]
     facts: tuple[Conjunctive, ...] = ()
+    _start: list[_Start] = field(default_factory=list, repr=False, compare=False)
+
+    def start(self, rules: Rules, budget: Budget) -> _Start:
+        """Two databases in which the facts are, before anything else is known of them."""
+        if not self._start:
+            self._start.append(
+                _Start(self._with_facts(rules, budget), self._with_facts(rules, budget))
+            )
+        return self._start[0]
+
+    def _with_facts(self, rules: Rules, budget: Budget) -> RowTableau:
+        found = RowTableau(rules, budget)
+        for fact in self.facts:
+            found.put_copy(fact, {})
+        found.chase()
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """Two databases that are alike for somebody; their unknown values differ."""
+
+    first: RowTableau
+    second: RowTableau
 
 
 def is_determined(
@@ -78,10 +104,8 @@ def is_determined(
     """
     budget = Budget(STEPS, deadline or Deadline(10.0))
     try:
-        first = RowTableau(rules, budget)
+        first = shown.start(rules, budget).first.copy(budget)
         first.put(part.atoms, part.comparisons, part.known)
-        for fact in shown.facts:
-            first.put_copy(fact, {})
         first.chase()
         return _is_there(part, first, shown, SPLITS)
     except (TooMuchWork, OutOfTime):
@@ -93,19 +117,19 @@ def _is_there(part: Conjunctive, first: RowTableau, shown: ShownBodies, splits: 
     if first.broken:
         # Rows that somebody got may have changed since: that they contradict the query is no proof.
         return not shown.facts
-    second = RowTableau(first.rules, first.budget)
-    for fact in shown.facts:
-        second.put_copy(fact, {})
+    second = shown.start(first.rules, first.budget).second.copy(first.budget)
     unions = []
     terms: set[Term] = set()
     for view in shown.views:
         for row in _rows_of(view, first):
             terms.update(row)
             ways = [way for one in view.parts if (way := _shows(one, row, first)) is not None]
-            if len(ways) == 1:
-                ways[0].put(second)
-            else:
+            if any(way.is_in(second) for way in ways):
+                continue
+            if len(ways) > 1:
                 unions.append(ways)
+            if (alike := _alike(ways, row, first)) is not None:
+                alike.put(second)
     # Values that are shown are the same in both databases, and so is what is known of them.
     second.put(
         (),
@@ -116,8 +140,7 @@ def _is_there(part: Conjunctive, first: RowTableau, shown: ShownBodies, splits: 
     head = {one: first.value(one) for one in part.head if isinstance(one, Variable)}
     if second.broken and shown.facts:
         return False
-    unions.sort(key=len)
-    if _has_answer(part, head, second, unions[:MOST_UNIONS]):
+    if _has_answer(part, head, second, _few(unions, part)):
         return True
     return splits > 0 and _in_all_cases(part, first, shown, splits)
 
@@ -163,6 +186,29 @@ def _has_answer(
     return True
 
 
+def _few(unions: Sequence[Sequence[_Way]], part: Conjunctive) -> list[Sequence[_Way]]:
+    """The unions that are looked at: those that speak of the same tables first."""
+    names = {atom.relation for atom in part.atoms}
+    number = 1
+    found = []
+    for ways in sorted(unions, key=lambda ways: (not ways[0].speaks_of(names), len(ways))):
+        number *= len(ways)
+        if number > MOST_CASES:
+            break
+        found.append(ways)
+    return found
+
+
+def _alike(ways: Sequence[_Way], row: tuple[Term, ...], first: RowTableau) -> _Way | None:
+    """What is there in whichever way a row is."""
+    if len(ways) < 2:
+        return ways[0] if ways else None
+    return _shows(_common(tuple(way.body for way in ways)), row, first)
+
+
+_common = lru_cache(maxsize=2_000)(common_body)
+
+
 def _rows_of(view: Query, tableau: RowTableau) -> Iterator[tuple[Term, ...]]:
     """What a view certainly shows, each row once."""
     seen = set()
@@ -182,11 +228,21 @@ class _Way:
     values: Values
     equal: tuple[tuple[Term, Term], ...]
 
+    def is_in(self, tableau: RowTableau) -> bool:
+        """Is the row there already in this way?"""
+        body = self.body
+        return not self.equal and any(
+            True for _ in tableau.matches(body.atoms, body.comparisons, body.known, self.values)
+        )
+
+    def speaks_of(self, names: set[str]) -> bool:
+        """Are some of these tables in the body?"""
+        return any(atom.relation in names for atom in self.body.atoms)
+
     def put(self, tableau: RowTableau) -> None:
         """The row is there in this way."""
         tableau.put_copy(self.body, self.values)
-        for one, other in self.equal:
-            tableau.equate(one, other)
+        tableau.equate(*self.equal)
 
 
 def _shows(body: Conjunctive, row: tuple[Term, ...], first: RowTableau) -> _Way | None:

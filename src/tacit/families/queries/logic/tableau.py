@@ -26,7 +26,9 @@ from tacit.model.deadline import Deadline, OutOfTime, look
 
 MOST_ROWS = 1_500
 ROUNDS = 3  # of adding rows that constraints ask for: each may ask for others
+COMPARED = "<"  # no table has this name
 ORDERED = (1, 3)  # numbers and moments: of texts the database alone knows the order
+NAMES = count(1)  # of new variables: no two have the same, in whatever tableaux
 Values = dict[Variable, Term]
 Row = tuple[Term, ...]
 
@@ -36,14 +38,11 @@ class TooMuchWork(Exception):
 
 
 class Budget:
-    """Steps and seconds that one decision may take; and the names that its tableaux give, of
-    which no two are the same.
-    """
+    """Steps and seconds that one decision may take."""
 
     def __init__(self, steps: int, deadline: Deadline) -> None:
         self.steps = steps
         self.deadline = deadline
-        self.names = count(1)
 
     def spend(self) -> None:
         """Take one step."""
@@ -63,6 +62,7 @@ class Rules:
     relations: Relations
     plain: tuple[Dependency, ...]
     splitting: tuple[Dependency, ...]
+    keys: Mapping[str, tuple[tuple[int, ...], ...]]
 
 
 def rules_of(dependencies: Sequence[Dependency], relations: Relations) -> Rules:
@@ -71,6 +71,13 @@ def rules_of(dependencies: Sequence[Dependency], relations: Relations) -> Rules:
         relations,
         tuple(one for one in dependencies if len(one.alternatives) < 2),
         tuple(one for one in dependencies if len(one.alternatives) > 1),
+        {
+            name: tuple(
+                tuple(map(one.columns.index, key))
+                for key in dict.fromkeys((*one.keys, *one.uniques))
+            )
+            for name, one in relations.items()
+        },
     )
 
 
@@ -88,18 +95,30 @@ class RowTableau:
         self._equal: Values = {}
         self._rows: dict[str, dict[Row, None]] = {}
         self._places: dict[tuple[str, int, Term], dict[Row, None]] = {}
+        self._uses: dict[Variable, dict[tuple[str, Row], None]] = {}
         self._comparisons: set[Comparison] = set()
         self._known: set[Variable] = set()
         self._order: _Order | None = None
+        # What a chase has not looked at yet: rows, by their keys; and when tables and comparisons
+        # last changed, beside when each rule was last applied.
+        self._unmerged: dict[tuple[str, Row], None] = {}
+        self._by_key: dict[tuple[str, tuple[int, ...], Row], Row] = {}
+        self._now = 0
+        self._changed: dict[str, int] = {}
+        self._applied: dict[int, int] = {}
 
-    def copy(self) -> RowTableau:
+    def copy(self, budget: Budget | None = None) -> RowTableau:
         """The same rows, to be changed apart."""
-        other = RowTableau(self.rules, self.budget)
+        other = RowTableau(self.rules, budget or self.budget)
         other.broken = self.broken
         other._equal = dict(self._equal)
         other._rows = {name: dict(rows) for name, rows in self._rows.items()}
         other._places = {place: dict(rows) for place, rows in self._places.items()}
+        other._uses = {term: dict(rows) for term, rows in self._uses.items()}
         other._comparisons, other._known = set(self._comparisons), set(self._known)
+        other._unmerged, other._by_key = dict(self._unmerged), dict(self._by_key)
+        other._now, other._changed = self._now, dict(self._changed)
+        other._applied = dict(self._applied)
         return other
 
     # -- what is known -----------------------------------------------------------------------------
@@ -133,7 +152,7 @@ class RowTableau:
 
     def fresh(self, variables: Iterable[Variable]) -> Values:
         """New variables in the place of others."""
-        return {one: Variable(f"{one.name}#{next(self.budget.names)}") for one in variables}
+        return {one: Variable(f"{one.name}#{next(NAMES)}") for one in variables}
 
     def put(
         self,
@@ -150,6 +169,7 @@ class RowTableau:
             )
             self._now_known((one.left, one.right))
             self._order = None
+            self._has_changed(COMPARED)
         self._now_known(known)
 
     def put_copy(self, body: Conjunctive, values: Values) -> None:
@@ -161,26 +181,38 @@ class RowTableau:
         self.put(put.atoms, put.comparisons)
         self._now_known({**rest, **values}[one] for one in body.known)
 
-    def equate(self, one: Term, other: Term) -> None:
-        """Two terms are the same value."""
-        left, right = self.value(one), self.value(other)
-        if left == right:
-            return
-        if isinstance(left, Constant):
-            left, right = right, left
-        if isinstance(left, Constant):
-            self.broken = True
-            return
-        if left in self._known:
-            self._now_known((right,))
-        self._equal[left] = right
-        self._order = None
-        for name, rows in self._rows.items():
-            for row in [one for one in rows if left in one]:
-                del rows[row]
-                for at, term in enumerate(row):
-                    del self._places[name, at, term][row]
-                self._put_row(name, tuple(map(self.value, row)))
+    def equate(self, *pairs: tuple[Term, Term]) -> None:
+        """The terms of each pair are the same value."""
+        moved: list[Variable] = []
+        for one, other in pairs:
+            left, right = self.value(one), self.value(other)
+            if left == right:
+                continue
+            if isinstance(left, Constant):
+                left, right = right, left
+            if isinstance(left, Constant):
+                self.broken = True
+                return
+            if left in self._known:
+                self._now_known((right,))
+            self._equal[left] = right
+            moved.append(left)
+        if moved:
+            self._order = None
+            self._has_changed(COMPARED)
+            self._rewrite(moved)
+
+    def _rewrite(self, moved: Sequence[Variable]) -> None:
+        """Write the rows with these variables anew."""
+        places = dict.fromkeys(place for one in moved for place in self._uses.pop(one, ()))
+        for name, row in places:
+            del self._rows[name][row]
+            for at, term in enumerate(row):
+                del self._places[name, at, term][row]
+                if isinstance(term, Variable) and term in self._uses:
+                    self._uses[term].pop((name, row), None)
+        for name, row in places:
+            self._put_row(name, tuple(map(self.value, row)))
 
     def _put_row(self, name: str, row: Row) -> None:
         rows = self._rows.setdefault(name, {})
@@ -189,9 +221,13 @@ class RowTableau:
         if len(rows) > MOST_ROWS:
             raise TooMuchWork
         rows[row] = None
+        self._unmerged[name, row] = None
+        self._has_changed(name)
         relation = self.relations[name]
         for at, (column, term) in enumerate(zip(relation.columns, row, strict=True)):
             self._places.setdefault((name, at, term), {})[row] = None
+            if isinstance(term, Variable):
+                self._uses.setdefault(term, {})[name, row] = None
             if column not in relation.nullable:
                 self._now_known((term,))
 
@@ -199,8 +235,15 @@ class RowTableau:
         for term in map(self.value, terms):
             if term == NULL:
                 self.broken = True
-            elif isinstance(term, Variable):
+            elif isinstance(term, Variable) and term not in self._known:
                 self._known.add(term)
+                for name, row in self._uses.get(term, ()):
+                    self._unmerged[name, row] = None
+                    self._has_changed(name)
+
+    def _has_changed(self, what: str) -> None:
+        self._now += 1
+        self._changed[what] = self._now
 
     # -- what follows ------------------------------------------------------------------------------
 
@@ -210,7 +253,7 @@ class RowTableau:
         for _ in range(ROUNDS):
             if self.broken:
                 break
-            changed = [self._apply(rule) for rule in self.rules.plain]
+            changed = [self._apply(rule) for rule in self.rules.plain if self._is_due(rule)]
             if not any(changed):
                 break
             self._merge_by_keys()
@@ -220,32 +263,33 @@ class RowTableau:
 
     def _merge_by_keys(self) -> None:
         """Rows of a table that agree on a key are one row."""
-        changed = True
-        while changed and not self.broken:
-            changed = False
-            for name, rows in list(self._rows.items()):
-                for key in self._keys(name):
-                    first: dict[Row, Row] = {}
-                    for row in list(rows):
-                        self.budget.spend()
-                        at = tuple(row[place] for place in key)
-                        other = first.setdefault(at, row)
-                        if other != row and all(map(self.is_known, at)):
-                            for left, right in zip(other, row, strict=True):
-                                self.equate(left, right)
-                            changed = True
-                    if changed:
-                        break
-                if changed:
+        while self._unmerged and not self.broken:
+            name, row = next(iter(self._unmerged))
+            del self._unmerged[name, row]
+            if row not in self._rows[name]:
+                continue
+            for key in self.rules.keys[name]:
+                self.budget.spend()
+                at = tuple(row[place] for place in key)
+                if not all(map(self.is_known, at)):
+                    continue
+                other = self._by_key.get((name, key, at))
+                self._by_key[name, key, at] = row
+                if other is not None and other != row and other in self._rows[name]:
+                    self.equate(*zip(other, row, strict=True))
+                    self._unmerged.update(
+                        ((name, one), None) for one in (row, other) if one in self._rows[name]
+                    )
                     break
 
-    def _keys(self, name: str) -> list[tuple[int, ...]]:
-        relation = self.relations[name]
-        return [
-            tuple(map(relation.columns.index, key)) for key in (*relation.keys, *relation.uniques)
-        ]
+    def _is_due(self, rule: Dependency) -> bool:
+        """Has something changed that a rule speaks of since it was applied?"""
+        before = self._applied.get(id(rule), -1)
+        names = [*(atom.relation for atom in rule.atoms), *([COMPARED] if rule.comparisons else [])]
+        return before < 0 or any(self._changed.get(name, 0) > before for name in names)
 
     def _apply(self, rule: Dependency) -> bool:
+        self._applied[id(rule)] = self._now
         changed = False
         for values in list(self.matches(rule.atoms, rule.comparisons, rule.known)):
             if not rule.alternatives:
@@ -262,8 +306,7 @@ class RowTableau:
         new = {**self.fresh(rule.existential(way)), **values}
         put = way.substituted(new)
         self.put(put.atoms, put.comparisons)
-        for left, right in put.equalities:
-            self.equate(left, right)
+        self.equate(*put.equalities)
         return True
 
     def is_satisfied(self, rule: Dependency, at: int, values: Values) -> bool:
