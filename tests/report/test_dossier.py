@@ -147,3 +147,16 @@ def test_what_went_out_later_is_named_where_the_page_is_another_one(folder: Path
     file = made(folder)
     withdraw(load_plan(folder / "tacit.yaml"), "april", by="weber")
     assert "the ledger has entries after 1, with which it is judged now" in differs(folder, file)
+
+
+def test_other_versions_that_come_to_the_same_are_no_difference(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tacit.report.html import record_page
+
+    file = made(folder)
+    monkeypatch.setattr(record_page.platform, "python_version", lambda: "3.99.1")
+    assert "3.99.1" in make_dossier(load_plan(folder / "tacit.yaml"), "april").text
+    assert differs(folder, file) == ""
+    (folder / "tacit.yaml").write_text(PLAN + "# a remark\n")
+    assert "and here is Tacit" in differs(folder, file)
