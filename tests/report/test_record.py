@@ -148,3 +148,22 @@ def test_a_risk_stands_beside_what_the_plan_allows_and_what_it_was(tmp_path: Pat
     columns = next(one for one in said.grids if one.caption == "Columns of people")
     assert columns.head == ["column", "role", "hierarchy", "in april", "in all"]
     assert columns.rows[0][3:] == ["level 1 of 5", "level 5 of 5 (suppressed)"]
+
+
+def test_a_copy_that_was_made_elsewhere_is_hashed_and_nothing_is_claimed_of_its_levels(
+    tmp_path: Path,
+) -> None:
+    path, copy = tmp_path / "tacit.yaml", tmp_path / "given.csv"
+    path.write_text(PLAN.replace("generalization: {zip: 1}", "file: given.csv"))
+    (tmp_path / "people.csv").write_text("zip,ill\n13053,flu\n13058,cold\n")
+    copy.write_text("zip,ill\n1305*,flu\n1305*,cold\n")
+    plan = load_plan(path)
+    found = assess(plan)
+    grids = {one.caption: one for one in recorded(plan, found, "owner").grids}
+    assert grids["Columns of people"].rows == [
+        ["zip", "quasi-identifier", "mask: right", "as found in given.csv"],
+        ["ill", "sensitive", "", "as found in given.csv"],
+        ["all others", "", "", ""],
+    ]
+    hashes = dict(grids["Files, by SHA-256"].rows)
+    assert hashes["given.csv"] == hashlib.sha256(copy.read_bytes()).hexdigest()

@@ -26,7 +26,7 @@ from tacit.ledger.paging import size
 from tacit.model.jobs import Job
 from tacit.model.verdict import Audience, Verdict
 from tacit.plan.open_plan import OpenPlan
-from tacit.plan.owned_files import owners_files
+from tacit.plan.owned_files import read_files
 from tacit.plan.plan import Plan
 from tacit.report.html.cards import HtmlGrid
 from tacit.report.html.page import Sealing, render
@@ -225,7 +225,7 @@ def refuse_changed(plan: Plan, entry: Entry, key: Key, job: Job) -> None:
 def file_hashes(plan: Plan, key: Key) -> dict[str, str]:
     """The plan and its files by keyed hashes: without the key nobody can confirm a guess."""
     found = {}
-    for path in owners_files(plan):
+    for path in read_files(plan):
         if path.is_file():
             digest = key.begin("dossier file")
             try:

@@ -22,7 +22,7 @@ from tacit.model.numbers import exact, percents, plain
 from tacit.model.release import Microdata
 from tacit.model.schema import HierarchySpec, Table
 from tacit.model.verdict import Audience, Verdict
-from tacit.plan.owned_files import owners_files
+from tacit.plan.owned_files import read_files
 from tacit.plan.plan import Check, Plan
 from tacit.plan.read.policies import load_policy
 from tacit.report.html.cards import HtmlGrid, parameters
@@ -47,7 +47,7 @@ TO_ADD = (
     "who signs, and what makes them fit to",
 )
 MOST_COPIES = 4  # side by side in a table of columns
-NOT_RELEASED = "not released"
+ALL_OTHERS, NOT_RELEASED = "all others", "not released"
 ENGINES = ("duckdb", "sqlglot", "numpy", "ortools", "dp-accounting")  # what decides beside Tacit
 
 
@@ -97,7 +97,7 @@ def recorded(
         grids += [
             releases_grid(plan, verdicts),
             secrets_grid(plan, assessment),
-            files_grid(owners_files(plan), plan.folder),
+            files_grid(read_files(plan), plan.folder),
         ]
     waived = [f"{one.name}. {one.waived}" for one in verdicts if one.waived]
     return RecordPage(
@@ -165,6 +165,8 @@ def unchecked(plan: Plan, assessment: Assessment, tried: Tested, audience: Audie
     asked = [one.check for one in assessment.answered]
     risks = {risk for one in asked for risk in risks_of(one.kind)}
     found = [f"no check addresses {risk}" for risk in get_args(Risk) if risk not in risks]
+    if "://" in plan.source:
+        found.append("the rows of the source have no hash here: they are in a database")
     found += not_asked(plan, asked) if audience == "owner" else []
     found += [f"{name} was not attacked: {why}" for name, why in tried.not_run.items()]
     found += [
@@ -287,7 +289,7 @@ def columns_grids(plan: Plan, assessment: Assessment, audience: Audience) -> Ite
     """Every column that has a role, with it, its hierarchy, and what is done with it in each
     generalized copy that was judged.
     """
-    made, done = plan.of(Microdata), treatments(assessment)
+    made, done = plan.of(Microdata), treatments(plan, assessment)
     for name in listed_tables(plan, assessment.verdicts, audience):
         copies = [one for one in done if one in made and made[one].table == name]
         for some in [
@@ -296,11 +298,22 @@ def columns_grids(plan: Plan, assessment: Assessment, audience: Audience) -> Ite
             yield columns_grid(plan.tables[name], {one: done[one] for one in some})
 
 
-def treatments(assessment: Assessment) -> dict[str, Mapping[str, str]]:
-    """What is done with the columns of each release, as the tellers say it."""
-    found: dict[str, Mapping[str, str]] = {}
+def treatments(plan: Plan, assessment: Assessment) -> dict[str, Mapping[str, str]]:
+    """What is done with the columns of each generalized copy that was judged, as the tellers say
+    it; one that was made elsewhere is read as it is found.
+    """
+    made = plan.of(Microdata)
+    told: dict[str, Mapping[str, str]] = {}
     for one in assessment.answered:
-        found |= teller_of(one.verdict.check).treated(one)
+        told |= teller_of(one.verdict.check).treated(one)
+    found: dict[str, Mapping[str, str]] = {}
+    for name in dict.fromkeys(name for one in assessment for name in judged_releases(one)):
+        if name in made and (file := made[name].file) is not None:
+            table = plan.tables[made[name].table]
+            columns = (column for key in ROLES for column in getattr(table, key))
+            found[name] = dict.fromkeys(columns, f"as found in {file}")
+        elif name in made and name in told:
+            found[name] = {**told[name], ALL_OTHERS: NOT_RELEASED}
     return found
 
 
@@ -317,7 +330,7 @@ def columns_grid(table: Table, copies: Mapping[str, Mapping[str, str]]) -> HtmlG
         for column in getattr(table, key)
     ]
     if rows and copies:
-        rows.append(["all others", "", "", *(NOT_RELEASED for _ in copies)])
+        rows.append([ALL_OTHERS, "", "", *(done.get(ALL_OTHERS, "") for done in copies.values())])
     head = ["column", "role", "hierarchy", *(f"in {name}" for name in copies)]
     return HtmlGrid(f"Columns of {table.name}", head, rows)
 
