@@ -112,6 +112,11 @@ def make_dossier(
         found = entry_of(list(ledger.entries()), release, entry)
         key = ledger.key
     day = made or datetime.now(UTC).date()
+    if not any(release in one.releases for one in plan.checks):
+        raise InputError(
+            f"the plan has no check of {release}, so a dossier of it would say nothing.",
+            hint="Add one to checks: tacit policies lists some to begin with.",
+        )
     refuse_changed(plan, found, key, job)
     assessment = assess(plan, only=(release,), job=job, depth="page", today=day)
     sources = Sources(
