@@ -147,3 +147,37 @@ def test_what_went_out_later_is_named_where_the_page_is_another_one(folder: Path
     file = made(folder)
     withdraw(load_plan(folder / "tacit.yaml"), "april", by="weber")
     assert "the ledger has entries after 1, with which it is judged now" in differs(folder, file)
+
+
+def test_other_versions_that_come_to_the_same_are_no_difference(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tacit.report.html import record_page
+
+    file = made(folder)
+    monkeypatch.setattr(record_page.platform, "python_version", lambda: "3.99.1")
+    assert "3.99.1" in make_dossier(load_plan(folder / "tacit.yaml"), "april").text
+    assert differs(folder, file) == ""
+    (folder / "tacit.yaml").write_text(PLAN + "# a remark\n")
+    assert "and here is Tacit" in differs(folder, file)
+
+
+def test_a_release_that_no_check_is_about_has_none(folder: Path) -> None:
+    other = PLAN.replace("releases: {", "releases: {may: {table: people}, ")
+    (folder / "tacit.yaml").write_text(other.replace("release: april, k", "release: may, k"))
+    with pytest.raises(InputError, match="no check of april"):
+        make_dossier(load_plan(folder / "tacit.yaml"), "april")
+
+
+def test_a_changed_byte_of_a_copy_that_was_made_elsewhere_is_named(tmp_path: Path) -> None:
+    (tmp_path / "tacit.yaml").write_text(PLAN.replace("generalization: {zip: 1}", "file: a.csv"))
+    (tmp_path / "people.csv").write_text(DATA)
+    copy = "zip,ill\n1305*,flu\n1305*,cold\n1485*,flu\n1485*,gout\n"
+    (tmp_path / "a.csv").write_text(copy)
+    record(load_plan(tmp_path / "tacit.yaml"), "april", by="weber")
+    file = made(tmp_path)
+    (tmp_path / "a.csv").write_text(f"{copy}\n")
+    assert "a.csv has other content" in differs(tmp_path, file)
+    (tmp_path / "a.csv").unlink()
+    with pytest.raises(InputError, match=r"there is no a\.csv any more"):
+        differs(tmp_path, file)

@@ -24,6 +24,8 @@ checks:
 waive:
 - {check: threes, reason: agreed, by: C. Dee, until: 2999-01-31}
 """
+COPY = "releases: {all: {table: people, generalization: {zip: 5}}, "
+RISKS = "Risk of re-identification, of each release by itself"
 
 
 def test_the_owner_has_everything_and_a_shared_report_no_hash(tmp_path: Path) -> None:
@@ -35,7 +37,7 @@ def test_the_owner_has_everything_and_a_shared_report_no_hash(tmp_path: Path) ->
     owner, shared = (render(found, one, plan) for one in ("owner", "shared"))
     for text in (owner, shared):
         assert "City &lt;Hospital&gt;" in text and "May the authors have it?" in text
-        assert "people.zip" in text and "quasi-identifier" in text and "signature" in text
+        assert "Columns of people" in text and "quasi-identifier" in text and "signature" in text
         assert "threes. Waived by C. Dee until 2999-01-31: agreed." in text
     for file in (path, data):
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -71,7 +73,16 @@ def test_attacks_levels_and_what_was_not_checked_are_said(tmp_path: Path) -> Non
     found = assess(plan)
     said = recorded(plan, found, "shared", None, tried_on(plan, found))
     by_caption = {one.caption: one.rows for one in said.grids}
-    assert by_caption["Levels (0: as it is)"] == [["april", "zip", "1"]]
+    assert by_caption["Columns of people"] == [
+        ["zip", "quasi-identifier", "mask: right", "level 1 of 5"],
+        ["ill", "sensitive", "", "as it is"],
+        ["all others", "", "", "not released"],
+    ]
+    assert [row[2:] for row in by_caption[RISKS]] == [
+        ["1 (100 %)", "", "1/2 (50 %)"],
+        ["1 (100 %)", "", "1/2 (50 %)"],
+        ["2 of 2", "", "0 of 2"],
+    ]
     assert "homogeneity" in [row[0] for row in by_caption["Attacks that were run"]]
     assert by_caption["Recommendation"] == [
         ["april", "Release it only where the waivers are accepted: threes."]
@@ -112,3 +123,47 @@ def test_a_pack_is_told_clause_by_clause_where_its_checks_were_asked(tmp_path: P
     assert first[:2] == ["no cell with a value of 1 to 10 is reported", "cells"]
     assert [row[0] for row in asked[caption]].count("not covered") == 3
     assert caption not in apart
+
+
+def test_a_risk_stands_beside_what_the_plan_allows_and_what_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "tacit.yaml"
+    risks = (
+        "- k-anonymity: {release: all, k: 2}\n"
+        "- risk: {release: april, at-most: 0.09}\n"
+        "- risk: {release: april, at-most: 0.5, attacker: marketer}\n"
+    )
+    path.write_text(PLAN.replace("waive:", f"{risks}waive:").replace("releases: {", COPY))
+    rows = "".join(f"1305{at % 3},flu\n" for at in range(7)) + "99999,cold\n"
+    (tmp_path / "people.csv").write_text("zip,ill\n" + rows)
+    plan = load_plan(path)
+    found = assess(plan)
+    said = recorded(plan, found, "shared", None, tried_on(plan, found))
+    grid = next(one for one in said.grids if one.caption == RISKS)
+    # Alone before and after: 99999. Groups of 3, 2, 2 and 1 before, of 7 and 1 after.
+    assert [row[2:] for row in grid.rows[:3]] == [
+        ["1 (100 %)", "0.09", "1 (100 %)"],
+        ["1/2 (50 %)", "0.5", "1/4 (25 %)"],
+        ["1 of 8", "", "1 of 8"],
+    ]
+    columns = next(one for one in said.grids if one.caption == "Columns of people")
+    assert columns.head == ["column", "role", "hierarchy", "in april", "in all"]
+    assert columns.rows[0][3:] == ["level 1 of 5", "level 5 of 5 (suppressed)"]
+
+
+def test_a_copy_that_was_made_elsewhere_is_hashed_and_nothing_is_claimed_of_its_levels(
+    tmp_path: Path,
+) -> None:
+    path, copy = tmp_path / "tacit.yaml", tmp_path / "given.csv"
+    path.write_text(PLAN.replace("generalization: {zip: 1}", "file: given.csv"))
+    (tmp_path / "people.csv").write_text("zip,ill\n13053,flu\n13058,cold\n")
+    copy.write_text("zip,ill\n1305*,flu\n1305*,cold\n")
+    plan = load_plan(path)
+    found = assess(plan)
+    grids = {one.caption: one for one in recorded(plan, found, "owner").grids}
+    assert grids["Columns of people"].rows == [
+        ["zip", "quasi-identifier", "mask: right", "as found in given.csv"],
+        ["ill", "sensitive", "", "as found in given.csv"],
+        ["all others", "", "", ""],
+    ]
+    hashes = dict(grids["Files, by SHA-256"].rows)
+    assert hashes["given.csv"] == hashlib.sha256(copy.read_bytes()).hexdigest()

@@ -8,6 +8,7 @@ from typing import Any
 
 from tacit.engines.output import check_file
 from tacit.errors import InputError
+from tacit.model.release import Microdata
 from tacit.model.schema import CsvHierarchy
 from tacit.plan.plan import Plan
 
@@ -27,6 +28,12 @@ def owners_files(plan: Plan) -> list[Path]:
         path for path in [plan.folder / plan.source] if "://" not in plan.source and path.is_file()
     ]
     return [Path(plan.file), *database, *dict.fromkeys(found)]
+
+
+def read_files(plan: Plan) -> list[Path]:
+    """The files that answers rest on: the owner's, and releases that are files."""
+    copies = [plan.folder / one.file for one in plan.of(Microdata).values() if one.file is not None]
+    return list(dict.fromkeys([*owners_files(plan), *(one for one in copies if one.is_file())]))
 
 
 def folders_of(plan: Plan) -> list[Path]:

@@ -14,7 +14,6 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from tacit import __version__
 from tacit.checking.assess import assess
 from tacit.checking.holdings.ledgers import ledger_of
 from tacit.checking.recording.recheck import LedgerComparison
@@ -27,11 +26,11 @@ from tacit.ledger.paging import size
 from tacit.model.jobs import Job
 from tacit.model.verdict import Audience, Verdict
 from tacit.plan.open_plan import OpenPlan
-from tacit.plan.owned_files import owners_files
+from tacit.plan.owned_files import read_files
 from tacit.plan.plan import Plan
 from tacit.report.html.cards import HtmlGrid
 from tacit.report.html.page import Sealing, render
-from tacit.report.html.record_page import check_name, numbers, shown
+from tacit.report.html.record_page import check_name, measured_text, shown, versions
 from tacit.report.trials import tried_on
 
 FORMAT = 1
@@ -44,8 +43,8 @@ PIECE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a dossier was made from: files by their keyed hashes, the entry by its own, verdicts in
-    words without personal values.
+    """What a dossier was made from, and with which versions: files by their keyed hashes, the entry
+    by its own, verdicts in words without personal values.
     """
 
     format: int
@@ -53,7 +52,7 @@ class Sources:
     entry: int
     made: str
     audience: Audience
-    version: str
+    versions: str
     files: Mapping[str, str]
     hash: str
     verdicts: tuple[str, ...] = ()
@@ -95,9 +94,11 @@ def make_dossier(
     *,
     entry: int | None = None,
     made: date | None = None,
+    made_with: str | None = None,
     job: Job | None = None,
 ) -> Dossier:
-    """The dossier of a release that the ledger has, by its last entry (or this one).
+    """The dossier of a release that the ledger has, by its last entry (or this one), as it was
+    `made` on a day with some versions (default: today, with those that are here).
 
     Raises an InputError where the ledger has no such release or was changed, and where plan or
     data give something else today than what went out.
@@ -111,6 +112,11 @@ def make_dossier(
         found = entry_of(list(ledger.entries()), release, entry)
         key = ledger.key
     day = made or datetime.now(UTC).date()
+    if not any(release in one.releases for one in plan.checks):
+        raise InputError(
+            f"the plan has no check of {release}, so a dossier of it would say nothing.",
+            hint="Add one to checks: tacit policies lists some to begin with.",
+        )
     refuse_changed(plan, found, key, job)
     assessment = assess(plan, only=(release,), job=job, depth="page", today=day)
     sources = Sources(
@@ -119,12 +125,12 @@ def make_dossier(
         found.number,
         day.isoformat(),
         audience,
-        __version__,
+        made_with or versions(),
         file_hashes(plan, key),
         found.hash,
         tuple(in_words(one) for one in assessment.verdicts),
     )
-    sealing = Sealing(canonical(asdict(sources)), entry_grid(found), UNSEALED)
+    sealing = Sealing(canonical(asdict(sources)), entry_grid(found), UNSEALED, sources.versions)
     tried = tried_on(plan, assessment, job, day)
     page = render(assessment, audience, plan, tried, day, sealing)
     seal = seal_of(page, key)
@@ -168,6 +174,7 @@ def differences(text: str, then: Sources, seal: str, plan: Plan, job: Job | None
             then.audience,
             entry=then.entry,
             made=date.fromisoformat(then.made),
+            made_with=then.versions,
             job=job,
         )
     except TacitError as error:
@@ -175,14 +182,14 @@ def differences(text: str, then: Sources, seal: str, plan: Plan, job: Job | None
         return
     if now.sources.hash != then.hash:
         yield f"entry {then.entry} of the ledger is another one"
-    if now.sources.version != then.version:
-        yield f"it was made by Tacit {then.version}, and this is {__version__}"
     for one in now.sources.verdicts:
         if one not in then.verdicts:
             yield f"a verdict is another one now: {one}"
     if now.seal != seal:
         if entries > then.entry:
             yield f"the ledger has entries after {then.entry}, with which it is judged now"
+        if then.versions != versions():
+            yield f"it was made with {then.versions}, and here is {versions()}"
         yield f"the hash of the dossier made now is {now.seal}"
 
 
@@ -223,7 +230,7 @@ def refuse_changed(plan: Plan, entry: Entry, key: Key, job: Job) -> None:
 def file_hashes(plan: Plan, key: Key) -> dict[str, str]:
     """The plan and its files by keyed hashes: without the key nobody can confirm a guess."""
     found = {}
-    for path in owners_files(plan):
+    for path in read_files(plan):
         if path.is_file():
             digest = key.begin("dossier file")
             try:
@@ -246,7 +253,7 @@ def refuse_missing(plan: Plan, now: Mapping[str, str], then: Mapping[str, str]) 
 
 def in_words(verdict: Verdict) -> str:
     """A verdict in a line, without personal values."""
-    measured = numbers(verdict.measured)
+    measured = measured_text(verdict)
     return f"{check_name(verdict)}: {verdict.status}" + (f", {measured}" if measured else "")
 
 
@@ -299,6 +306,7 @@ def read_sources(text: str, path: Path) -> tuple[Sources, str]:
         date.fromisoformat(found.made)
         sorted(found.files)
         known = found.audience in ("owner", "shared") and isinstance(found.files, dict)
+        known = known and isinstance(found.versions, str)
     except (ValueError, TypeError, KeyError):
         raise not_one(path) from None
     if not known:

@@ -14,6 +14,7 @@ from tacit.model.verdict import Witness
 from tacit.report.charts.portrait_chart import noun
 
 MOST_ROWS = 12  # of a table in the page
+SHORT, READABLE = 9, 30  # characters of a fraction: it stands alone, or at least beside a decimal
 
 CHECKED = {"yes": "checked", "no": "not checked", "cannot": "cannot be checked"}
 CERTAINTY = {
@@ -47,22 +48,31 @@ def shown(value: Any) -> str:
 
     >>> (
     ...     shown(Fraction(1, 3)),
+    ...     shown(Fraction(1303709, 3406724)),
     ...     shown(13053),
     ...     shown(None),
     ...     shown({"name": "Bruce"}),
     ...     shown(["a", "b"]),
     ... )
-    ('1/3', '13053', '(missing)', 'name Bruce', 'a, b')
+    ('1/3', '0.3827 (1303709/3406724)', '13053', '(missing)', 'name Bruce', 'a, b')
     """
     if value is None:
         return "(missing)"
     if isinstance(value, Fraction):
-        return plain(value)
+        return fraction_in_words(value)
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {shown(one)}" for name, one in value.items())
     if isinstance(value, list | tuple | set | frozenset):
         return ", ".join(shown(one) for one in value)
     return value_text(value)
+
+
+def fraction_in_words(value: Fraction) -> str:
+    """An exact number, with a decimal where it is too long to be read."""
+    text = plain(value)
+    if len(text) <= SHORT:
+        return text
+    return f"{float(value):.4g}" + (f" ({text})" if len(text) <= READABLE else "")
 
 
 def grids(witness: Witness) -> list[HtmlGrid]:

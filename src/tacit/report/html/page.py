@@ -41,13 +41,14 @@ class ReleaseSection:
 
 @dataclass(frozen=True, slots=True)
 class Sealing:
-    """What makes a page a dossier: what it was made from, for programs; the ledger's entry; and
-    what stands in the place of its hash until that is known.
+    """What makes a page a dossier: what it was made from, for programs; the ledger's entry; what
+    stands in the place of its hash until that is known; and what it was made with.
     """
 
     said: str
     entry: HtmlGrid
     seal: str
+    made_with: str
 
 
 def write_report(
@@ -73,6 +74,7 @@ def render(
     has what is said for the record, with what was `tried` on its releases, and a place to sign. Of
     a `dossier` it has the ledger's entry, and a place for its hash.
     """
+    made_with = dossier.made_with if dossier is not None else None
     assumptions = tuple(dict.fromkeys(one for verdict in assessment for one in verdict.assumptions))
     return render_page(
         "page.html",
@@ -86,7 +88,9 @@ def render(
         unproved=[one for one in assumptions if one.checked != "yes"],
         without_rows=not any(teller_of(verdict.check).has_rows(verdict) for verdict in assessment),
         glossary=glossary(assessment),
-        record=recorded(plan, assessment, audience, today, tried) if plan is not None else None,
+        record=None
+        if plan is None
+        else recorded(plan, assessment, audience, today, tried, made_with),
         dossier=dossier,
     )
 

@@ -54,6 +54,7 @@ def render_page(template: str, audience: Audience, **values: Any) -> str:
         "counts_chart": counts_chart,
         "limit": percent_exactly,
         "width": lambda share: f"{float(share):.2%}",
+        "longest_word": lambda text: max(map(len, text.split()), default=0),
     }
     environment.globals |= {
         "owner": audience == "owner",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,17 +16,19 @@ from tacit.checking.assess import Assessment
 from tacit.families.catalog import risks_of
 from tacit.families.definition import Risk
 from tacit.families.family import kind_of
+from tacit.families.microdata.definitions.risk import in_words as risk_in_words
 from tacit.families.words import listed
-from tacit.model.numbers import percents
+from tacit.model.numbers import exact, percents, plain
 from tacit.model.release import Microdata
 from tacit.model.schema import HierarchySpec, Table
 from tacit.model.verdict import Audience, Verdict
-from tacit.plan.owned_files import owners_files
+from tacit.plan.owned_files import read_files
 from tacit.plan.plan import Check, Plan
 from tacit.plan.read.policies import load_policy
 from tacit.report.html.cards import HtmlGrid, parameters
+from tacit.report.tellers import teller_of
 from tacit.report.terminal.verdict_lines import by_release, heading, judged_releases, not_together
-from tacit.report.trials import Tested
+from tacit.report.trials import RISK, Tested
 
 ROLES = {
     "identifiers": "identifier",
@@ -36,13 +38,23 @@ ROLES = {
 }
 
 
+# What documents ask of such a report, and no program knows.
+TO_ADD = (
+    "why the release is needed, and what it would lose if it were coarser",
+    "who may have it, under which contract and which controls, and for what they may use it",
+    "who could want to find somebody in it, what else they could have, and what harm would follow",
+    "when it is looked at again, and who is told if somebody is found in it",
+    "who signs, and what makes them fit to",
+)
+MOST_COPIES = 4  # side by side in a table of columns
+ALL_OTHERS, NOT_RELEASED = "all others", "not released"
 ENGINES = ("duckdb", "sqlglot", "numpy", "ortools", "dp-accounting")  # what decides beside Tacit
 
 
 @dataclass(frozen=True, slots=True)
 class RecordPage:
-    """The facts, the tables below them, the waivers and what was not checked. `asked` is the
-    question of the plan.
+    """The facts, the tables below them, the waivers, what was not checked, and what `to_add` who
+    signs. `asked` is the question of the plan.
     """
 
     facts: Sequence[tuple[str, str]]
@@ -50,6 +62,7 @@ class RecordPage:
     waived: Sequence[str]
     asked: str
     unchecked: Sequence[str] = ()
+    to_add: Sequence[str] = ()
 
 
 def recorded(
@@ -58,8 +71,10 @@ def recorded(
     audience: Audience,
     today: date | None = None,
     tried: Tested | None = None,
+    made_with: str | None = None,
 ) -> RecordPage:
-    """What is said of a plan and its verdicts; `tried` is what was tried on its releases.
+    """What is said of a plan and its verdicts; `tried` is what was tried on its releases,
+    `made_with` the versions where they are not those of today.
 
     Hashes are for the owner only: with the hash of a small table a guess of its rows can be
     confirmed. So are the releases in words: a query may name a person.
@@ -69,17 +84,21 @@ def recorded(
     facts = [("Date", f"{day.isoformat()} (UTC)")]
     facts += [("Organisation", plan.organisation)] if plan.organisation else []
     facts += [("Author", plan.author)] if plan.author else []
-    facts.append(("Versions", versions()))
+    facts.append(("Versions", made_with or versions()))
     grids = [
         recommended(assessment),
         checks_grid(verdicts, tried.before),
+        risks_grid(plan, tried),
         attacks_grid(tried),
-        columns_grid(plan.tables[name] for name in listed_tables(plan, verdicts, audience)),
-        levels_grid(plan, verdicts),
+        *columns_grids(plan, assessment, audience),
         *policy_grids(plan, verdicts),
     ]
     if audience == "owner":
-        grids += [releases_grid(plan, verdicts), files_grid(owners_files(plan), plan.folder)]
+        grids += [
+            releases_grid(plan, verdicts),
+            secrets_grid(plan, assessment),
+            files_grid(read_files(plan), plan.folder),
+        ]
     waived = [f"{one.name}. {one.waived}" for one in verdicts if one.waived]
     return RecordPage(
         facts,
@@ -87,6 +106,7 @@ def recorded(
         waived,
         plan.question,
         unchecked(plan, assessment, tried, audience),
+        TO_ADD,
     )
 
 
@@ -145,6 +165,8 @@ def unchecked(plan: Plan, assessment: Assessment, tried: Tested, audience: Audie
     asked = [one.check for one in assessment.answered]
     risks = {risk for one in asked for risk in risks_of(one.kind)}
     found = [f"no check addresses {risk}" for risk in get_args(Risk) if risk not in risks]
+    if "://" in plan.source:
+        found.append("the rows of the source have no hash here: they are in a database")
     found += not_asked(plan, asked) if audience == "owner" else []
     found += [f"{name} was not attacked: {why}" for name, why in tried.not_run.items()]
     found += [
@@ -176,8 +198,8 @@ def checks_grid(verdicts: Iterable[Verdict], before: Mapping[int, Mapping[str, A
             one.check,
             ", ".join(risks_of(one.check)),
             parameters(one.required),
-            numbers(before.get(place, {})),
-            numbers(one.measured),
+            measured_text(replace(one, measured=before.get(place, {}))),
+            measured_text(one),
             one.status + (", waived" if one.waived else ""),
         ]
         for place, one in enumerate(verdicts)
@@ -186,9 +208,15 @@ def checks_grid(verdicts: Iterable[Verdict], before: Mapping[int, Mapping[str, A
     return HtmlGrid("What was checked", head, rows)
 
 
-def numbers(measured: Mapping[str, Any]) -> str:
+def measured_text(verdict: Verdict) -> str:
     """What was measured, as far as a cell has room."""
-    return parameters({name: value for name, value in measured.items() if not listlike(value)})
+    few = {name: value for name, value in verdict.measured.items() if not listlike(value)}
+    return teller_of(verdict.check).measured(replace(verdict, measured=few)) if few else ""
+
+
+def listlike(value: object) -> bool:
+    """Is a value too long for a cell of a table?"""
+    return isinstance(value, list | tuple | dict | set | frozenset)
 
 
 def attacks_grid(tried: Tested) -> HtmlGrid:
@@ -205,6 +233,39 @@ def attacks_grid(tried: Tested) -> HtmlGrid:
             rows.append([story.attack, attacked, story.headline, *pair])
     head = ["attack", "on", "what it achieved", "belief before", "after"]
     return HtmlGrid("Attacks that were run", head, rows)
+
+
+def risks_grid(plan: Plan, tried: Tested) -> HtmlGrid:
+    """How easily the rows of each generalized copy are found: before, at most allowed, after."""
+    rows = []
+    for name, (before, after) in tried.risks.items():
+        allowed = {
+            str(one.parameters.get("attacker", "prosecutor")): plain(
+                exact(one.parameters["at-most"])
+            )
+            for one in plan.checks
+            if one.kind == RISK and one.releases == (name,) and "population" not in one.parameters
+        }
+        alone = [f"{one.alone:,} of {one.people:,}" if one else "" for one in (before, after)]
+        rows += [
+            [
+                name,
+                "greatest, of somebody who is known to be in the table (prosecutor)",
+                risk_in_words(before.greatest) if before else "",
+                allowed.get("prosecutor", ""),
+                risk_in_words(after.greatest),
+            ],
+            [
+                name,
+                "mean over all (marketer)",
+                risk_in_words(before.mean) if before else "",
+                allowed.get("marketer", ""),
+                risk_in_words(after.mean),
+            ],
+            [name, "people alone with their quasi-identifiers", alone[0], "", alone[1]],
+        ]
+    head = ["release", "risk", "before", "allowed", "after"]
+    return HtmlGrid("Risk of re-identification, of each release by itself", head, rows)
 
 
 def policy_grids(plan: Plan, verdicts: Sequence[Verdict]) -> Iterator[HtmlGrid]:
@@ -224,33 +285,54 @@ def policy_grids(plan: Plan, verdicts: Sequence[Verdict]) -> Iterator[HtmlGrid]:
         yield HtmlGrid(f"Policy pack {policy.name}: {policy.title}", head, rows)
 
 
-def levels_grid(plan: Plan, verdicts: Iterable[Verdict]) -> HtmlGrid:
-    """How far each quasi-identifier of the copies that were judged is generalized."""
-    names = dict.fromkeys(name for one in verdicts for name in judged_releases(one))
+def columns_grids(plan: Plan, assessment: Assessment, audience: Audience) -> Iterator[HtmlGrid]:
+    """Every column that has a role, with it, its hierarchy, and what is done with it in each
+    generalized copy that was judged.
+    """
+    made, done = plan.of(Microdata), treatments(plan, assessment)
+    for name in listed_tables(plan, assessment.verdicts, audience):
+        copies = [one for one in done if one in made and made[one].table == name]
+        for some in [
+            copies[at : at + MOST_COPIES] for at in range(0, len(copies), MOST_COPIES)
+        ] or [[]]:
+            yield columns_grid(plan.tables[name], {one: done[one] for one in some})
+
+
+def treatments(plan: Plan, assessment: Assessment) -> dict[str, Mapping[str, str]]:
+    """What is done with the columns of each generalized copy that was judged, as the tellers say
+    it; one that was made elsewhere is read as it is found.
+    """
     made = plan.of(Microdata)
+    told: dict[str, Mapping[str, str]] = {}
+    for one in assessment.answered:
+        told |= teller_of(one.verdict.check).treated(one)
+    found: dict[str, Mapping[str, str]] = {}
+    for name in dict.fromkeys(name for one in assessment for name in judged_releases(one)):
+        if name in made and (file := made[name].file) is not None:
+            table = plan.tables[made[name].table]
+            columns = (column for key in ROLES for column in getattr(table, key))
+            found[name] = dict.fromkeys(columns, f"as found in {file}")
+        elif name in made and name in told:
+            found[name] = {**told[name], ALL_OTHERS: NOT_RELEASED}
+    return found
+
+
+def columns_grid(table: Table, copies: Mapping[str, Mapping[str, str]]) -> HtmlGrid:
+    """The columns of a table; those without a role are in no copy."""
     rows = [
-        [one.name, column, str(one.generalization.get(column, 0))]
-        for one in (made[name] for name in names if name in made)
-        if one.file is None
-        for column in plan.tables[one.table].quasi_identifiers
-    ]
-    return HtmlGrid("Levels (0: as it is)", ["release", "column", "level"], rows)
-
-
-def listlike(value: object) -> bool:
-    """Is a value too long for a cell of a table?"""
-    return isinstance(value, list | tuple | dict | set | frozenset)
-
-
-def columns_grid(tables: Iterable[Table]) -> HtmlGrid:
-    """Every column that has a role, with it and its hierarchy."""
-    rows = [
-        [f"{table.name}.{column}", role, in_words(table.hierarchies.get(column))]
-        for table in tables
+        [
+            column,
+            role,
+            in_words(table.hierarchies.get(column)),
+            *(done.get(column, "") for done in copies.values()),
+        ]
         for key, role in ROLES.items()
         for column in getattr(table, key)
     ]
-    return HtmlGrid("Columns", ["column", "role", "hierarchy"], rows)
+    if rows and copies:
+        rows.append([ALL_OTHERS, "", "", *(done.get(ALL_OTHERS, "") for done in copies.values())])
+    head = ["column", "role", "hierarchy", *(f"in {name}" for name in copies)]
+    return HtmlGrid(f"Columns of {table.name}", head, rows)
 
 
 def in_words(hierarchy: HierarchySpec | None) -> str:
@@ -278,6 +360,13 @@ def releases_grid(plan: Plan, verdicts: Iterable[Verdict]) -> HtmlGrid:
     found = [plan.releases[name] for name in names if name in plan.releases]
     rows = [[one.name, kind_of(one).in_a_line(one, plan), ", ".join(one.to)] for one in found]
     return HtmlGrid("Releases", ["release", "what it is", "to"], rows)
+
+
+def secrets_grid(plan: Plan, assessment: Assessment) -> HtmlGrid:
+    """The secrets that were asked about, in the plan's words."""
+    names = dict.fromkeys(one.check.secret for one in assessment.answered if one.check.secret)
+    rows = [[name, " ".join(plan.secrets[name].split())] for name in names if name in plan.secrets]
+    return HtmlGrid("Secrets", ["secret", "query"], rows)
 
 
 def files_grid(paths: Iterable[Path], folder: Path) -> HtmlGrid:

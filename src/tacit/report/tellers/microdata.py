@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tacit.families.family import Answered, Question
+from tacit.families.microdata.definitions.together.question import JointQuestion
+from tacit.families.microdata.hierarchy import SUPPRESSED
+from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.portrait import Portrait
 from tacit.model.numbers import percent
 from tacit.model.verdict import Audience, Verdict
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
 PRINTED = 4  # kinds of people in the terminal
 LISTED = 4  # values in a cell
+AS_IT_IS = "as it is"
 
 MICRODATA_WORDS = {
     "release": ("What goes out: here a copy of a table in which some values are made coarser."),
@@ -57,6 +61,12 @@ class MicrodataTeller(Teller):
             table = MarkedRows(found.caption, tuple(found.head), rows, ("",) * len(rows))
             below(small_table(table), console, space=1)
 
+    def treated(self, answered: Answered[Question]) -> Mapping[str, Mapping[str, str]]:
+        """Which columns are left out, generalized, or released as they are."""
+        asked = answered.question
+        alone = asked.asked if isinstance(asked, JointQuestion) else asked
+        return {alone.release: treated(alone)} if isinstance(alone, MicrodataQuestion) else {}
+
     def evidence(self, verdict: Verdict, owner: bool) -> list[PagePart]:
         """What several releases leave people, each alone and together."""
         found = left_grid(verdict) if owner else None
@@ -72,6 +82,28 @@ class MicrodataTeller(Teller):
         portrait = portrait_of(answered)
         verdicts = [one.verdict for one in answered]
         return charts(portrait, verdicts, audience) if portrait else []
+
+
+def treated(question: MicrodataQuestion) -> dict[str, str]:
+    """What is done with each column of a generalized copy, as far as it has a role."""
+    table = question.table
+    return {
+        **dict.fromkeys(table.identifiers, "not released"),
+        **{name: level_in_words(question, name) for name in question.quasi},
+        **dict.fromkeys((*table.sensitive, *table.insensitive), AS_IT_IS),
+    }
+
+
+def level_in_words(question: MicrodataQuestion, column: str) -> str:
+    """How far a quasi-identifier is generalized."""
+    tree, shown = question.hierarchies[column], question.levels[column]
+    at = next((at for at, level in enumerate(tree.levels) if level is shown), None)
+    if at is None:
+        return "generalized"
+    if not at:
+        return AS_IT_IS
+    hidden = " (suppressed)" if set(shown.labels) == {SUPPRESSED} else ""
+    return f"level {at} of {tree.height}{hidden}"
 
 
 def left_grid(verdict: Verdict, most: int | None = None) -> HtmlGrid | None:

@@ -40,9 +40,13 @@ class OverlapTeller(Teller):
     def facts(self, verdict: Verdict) -> list[tuple[str, str]]:
         """Shares, tables and crowds."""
         return [
-            ("Measured", crowds.measured(verdict, page=True)),
+            ("Measured", self.measured(verdict)),
             ("Required", crowds.required(verdict)),
         ]
+
+    def measured(self, verdict: Verdict) -> str:
+        """Shares and crowds, in a line."""
+        return crowds.measured(verdict, page=True)
 
     def evidence(self, verdict: Verdict, owner: bool) -> list[PagePart]:
         """Who is exposed, and what would help."""

@@ -75,6 +75,10 @@ class QueryTeller(Teller):
         found = [one for verdict in verdicts if (one := query_evidence.disclosure(verdict))]
         return query_evidence.legend(found) if found else ""
 
+    def measured(self, verdict: Verdict) -> str:
+        """Nothing: what is known of the queries stands in small print."""
+        return ""
+
     def facts(self, verdict: Verdict) -> list[tuple[str, str]]:
         """What was asked."""
         return [("Asked", parameters(verdict.required))]

@@ -81,10 +81,18 @@ class Teller:
 
     # -- on a page ---------------------------------------------------------------------------------
 
+    def treated(self, answered: Answered[Question]) -> Mapping[str, Mapping[str, str]]:
+        """What is done with each column of the releases that are copies of a table."""
+        return {}
+
+    def measured(self, verdict: Verdict) -> str:
+        """What was measured, in a line."""
+        return parameters(verdict.measured)
+
     def facts(self, verdict: Verdict) -> list[tuple[str, str]]:
         """What was measured and required, term by term."""
         return [
-            ("Measured", parameters(verdict.measured)),
+            ("Measured", self.measured(verdict)),
             ("Required", parameters(verdict.required)),
         ]
 

@@ -79,8 +79,12 @@ class WorldsTeller(Teller):
         return [
             ("Out already", shown(verdict.subject.get("given", ()))),
             ("Asked", world_evidence.databases_text(verdict)),
-            ("Measured", world_evidence.measured(verdict)),
+            ("Measured", self.measured(verdict)),
         ]
+
+    def measured(self, verdict: Verdict) -> str:
+        """What was counted, in a line."""
+        return world_evidence.measured(verdict)
 
     def evidence(self, verdict: Verdict, owner: bool) -> list[PagePart]:
         """Databases, or how it follows from what is published; and what was counted."""
