@@ -83,7 +83,7 @@ class TacitError(Exception):
         yield self
 
     def to_json(self) -> dict[str, object]:
-        """The object that `--json` prints (DESIGN 6).
+        """The object that `--json` prints.
 
         >>> TacitError("no table 'x'", hint="Add it.").to_json()["hint"]
         'Add it.'

@@ -1,4 +1,4 @@
-"""The verdict and its JSON, which others script against (DESIGN 6)."""
+"""The verdict and its JSON, which others script against."""
 
 from __future__ import annotations
 

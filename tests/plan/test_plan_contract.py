@@ -1,4 +1,4 @@
-"""The plans of DESIGN 5, word for word, and what they mean."""
+"""Plans of the first design of the plan file, word for word, and what they mean."""
 
 from __future__ import annotations
 
