@@ -119,7 +119,7 @@ def signature(thing: Any, name: str) -> str:
             starred = True
         lines.append(str(one))
     text = indent(",\n".join(lines), "    ")
-    shown = "" if result in (inspect.Signature.empty, "None") else f" -> {result}"
+    shown = "" if result in (inspect.Signature.empty, None, "None") else f" -> {result}"
     return f"{name}(\n{text},\n){shown}"
 
 

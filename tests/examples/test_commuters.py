@@ -151,7 +151,9 @@ def test_every_method_publishes_the_town(name: str, town: Commuters) -> None:
     assert run(BY_NAME[name], town, seed=1).flows.count.tolist() == drawn.flows.count.tolist()
 
 
-def test_the_noise_of_chapter_4_does_not_hold_for_all_workplaces_together(town: Commuters) -> None:
+def test_the_noise_of_theorem_4_2_does_not_hold_for_all_workplaces_together(
+    town: Commuters,
+) -> None:
     """Each workplace keeps to delta, and together they do not: probabilistic dp adds up."""
     drawn = run(BY_NAME["theorem-4.2"], town, seed=1)
     assert max(drawn.spent) <= 1e-5 < sum(drawn.spent)

@@ -16,7 +16,7 @@ What the sources leave open:
 - What an adversary knows is not contradicted by the release: some world is left.
 - The belief before the release is conditioned on the negations too: they are the adversary's own.
 - Negative disclosure of a predicate: the adversary does not negate values that satisfy it (who
-  knows already that Bruce has no cancer is not told so by the release; ERRATA 33).
+  knows already that Bruce has no cancer is not told so by the release).
 - Quasi-identifiers without a column in the prior are independent of all the others.
 """
 

@@ -3,7 +3,7 @@
 Written from the papers' definitions before Tacit's own code and sharing none of it: Li, Li and
 Venkatasubramanian 2007 (t-closeness), Wong et al. 2006 ((alpha,k)), Zhang et al. 2007 ((k,e)),
 LeFevre et al. 2006 (variance), Li, Tao and Xiao 2008 ((epsilon,m)), Wang et al. 2009
-((epsilon,delta)^k-dissimilarity, as ERRATA 29 and 30 read it).
+((epsilon,delta)^k-dissimilarity, as docs/errata.md reads it).
 
 What the sources leave open is decided here in a sentence each:
 - People whose value is missing are left out, as if they were not in the group; only the size of a

@@ -216,7 +216,7 @@ def distinct(counts: Iterable[int]) -> int:
 
 
 def entropy_holds(counts: Iterable[int], l: Fraction) -> bool:  # noqa: E741
-    """Entropy l-diversity, Definition 3.7, decided in integers (ERRATA 33a).
+    """Entropy l-diversity, Definition 3.7, decided in integers.
 
     H >= log l  iff  prod(n_i^n_i) p^n <= n^n q^n  for l = p/q. With no known value H is 0.
     """

@@ -176,7 +176,7 @@ def test_the_theorem_agrees_with_the_definition(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["two keys", "two keys of three", "wide keyed"])
 def test_collusion_adds_nothing_with_two_candidate_keys(name: str) -> None:
-    """Against ERRATA 9: arbitrary answers (not only queries), judged by the definition itself."""
+    """Against arbitrary answers (not only queries), judged by the definition itself."""
     rng = random.Random(name)
     with Laboratory(grammar.SCHEMAS[name]) as lab:
         size = len(lab.databases)

@@ -20,7 +20,7 @@ import yaml
 from asking import Desk, question
 from oracles import microdata as oracle
 from tacit.families.catalog import define
-from tacit.model.verdict import Verdict
+from tacit.model.verdict import Verdict, as_json
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -145,7 +145,7 @@ def assert_expected(verdict: Verdict, expected: dict[str, Any]) -> None:
     assert verdict.status == expected["status"], str(verdict)
     assert verdict.certainty == "exact"
     for name, value in expected.get("measured", {}).items():
-        assert verdict.measured[name] == value
+        assert as_json(verdict.measured[name]) == as_json(value)
     if "groups" in expected:
         evidence = verdict.certificate or verdict.witness
         assert evidence is not None

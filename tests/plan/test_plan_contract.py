@@ -1,4 +1,4 @@
-"""Whole plans that must keep their meaning, and what they mean."""
+"""Plans of the first design of the plan file, word for word, and what they mean."""
 
 from __future__ import annotations
 

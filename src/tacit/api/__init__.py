@@ -229,9 +229,9 @@ def anonymize(
     person: str | Sequence[str] = (),
     hierarchies: Mapping[str, Any] | None = None,
     distances: Mapping[str, Any] | None = None,
-    method: str = "lattice",
+    method: Literal["lattice", "mondrian", "window"] = "lattice",
     suppress: Any = 0,
-    utility: str = "loss",
+    utility: Literal["loss", "height", "discernibility", "average-group", "kl"] = "loss",
     weights: Mapping[str, Any] | None = None,
     at_most: Mapping[str, int] | None = None,
     aware: bool = False,
@@ -398,9 +398,9 @@ def perfect_privacy(
     secret: str,
     view: str | Sequence[str],
     schema: Mapping[str, Any],
-    semantics: str | None = None,
-    model: str = "tuple-independent",
-    dialect: str = "duckdb",
+    semantics: Literal["set", "bag"] | None = None,
+    model: Literal["tuple-independent", "attribute-independent"] = "tuple-independent",
+    dialect: Literal["duckdb", "postgres", "spark"] = "duckdb",
     seconds: float = 60,
 ) -> Verdict:
     """Do the views say anything at all about the secret, to anyone? No data are needed.
@@ -448,7 +448,7 @@ def perfect_privacy(
         assumptions=(*no_nulls(tables.values()), *untyped(relations)),
         derived=derived(tables),
     )
-    return PerfectPrivacy(semantics, model, seconds).check(question)  # type: ignore[arg-type]
+    return PerfectPrivacy(semantics, model, seconds).check(question)
 
 
 def view_safety(
@@ -459,7 +459,7 @@ def view_safety(
     tables: Mapping[str, Any],
     constraints: Sequence[str] = (),
     dictionary: Sequence[str] = (),
-    over: str = "instance",
+    over: Literal["instance", "domain", "all"] = "instance",
     fresh: int | None = None,
     seconds: float = 60,
 ) -> Assessment:
@@ -679,9 +679,9 @@ def synthesize(
     delta: Any,
     count: str | None = None,
     domain: Any = None,
-    guarantee: str = "dp",
-    mechanism: str = "dirichlet",
-    outside: str = "error",
+    guarantee: Literal["dp", "pdp"] = "dp",
+    mechanism: Literal["dirichlet", "geometric"] = "dirichlet",
+    outside: Literal["error", "drop"] = "error",
     prior: str | None = None,
     coarsen: str | None = None,
     shrink: Any = None,

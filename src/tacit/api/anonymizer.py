@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from tacit.api import anonymize
 from tacit.api.results import Anonymized
@@ -34,7 +34,7 @@ class KAnonymizer:
         sensitive: str | Sequence[str] = (),
         hierarchies: Mapping[str, Any] | None = None,
         require: Sequence[Definition] = (),
-        method: str = "lattice",
+        method: Literal["lattice", "mondrian", "window"] = "lattice",
         suppress: Any = 0,
     ) -> None:
         self.k = k

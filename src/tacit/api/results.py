@@ -57,16 +57,20 @@ class Anonymized:
         columns = (self.utility or {}).get("columns", {})
         return [Gauge(name, float(one["loss_decimal"])) for name, one in columns.items()]
 
-    def __repr__(self) -> str:
+    def said(self) -> str:
+        """What was found, in a line."""
         loss = "" if self.loss is None else f", loss {self.loss:.3g}"
-        return f"<Anonymized {rows_text(self.table)}{loss}: {self.because}>"
+        return f"{rows_text(self.table)}{loss}: {self.because}"
+
+    def __repr__(self) -> str:
+        return f"<Anonymized {self.said()}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows, to the owner."""
-        said = "".join(f"<br>{escape(one)}" for one in self.advice)
+        advice = "".join(f"<br>{escape(one)}" for one in self.advice)
         bars = gauges_html(self.gauges(), whole=1)
         lost = f"<br>Detail lost, by column:<br>{bars}" if bars else ""
-        return f"<div>{escape(repr(self))}{said}{lost}{verdicts_html(self.verdicts)}</div>"
+        return f"<div>{escape(self.said())}{advice}{lost}{verdicts_html(self.verdicts)}</div>"
 
     def plot(self) -> Any:
         """The detail that each column lost, as an Altair chart (the extra `notebook`)."""
@@ -125,11 +129,15 @@ class SyntheticTable:
         """The object that `tacit synthesize --json` prints; for the owner."""
         return dict(self.details)
 
+    def said(self) -> str:
+        """What was found, in a line."""
+        verdicts = ", ".join(f"{one.label} {one.status}" for one in self.verdicts)
+        return f"{rows_text(self.table)}: {verdicts}"
+
     def __repr__(self) -> str:
-        told = ", ".join(f"{one.label} {one.status}" for one in self.verdicts)
-        return f"<SyntheticTable {rows_text(self.table)}: {told}>"
+        return f"<SyntheticTable {self.said()}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows, to the owner."""
-        said = "".join(f"<br>Note: {escape(one)}" for one in self.warnings)
-        return f"<div>{escape(repr(self))}{said}{verdicts_html(self.verdicts)}</div>"
+        notes = "".join(f"<br>Note: {escape(one)}" for one in self.warnings)
+        return f"<div>{escape(self.said())}{notes}{verdicts_html(self.verdicts)}</div>"

@@ -127,7 +127,17 @@ class Assessment:
 
     def plot(self) -> Any:
         """What was measured beside what was required, as an Altair chart (the extra `notebook`)."""
-        return gauges_chart([one for verdict in self for one in verdict.gauges()], self.plan)
+        several = len({subject_text(one.subject) for one in self}) > 1
+        return gauges_chart(
+            [
+                replace(one, label=f"{subject_text(verdict.subject)}: {one.label}")
+                if several
+                else one
+                for verdict in self
+                for one in verdict.gauges()
+            ],
+            self.plan,
+        )
 
     def __iter__(self) -> Iterator[Verdict]:
         return iter(self.verdicts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -24,15 +25,16 @@ class Gauge:
     value: float
     border: float | None = None
     tone: Tone = "plain"
+    compared: str = "asked"  # what the border is
 
     @property
     def text(self) -> str:
         """The number, and what it is compared with.
 
         >>> Gauge("k", 1, 4).text
-        '1 (4)'
+        '1 (asked: 4)'
         """
-        border = "" if self.border is None else f" ({self.border:.3g})"
+        border = "" if self.border is None else f" ({self.compared}: {self.border:.3g})"
         return f"{self.value:.3g}{border}"
 
     def length(self, whole: float | None, number: float | None) -> float:
@@ -61,7 +63,7 @@ def gauges_html(gauges: Sequence[Gauge], whole: float | None = None) -> str:
         lines.append(f'<text x="{LABEL + WIDTH + 8}" y="{middle}">{escape(one.text)}</text>')
     told = "; ".join(f"{one.label}: {one.text}" for one in gauges)
     return (
-        f'<svg role="img" aria-label="{escape(told)}" width="{LABEL + WIDTH + 110}" '
+        f'<svg role="img" aria-label="{escape(told)}" width="{LABEL + WIDTH + 150}" '
         f'height="{len(gauges) * STEP + 4}" font-family="system-ui, sans-serif" font-size="12" '
         f'fill="currentColor">{"".join(lines)}</svg>'
     )
@@ -89,15 +91,15 @@ def gauges_chart(gauges: Sequence[Gauge], title: str, whole: float | None = None
             "label": one.label,
             "share": one.length(whole, one.value),
             "border": None if one.border is None else one.length(whole, one.border),
-            "value": one.value,
-            "required": one.border,
+            "text": one.text,
             "colour": COLOURS[one.tone],
         }
         for place, one in enumerate(gauges)
     ]
+    named = altair.Axis(labelExpr=f"{json.dumps([one.label for one in gauges])}[datum.value]")
     base = altair.Chart(altair.Data(values=rows)).encode(
-        y=altair.Y("label:N", sort=altair.EncodingSortField("place"), title=None),
-        tooltip=["label:N", "value:Q", "required:Q"],
+        y=altair.Y("place:O", axis=named, title=None),  # labels may stand twice
+        tooltip=["label:N", "text:N"],
     )
     across = altair.Scale(domain=[0, 1])
     bars = base.mark_bar(height=14).encode(
@@ -107,6 +109,6 @@ def gauges_chart(gauges: Sequence[Gauge], title: str, whole: float | None = None
     borders = base.transform_filter("datum.border !== null").mark_tick(
         thickness=2, size=20, color=INK
     )
-    return (bars + borders.encode(x=altair.X("border:Q", scale=across, axis=None))).properties(
-        title=title, width=320
-    )
+    ticks = borders.encode(x=altair.X("border:Q", scale=across, axis=None))
+    numbers = base.mark_text(align="left", dx=6).encode(x=altair.value(320), text="text:N")
+    return (bars + ticks + numbers).properties(title=title, width=320)

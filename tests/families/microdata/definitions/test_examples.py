@@ -118,7 +118,7 @@ def test_the_one_who_matches_anybody_may_be_judged_by_the_values_of_others(desk:
     rows = table("zip condition", "- flu", "13053 cold", "13068 cold")
     verdict = check(desk, LDiversity(kind="entropy", l=2, missing="match-any"), rows)
     assert verdict.witness is not None
-    assert (verdict.status, verdict.measured["l"]) == ("breached", "1.8898")
+    assert (verdict.status, verdict.measured["l"]) == ("breached", Decimal("1.8898"))
     assert verdict.witness.personal["values"] == {"zip": None}
     assert verdict.witness.personal["counts"] == {"cold": 2, "flu": 1}
     holds = check(desk, LDiversity(kind="distinct", l=2, missing="match-any"), rows)
@@ -144,7 +144,7 @@ def test_missing_sensitive_values_are_no_diversity(desk: Desk, missing: Any) -> 
     ("definition", "measured"),
     [
         (LDiversity(kind="distinct", l=2), 0),
-        (LDiversity(kind="entropy", l=2), "1.0000"),
+        (LDiversity(kind="entropy", l=2), Decimal(1)),
         (LDiversity(kind="recursive", l=2, c=3), 1),
     ],
     ids=["distinct", "entropy", "recursive"],
@@ -287,7 +287,7 @@ def test_the_witness_is_the_column_that_fails_although_both_round_to_the_same(de
     assert not oracle.entropy_holds((4, 2, 2, 1), least)
     verdict = check(desk, LDiversity(kind="entropy", l=least), rows, sensitive=("s0", "s1"))
     assert verdict.witness is not None
-    assert (verdict.status, verdict.measured["l"]) == ("breached", "3.5716")
+    assert (verdict.status, verdict.measured["l"]) == ("breached", Decimal("3.5716"))
     assert (verdict.witness.facts["sensitive"], verdict.witness.facts["groups_below"]) == ("s1", 4)
     assert not oracle.entropy_holds(verdict.witness.personal["counts"].values(), least)
 
@@ -322,7 +322,7 @@ def with_counts(*counts: int) -> list[dict[str, Any]]:
 def test_entropy_at_equality_holds(desk: Desk, counts: tuple[int, ...], l: int) -> None:  # noqa: E741
     rows = with_counts(*counts)
     exactly = check(desk, LDiversity(kind="entropy", l=l), rows)
-    assert (exactly.status, exactly.measured["l"]) == ("holds", f"{l}.0000")
+    assert (exactly.status, exactly.measured["l"]) == ("holds", Decimal(l))
     assert (
         check(desk, LDiversity(kind="entropy", l=Fraction(l) + Fraction(1, 10**30)), rows).status
         == "breached"
@@ -348,7 +348,7 @@ def test_a_breach_is_not_told_with_the_number_that_was_required(desk: Desk) -> N
     """Counts 500 and 501 are 1.9999990-diverse: never "entropy 2.000 in a group, 2 required"."""
     verdict = check(desk, LDiversity(kind="entropy", l=2), with_counts(500, 501))
     assert verdict.status == "breached"
-    assert verdict.measured["l"] == "1.9999"
+    assert verdict.measured["l"] == Decimal("1.9999")
     assert "2.0" not in verdict.because
 
 
@@ -472,7 +472,7 @@ def test_a_release_with_nothing_to_protect_holds_vacuously(desk: Desk) -> None:
     assert (verdict.status, verdict.vacuous) == ("holds", True)
 
 
-# -- spelling, and words that mean unknown ---------------------------------------------------------
+# -- spelling, and words that mean unknown --------------------------------------------
 
 
 def answer(
@@ -615,7 +615,7 @@ def test_groups_that_overlap_do_not_merge_like_groups_that_do_not(
 
 
 def test_with_suppression_entropy_and_recursive_diversity_are_not_monotone(desk: Desk) -> None:
-    """ERRATA 33: blocks {x2,y1,z1} and {x5} under (3,3) lose 5 of 9 rows apart and 9 merged."""
+    """Blocks {x2,y1,z1} and {x5} under (3,3) lose 5 of 9 rows apart and 9 merged."""
     rows = [{"zip": "a", "condition": one} for one in "xxyz"] + [{"zip": "b", "condition": "x"}] * 5
     definition = LDiversity(kind="recursive", l=3, c=3)
     apart = check(desk, definition, rows, hierarchies={"zip": "*"})

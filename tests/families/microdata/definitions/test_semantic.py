@@ -1,4 +1,4 @@
-"""The framework of section 3.7: its equivalences, as ERRATA 33 corrects
+"""The framework of section 3.7: its equivalences, as docs/errata.md corrects
 them, and what it says and refuses.
 """
 
@@ -118,7 +118,7 @@ def test_pd_recursive_diversity_is_not_what_holds_if_dont_care_values_cannot_be_
 
 
 def test_negative_disclosure_is_that_of_somebody_without_negations() -> None:
-    """Definition 3.10, and ERRATA 33: with l >= 3 the adversary of
+    """Definition 3.10: with l >= 3 the adversary of
     3.7 could negate the value itself.
     """
     rng = random.Random(310)

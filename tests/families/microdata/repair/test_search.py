@@ -166,7 +166,7 @@ def test_the_least_cost_by_every_measure(desk: Desk, utility: str, suppress: int
 
 @pytest.mark.slow
 def test_definitions_that_are_not_monotone_are_asked_everywhere(desk: Desk) -> None:
-    """The proximity paper's definition: unions of groups that pass can fail (ERRATA 31)."""
+    """The proximity paper's definition: unions of groups that pass can fail."""
     rng = random.Random(31)
     surprises = 0
     for _ in range(150):

@@ -133,7 +133,7 @@ def obstacle(scene: AttackScene) -> str | None:
     if not scene.levels_known:
         return "the release is a file, and its levels are not known"
     if not scene.checks:
-        return "the plan has no check of this release"
+        return "no check says which levels would do"
     if len(question.base) > MOST_ROWS:
         return f"the table has more than {MOST_ROWS:,} different rows"
     if not lower_nodes(question):

@@ -140,6 +140,7 @@ class Attack:
                 f"{one.attack}{f' of {one.sensitive}' if one.sensitive else ''}",
                 float(one.after),
                 float(one.before),
+                compared="before",
             )
             for one in self.stories
             if one.before is not None and one.after is not None

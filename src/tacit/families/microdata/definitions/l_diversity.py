@@ -296,7 +296,7 @@ class LDiversity(MicrodataDefinition):
 
     def _measured(self, value: Decimal | int) -> Any:
         if self.kind == "entropy":
-            return f"{value:.{DIGITS}f}"
+            return Decimal(f"{value:.{DIGITS}f}")
         return min(int(value), int(self.l)) if value == UNBOUNDED else int(value)
 
     def _negations(self, column: str) -> str:

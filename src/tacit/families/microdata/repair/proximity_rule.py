@@ -2,7 +2,7 @@
 how many of a group may be near one of its values.
 
 Dissimilarity, (alpha,k)- and (epsilon,m)-anonymity are such rules: around every value of a group
-lie at most `fixed + share * size` of its people (ERRATA 29 has the exact form for dissimilarity).
+lie at most `fixed + share * size` of its people.
 """
 
 from __future__ import annotations

@@ -290,7 +290,7 @@ def least_alpha(promise: NoisePromise, near: Fraction | None = None) -> Fraction
 @dataclass(frozen=True, slots=True)
 class Teeth:
     """Where the chance of too many people in a cell is lowest:
-    it is a sawtooth in alpha, and falls where a share is a whole number (ERRATA 36).
+    it is a sawtooth in alpha, and falls where a share is a whole number.
     """
 
     promise: NoisePromise

@@ -85,7 +85,7 @@ def beliefs(
 
     A measure of the belief after the release needs the greatest, for which only values outside the
     predicate are ruled out, and the least, for which none is: who negates the predicate's own
-    values was told so by somebody else (ERRATA 33). A measure that `compares` with the belief
+    values was told so by somebody else. A measure that `compares` with the belief
     before, which depends on what is ruled out, is asked for every choice.
     """
     if not compares:
