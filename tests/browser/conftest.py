@@ -94,10 +94,9 @@ def serve() -> Iterator[Callable[..., Served]]:
     running: list[Served] = []
     with ExitStack() as stack:
 
-        def start(plan: Path, *arguments: str) -> Served:
-            running.append(
-                stack.enter_context(serving(plan, "--workbench", "--deciders", "1", *arguments))
-            )
+        def start(plan: Path, *arguments: str, **options: Any) -> Served:
+            asked = ("--workbench", "--deciders", "1", *arguments)
+            running.append(stack.enter_context(serving(plan, *asked, **options)))
             return running[-1]
 
         yield start

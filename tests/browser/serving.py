@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,11 +98,13 @@ class Served:
 
 
 @contextmanager
-def serving(plan: Path, *arguments: str) -> Iterator[Served]:
+def serving(
+    plan: Path, *arguments: str, program: Sequence[str] = ("-m", "tacit")
+) -> Iterator[Served]:
     """Serve a plan on a free port; at the end it must stop cleanly,
     and must not have met a fault.
     """
-    command = [sys.executable, "-m", "tacit", "serve", str(plan), "--port", "0", *arguments]
+    command = [sys.executable, *program, "serve", str(plan), "--port", "0", *arguments]
     apart = {
         name: value
         for name, value in os.environ.items()
