@@ -306,6 +306,28 @@ def overlap(table: Table) -> None:
         )
 
 
+def second_release(table: Table) -> list[str]:
+    """Two copies of Adult together, the search beside one, and two of a million rows.
+    What could not be run.
+    """
+    picture = "docs/images/second-release-growth.svg"
+    found = measured("benchmarks.second_release", picture, "--json")
+    if "skipped" in found:
+        return [found["skipped"]]
+    last = found["rows"][-1]
+    for name, used, goal in (
+        (
+            f"two copies of Adult together, {last['kinds']:,} kinds of people",
+            f"{last['seconds']:.1f} s CPU, grows as n^{found['exponent']:.1f}",
+            10,
+        ),
+        ("levels beside a copy that is published, Adult", f"{found['search']:.1f} s", 60),
+        ("two coarse copies of a million rows", f"{found['million']:.1f} s", 60),
+    ):
+        table.add_row(name, used, "", "", f"{goal} s")
+    return []
+
+
 def synthetic(table: Table) -> None:
     """Synthetic people: the noise, one large group, and the whole command and study."""
     for row in measured("benchmarks.synthetic", "noise")["rows"]:
@@ -484,6 +506,7 @@ def main() -> None:
     perfect(table)
     view_safety(table)
     overlap(table)
+    notes += second_release(table)
     synthetic(table)
     ledger(table)
     notes += gateway(table)

@@ -1,7 +1,7 @@
 """Two generalized copies of one table: how long it takes to judge them together, and how many
 people of Adult fall below l by both although each passes.
 
-    python -m benchmarks.second_release [FILE.svg] [--pairs]
+    python -m benchmarks.second_release [FILE.svg] [--pairs | --json]
 
 Goals, on two cores: two releases of Adult with about 1,000 groups each in 10 seconds, the search
 beside a published release in 60, a million rows with two coarse releases in 60. The file gets a
@@ -11,6 +11,7 @@ picture of the growth; `--pairs` judges every two minimal solutions of Adult.
 from __future__ import annotations
 
 import itertools
+import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -221,35 +222,53 @@ def drawn(rows: list[dict[str, Any]]) -> str:
     return chart(rows, {"both checks": "#4a76a8"}, across, up, title, told)
 
 
-def main() -> None:
-    """Print what was measured."""
-    path = adult()
-    if path is None:
-        print("Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv")
-        return
-    rows = []
-    for row in growth(path.parent):
-        rows.append(row)
+def measures(folder: Path) -> dict[str, Any]:
+    """All that has a goal: both checks as groups grow, the search, and a million rows."""
+    rows = list(growth(folder))
+    for file in (one for one in sys.argv[1:] if one.endswith(".svg")):
+        Path(file).write_text(drawn(rows), "utf-8")
+    seconds, found = search(folder)
+    many, judged = million()
+    return {
+        "rows": rows,
+        "exponent": exponents(rows, "kinds")["both checks"],
+        "search": seconds,
+        "asked": f"{type(found).__name__}, {found.nodes[0]} of {found.nodes[1]} choices asked",
+        "million": many,
+        "judged": [one.status for one in judged],
+    }
+
+
+def show(found: Mapping[str, Any]) -> None:
+    """Print it."""
+    for row in found["rows"]:
         print(
             f"{row['kinds']:>6,} kinds of people  {row['wall']:6.2f} s, {row['seconds']:.2f} s CPU"
             f"  {row['status']}"
         )
     print(
-        f"grows with the power {exponents(rows, 'kinds')['both checks']:.1f}; the last took "
-        f"{rows[-1]['wall'] / 10:.2f} of the goal (10 s)"
+        f"grows with the power {found['exponent']:.1f}; the last took "
+        f"{found['rows'][-1]['wall'] / 10:.2f} of the goal (10 s)"
     )
-    for file in (one for one in sys.argv[1:] if one.endswith(".svg")):
-        Path(file).write_text(drawn(rows), "utf-8")
-    seconds, found = search(path.parent)
-    print(
-        f"search beside a published release  {seconds:6.2f} s, {seconds / 60:.2f} of the goal  "
-        f"{type(found).__name__}, {found.nodes[0]} of {found.nodes[1]} choices asked"
-    )
-    seconds, judged = million()
-    print(
-        f"a million rows                     {seconds:6.2f} s, {seconds / 60:.2f} of the goal  "
-        f"{[one.status for one in judged]}"
-    )
+    for name, seconds, told in (
+        ("search beside a published release", found["search"], found["asked"]),
+        ("a million rows", found["million"], found["judged"]),
+    ):
+        print(f"{name:33}  {seconds:6.2f} s, {seconds / 60:.2f} of the goal  {told}")
+
+
+def main() -> None:
+    """Print what was measured; with `--json` as one object."""
+    path, as_json = adult(), "--json" in sys.argv
+    if path is None:
+        told = "Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv"
+        print(json.dumps({"skipped": told}) if as_json else told)
+        return
+    found = measures(path.parent)
+    if as_json:
+        print(json.dumps(found))
+        return
+    show(found)
     if "--pairs" in sys.argv:
         adults = partial(plan_of_adult, path.parent, QUASI[:5])
         hearts = partial(plan_of_heart, path.parent)

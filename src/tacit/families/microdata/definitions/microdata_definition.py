@@ -103,7 +103,10 @@ class MicrodataDefinition(Definition):
 
     @property
     def asks_together(self) -> frozenset[Needs]:
-        """What it asks about several releases of one table; nothing where it judges one alone."""
+        """What it asks about several releases of one table; nothing where it judges one alone.
+
+        Where it asks for beliefs, a mean of beliefs that pass must pass, too.
+        """
         return frozenset()
 
     @property

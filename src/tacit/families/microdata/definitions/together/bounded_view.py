@@ -155,7 +155,7 @@ class BoundedView:
         middle = {code: low * many + slack for code, low in self.low.items()}  # in parts / many
         for start in _starts(self.seen.about, NO_VALUE in self.low):
             whole = sum(start.values())
-            for r in AWAY:
+            for r in AWAY if whole else ():
                 codes = {*start, *middle}
                 x = {
                     code: r * middle.get(code, 0) * whole + start.get(code, 0) * many * PARTS
