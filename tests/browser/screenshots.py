@@ -20,7 +20,7 @@ from playwright.sync_api import Page, expect  # noqa: E402
 
 from browser.plans import write_plan  # noqa: E402
 from browser.serving import Served, serving  # noqa: E402
-from browser.steps import LONG, check_all, settled  # noqa: E402
+from browser.steps import LONG, check_all, quiet, settled  # noqa: E402
 from browser.visiting import DESK, PHONE, Theme, chromium, visitor  # noqa: E402
 
 FOLDER = HERE.parents[1] / "docs" / "images" / "workbench"
@@ -69,17 +69,22 @@ def scroll(page: Page, to: str) -> None:
 def start(page: Page, served: Served) -> None:
     page.goto(served.url())
     page.get_by_test_id("columns").wait_for(timeout=LONG)
+    quiet(page)
+
+
+def all_steps(page: Page, served: Served) -> None:
+    start(page, served)
     settled(page)
 
 
 def hierarchies(page: Page, served: Served) -> None:
-    start(page, served)
+    all_steps(page, served)
     page.get_by_test_id("hierarchy-age").locator("summary").first.click()
     scroll(page, "[data-testid=hierarchy-age]")
 
 
 def error(page: Page, served: Served) -> None:
-    start(page, served)
+    all_steps(page, served)
     text = page.get_by_test_id("plan-text")
     was = served.plan.read_text("utf-8")
     text.fill(was.replace("april: {table:", "april: {tabel:"))
@@ -88,7 +93,7 @@ def error(page: Page, served: Served) -> None:
 
 
 def synthetic_form(page: Page, served: Served) -> None:
-    start(page, served)
+    all_steps(page, served)
     page.get_by_role("button", name="Change homes").click()
     page.get_by_test_id("synthetic-words").wait_for()
     scroll(page, "[aria-labelledby=synthetic-title]")

@@ -11,11 +11,16 @@ from browser.serving import Served
 LONG = 45_000  # milliseconds, for work
 
 
-def settled(page: Page) -> None:
+def quiet(page: Page) -> None:
     """Wait until the page is built and the work that it began is over."""
     page.locator("#content h1").first.wait_for()
     expect(page.get_by_role("button", name=re.compile("^Cancel: "))).to_have_count(0, timeout=LONG)
     page.wait_for_timeout(300)
+
+
+def settled(page: Page) -> None:
+    """Wait until the page is quiet, and has all its steps open."""
+    quiet(page)
     every = page.get_by_test_id("all-steps")
     if every.count() and every.is_visible() and every.inner_text() == "All on one page":
         every.click()  # most ways use several steps of the page Start

@@ -137,5 +137,7 @@ def record(page: Page, recipient: str) -> None:
     form.get_by_label("Recipients").click()
     page.keyboard.type(recipient)
     page.keyboard.press("Enter")
+    expect(page.get_by_test_id("was-recorded")).to_have_count(0)
     page.get_by_test_id("record").click()
-    expect(page.get_by_test_id("was-recorded")).to_be_visible(timeout=LONG)
+    # What came of the release before is not told beside this one.
+    expect(page.get_by_test_id("was-recorded")).to_contain_text(f"to {recipient}", timeout=LONG)

@@ -185,10 +185,10 @@ def test_the_page_shows_tables_beliefs_and_the_change(asked: Callable[..., Asses
     raw = render(asked("breached"), "owner")
     page = Page(raw)
     assert (
-        "secret cancer patients pid name _fresh1 _fresh3 stays pid diagnosis ward + "
-        "_fresh1 cancer _fresh2"
+        "secret cancer patients pid name value 1 value 3 stays pid diagnosis ward + "
+        "value 1 cancer value 2"
     ) in page.text
-    assert "answer without + no rows answer with + + _fresh3" in page.text
+    assert "answer without + no rows answer with + + value 3" in page.text
     assert "before 25 % (1/4) after 50 % (1/2)" in page.text
     assert (
         "Total among these rows: some answer of the view fixes the whole answer of the secret."
@@ -286,7 +286,7 @@ def test_of_wide_tables_only_the_values_are_shown_that_something_depends_on(
     assert re.search(r"okey +customer +status +\.\.\. +okey +priority +\.\.\.\n", text)
     assert "Columns that are left out (...) have such values too." in " ".join(text.split())
     page = Page(render(assessment, "shared")).text
-    assert "okey customer status ... + _fresh1 _fresh2 F ..." in page and "comment" not in page
+    assert "okey customer status ... + value 1 value 2 F ..." in page and "comment" not in page
     assert len(assessment.to_json()["verdicts"][0]["witness"]["critical_tuple"]["columns"]) == 8
 
 

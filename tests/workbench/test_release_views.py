@@ -361,7 +361,7 @@ def test_pictures_and_tables_of_a_card_can_be_saved(checked: dict[str, Any]) -> 
         "Answer without + 2",
         "Answer with + 2",
     ]
-    assert csv_bytes(tables[0].rows) == b"mark,pid,name\r\n,_fresh1,_fresh3\r\n", (
+    assert csv_bytes(tables[0].rows) == b"mark,pid,name\r\n,value 1,value 3\r\n", (
         "a file holds one table, and begins with its head"
     )
 

@@ -4,6 +4,7 @@ small tables of the rows that matter, and of the answers.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from tacit.families.queries.query import Constant
 from tacit.model.verdict import Verdict, subject_text
 
 SOURCE = "Machanavajjhala, Defining and Enforcing Privacy in Data Sharing, 2008"
+FRESH = re.compile(r"('|&#39;|)_fresh(\d+)\1")
 NEW = "_fresh"  # how values that occur in neither query begin
 NO_ROWS = "no rows"
 MOST_COLUMNS = 6  # of a table; of wider ones those are left out in which any new value will do
@@ -285,6 +287,16 @@ def text_row(values: Iterable[Any]) -> tuple[str, ...]:
     ('_fresh1', '3', 'NULL', "''")
     """
     return tuple("NULL" if value is None else value_text(value) or "''" for value in values)
+
+
+def value_words(text: str) -> str:
+    """A text for people in which new values are words. Evidence and command line keep them as they
+    are, since that is how they are replayed.
+
+    >>> value_words("the row stays('_fresh1', 'cancer', '_fresh2')")
+    "the row stays(value 1, 'cancer', value 2)"
+    """
+    return FRESH.sub(r"value \2", text)
 
 
 def claim_text(secret: str, claim: Sequence[Any]) -> str:

@@ -24,6 +24,7 @@ from tacit.report.escaping import escaped
 from tacit.report.html.cards import CERTAINTY, CHECKED, grids
 from tacit.report.html.pdf import as_pdf
 from tacit.report.html.scoped_style import scoped
+from tacit.report.query_evidence import value_words
 from tacit.report.tellers import teller_of
 
 
@@ -34,6 +35,7 @@ def render_page(template: str, audience: Audience, **values: Any) -> str:
             lambda name: files("tacit.report.html").joinpath(name).read_text("utf-8")
         ),
         autoescape=True,
+        finalize=named_values,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -63,6 +65,11 @@ def render_page(template: str, audience: Audience, **values: Any) -> str:
         "certainty": CERTAINTY,
     }
     return escaped(environment.get_template(template).render(**values))
+
+
+def named_values(value: Any) -> Any:
+    """What a page shows, with new values in words, also where they stand in a picture."""
+    return type(value)(value_words(value)) if isinstance(value, str) else value
 
 
 def facts(verdict: Verdict) -> list[tuple[str, str]]:

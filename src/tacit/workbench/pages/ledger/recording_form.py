@@ -94,6 +94,15 @@ def files_of(visit: Visit, plan: Plan) -> list[str]:
     return names[:MOST_FILES]
 
 
+def is_still_told(work: Work, first: str | None) -> bool:
+    """Does a page that is opened tell what came of the last recording? It does for a while, and not
+    beside another release that somebody is about to record.
+    """
+    if work.state != "done" or time.monotonic() - (work.ended or 0) >= SHOWN_SECONDS:
+        return False
+    return first is None or first in work.result.asked.releases
+
+
 def begins_with(
     kept: dict[str, Any], plan: Plan, files: Collection[str]
 ) -> tuple[str | None, dict[str, str]]:
@@ -171,10 +180,7 @@ class Form:
         self._chosen()
         ui.context.client.on_delete(self._forget_upload)
         before = visit.book.works.latest(RECORD)
-        if before is not None and (
-            not before.over
-            or (before.state == "done" and time.monotonic() - (before.ended or 0) < SHOWN_SECONDS)
-        ):
+        if before is not None and (not before.over or is_still_told(before, first)):
             self._follow(before, is_new=not before.over)
 
     def know(self, clients: Collection[str]) -> None:

@@ -23,6 +23,7 @@ from tacit.families.family import kind_of
 from tacit.families.overlaps.runs.restore import KIND as RESTORABLE
 from tacit.families.words import listed, plural
 from tacit.ledger.paging import those
+from tacit.report.query_evidence import value_words
 from tacit.report.terminal.ledger import when as time_words
 from tacit.workbench.bench import Visit
 from tacit.workbench.check_states import (
@@ -454,7 +455,7 @@ def in_short(because: str) -> str:
 
 def first_sentence(because: str) -> str:
     """The first sentence of a reason: those that follow may tell of people."""
-    return because.split(". ")[0].rstrip(".")
+    return value_words(because.split(". ")[0].rstrip("."))
 
 
 def what_it_is(release: Release, plan: Plan) -> str:
