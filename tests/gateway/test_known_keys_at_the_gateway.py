@@ -95,3 +95,26 @@ def test_the_order_of_known_keys_tells_what_stands_beside_them(folder: Path) -> 
         decision = found.decide("analysts", query)
         assert (decision.code == "allowed") == allowed, (query, decision)
         assert not allowed or "ORDER BY" in decision.sql
+
+
+def test_a_wide_table_with_many_references_is_decided_at_once(tmp_path: Path) -> None:
+    columns = [f"concept{at}" for at in range(24)]
+    written = ", ".join(f"{one} integer REFERENCES concepts (id)" for one in columns)
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as one:
+        one.execute("CREATE TABLE concepts (id integer PRIMARY KEY, name VARCHAR)")
+        one.execute(f"CREATE TABLE visits (id integer PRIMARY KEY, {written})")
+        one.execute(
+            "CREATE TABLE illnesses (id integer PRIMARY KEY, visit integer NOT NULL "
+            "REFERENCES visits (id), concept integer REFERENCES concepts (id))"
+        )
+    text = """version: 1
+source: clinic.duckdb
+tables: {concepts: {}, visits: {}, illnesses: {}}
+dictionary: [concepts.id, visits.id]
+secrets: {ill: "SELECT visit FROM illnesses WHERE concept = 5"}
+roles: {analysts: {default: allow, deny: [ill]}}
+"""
+    deciding = decider(tmp_path, text)
+    sql = "SELECT {} FROM illnesses i JOIN visits v ON v.id = i.visit JOIN concepts c ON c.id = {}"
+    found = deciding.decide("analysts", sql.format("v.concept1", "i.concept"))
+    assert found.code == "discloses"
