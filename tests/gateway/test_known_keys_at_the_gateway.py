@@ -9,6 +9,8 @@ import pytest
 
 from gateway.gateway_plans import decider, policy
 from tacit.checking.assess import assess
+from tacit.families.queries.definitions import perfect_privacy
+from tacit.model.deadline import OutOfTime
 from tacit.plan.read.load import load_plan
 
 PLAN = """version: 1
@@ -118,3 +120,13 @@ roles: {analysts: {default: allow, deny: [ill]}}
     sql = "SELECT {} FROM illnesses i JOIN visits v ON v.id = i.visit JOIN concepts c ON c.id = {}"
     found = deciding.decide("analysts", sql.format("v.concept1", "i.concept"))
     assert found.code == "discloses"
+
+
+def test_what_takes_too_long_is_undecided(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object) -> None:
+        raise OutOfTime
+
+    deciding = decider(folder, PLAN + "dictionary: [people.id]\n")
+    monkeypatch.setattr(perfect_privacy, "shown", slow)
+    decision = deciding.decide("analysts", "SELECT person FROM illnesses")
+    assert decision.code == "undecided" and "not decided within" in decision.message
