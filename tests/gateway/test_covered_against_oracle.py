@@ -64,6 +64,16 @@ class Writer:
 
     def conditions(self, tables: list[str], values: list[str]) -> list[str]:
         joined = ["posts.id = shared.post"] if len(tables) > 1 and self.rng.random() < 0.9 else []
+        if tables == ["shared"] and self.rng.random() < 0.35:
+            author = f"posts.author = {self.rng.choice(values)}"
+            joined = [
+                self.rng.choice(
+                    [
+                        f"shared.post IN (SELECT posts.id FROM posts WHERE {author})",
+                        f"EXISTS (SELECT 1 FROM posts WHERE posts.id = shared.post AND {author})",
+                    ]
+                )
+            ]
         return joined + [
             self.condition(tables, values) for _ in range(self.rng.choice([0, 1, 1, 2]))
         ]

@@ -14,6 +14,7 @@ import pytest
 
 from gateway.gateway_plans import HOSPITAL, decider, policy
 from tacit.errors import TacitError
+from tacit.gateway.policy.asker import Asker
 from tacit.gateway.policy.decisions import Decider
 
 
@@ -619,3 +620,37 @@ def test_a_role_that_is_allowed_some_views_is_told_no_other_name(
     assert found.code == ("unknown-column" if "wards" in sql else "not-granted")
     assert found.hint == "Write FROM wards."
     assert "illness" not in found.message and hospital.decide("nurses", sql).hint != found.hint
+
+
+WITHOUT_KEYS = """version: 1
+tables:
+  patients: {columns: {name: text, age: integer, ward: text}, rows: []}
+  wards: {columns: {ward: text, nurse: text}, rows: []}
+releases:
+  mine: {query: "SELECT * FROM patients WHERE ward IN (SELECT ward FROM wards WHERE nurse = $user)"}
+  once: {query: "SELECT DISTINCT * FROM patients WHERE age < 18"}
+  names: {query: "SELECT name FROM patients WHERE age > 90"}
+roles:
+  nurses: {default: deny, allow: [mine, once, names]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ("ward IN (SELECT ward FROM wards WHERE nurse = 'kim')", True),
+        ("ward IN (SELECT ward FROM wards WHERE nurse = 'kim') AND age > 30", True),
+        ("EXISTS (SELECT 1 FROM wards w WHERE w.ward = patients.ward AND w.nurse = 'kim')", True),
+        ("ward IN (SELECT ward FROM wards WHERE nurse = 'lee')", False),
+        # Nobody says how often these are there.
+        ("age < 18 AND EXISTS (SELECT 1 FROM patients p WHERE p.name = patients.name)", False),
+        ("age > 90 AND EXISTS (SELECT 1 FROM patients p WHERE p.name = patients.name)", False),
+    ],
+)
+def test_whole_rows_of_a_table_without_a_key_are_covered(
+    tmp_path: Path, where: str, expected: bool
+) -> None:
+    deciding = decider(tmp_path, WITHOUT_KEYS)
+    for what in ("*", "name", "count(*)"):
+        sql = f"SELECT {what} FROM patients WHERE {where}"
+        assert deciding.decide("nurses", sql, (), Asker("kim")).allowed is expected

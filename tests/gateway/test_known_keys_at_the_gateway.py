@@ -9,6 +9,8 @@ import pytest
 
 from gateway.gateway_plans import decider, policy
 from tacit.checking.assess import assess
+from tacit.families.queries.definitions import perfect_privacy
+from tacit.model.deadline import OutOfTime
 from tacit.plan.read.load import load_plan
 
 PLAN = """version: 1
@@ -95,3 +97,36 @@ def test_the_order_of_known_keys_tells_what_stands_beside_them(folder: Path) -> 
         decision = found.decide("analysts", query)
         assert (decision.code == "allowed") == allowed, (query, decision)
         assert not allowed or "ORDER BY" in decision.sql
+
+
+def test_a_wide_table_with_many_references_is_decided_at_once(tmp_path: Path) -> None:
+    columns = [f"concept{at}" for at in range(24)]
+    written = ", ".join(f"{one} integer REFERENCES concepts (id)" for one in columns)
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as one:
+        one.execute("CREATE TABLE concepts (id integer PRIMARY KEY, name VARCHAR)")
+        one.execute(f"CREATE TABLE visits (id integer PRIMARY KEY, {written})")
+        one.execute(
+            "CREATE TABLE illnesses (id integer PRIMARY KEY, visit integer NOT NULL "
+            "REFERENCES visits (id), concept integer REFERENCES concepts (id))"
+        )
+    text = """version: 1
+source: clinic.duckdb
+tables: {concepts: {}, visits: {}, illnesses: {}}
+dictionary: [concepts.id, visits.id]
+secrets: {ill: "SELECT visit FROM illnesses WHERE concept = 5"}
+roles: {analysts: {default: allow, deny: [ill]}}
+"""
+    deciding = decider(tmp_path, text)
+    sql = "SELECT {} FROM illnesses i JOIN visits v ON v.id = i.visit JOIN concepts c ON c.id = {}"
+    found = deciding.decide("analysts", sql.format("v.concept1", "i.concept"))
+    assert found.code == "discloses"
+
+
+def test_what_takes_too_long_is_undecided(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object) -> None:
+        raise OutOfTime
+
+    deciding = decider(folder, PLAN + "dictionary: [people.id]\n")
+    monkeypatch.setattr(perfect_privacy, "shown", slow)
+    decision = deciding.decide("analysts", "SELECT person FROM illnesses")
+    assert decision.code == "undecided" and "not decided within" in decision.message

@@ -12,11 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+import sqlglot
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from tacit.families.queries.query import Relations
 
 MOST_CASES = 16
+CHOOSES = ("expressions", "from_", "where")
+WholeRows = tuple[str, tuple[int, ...]]  # the table, and its columns in the order of the view
 AFTER_ROWS = ("expressions", "group", "having", "qualify", "windows", "order", "distinct")
 # They make the same of rows however often each is there.
 COUNT_NOTHING = (exp.Min, exp.Max)
@@ -75,6 +79,17 @@ class Core:
         for one in self.sources:
             for column in relations[_name(one.node)].keys[0]:
                 yield exp.column(column, one.alias, quoted=True)
+
+    @property
+    def table(self) -> str:
+        """The first table."""
+        return _name(self.sources[0].node)
+
+    def of_whole_rows(self, relations: Relations) -> Core:
+        """Which rows of the first table are in the core, with all their columns."""
+        alias = self.sources[0].alias
+        columns = [exp.column(one, alias, quoted=True) for one in relations[self.table].columns]
+        return replace(self, columns=tuple(columns), counted=False)
 
     def has_keys(self, relations: Relations) -> bool:
         """Has every table a key?"""
@@ -322,3 +337,55 @@ def _rejects(condition: exp.Expr, alias: str) -> bool:
 
 def _is_of(node: exp.Expr, alias: str) -> bool:
     return isinstance(node, exp.Column) and node.table == alias
+
+
+# -- views -----------------------------------------------------------------------------------------
+
+
+def whole_rows(text: str, relations: Relations, dialect: str) -> WholeRows | None:
+    """The table of which a view shows whole rows; None where it does more than to choose them.
+
+    It shows each of them as often as it is there, so that they can be counted also without a key.
+
+    >>> from tacit.families.queries.query import Relation
+    >>> relations = {"R": Relation("R", ("a", "b"))}
+    >>> for text in (
+    ...     "SELECT * FROM R WHERE a IN (SELECT a FROM R WHERE b = 7)",
+    ...     "SELECT b, a FROM R",
+    ...     "SELECT DISTINCT * FROM R",
+    ...     "SELECT a FROM R",
+    ... ):
+    ...     whole_rows(text, relations, "duckdb")
+    ('R', (0, 1))
+    ('R', (1, 0))
+    """
+    try:
+        tree = sqlglot.parse_one(text, read=dialect)
+    except SqlglotError:
+        return None
+    source = tree.args.get("from_")
+    if (
+        not isinstance(tree, exp.Select)
+        or any(value for key, value in tree.args.items() if key not in CHOOSES)
+        or source is None
+        or not isinstance(source.this, exp.Table)
+        or any(value for key, value in source.this.args.items() if key not in ("this", "alias"))
+        or source.this.name not in relations
+    ):
+        return None
+    columns = relations[source.this.name].columns
+    shown: list[str] = []
+    for one in tree.expressions:
+        if isinstance(one, exp.Star) and not any(one.args.values()):
+            shown += columns
+        elif isinstance(one, exp.Column) and isinstance(one.this, exp.Star):
+            if any(one.this.args.values()):
+                return None
+            shown += columns
+        elif isinstance(one, exp.Column):
+            shown.append(one.name)
+        else:
+            return None
+    if sorted(shown) != sorted(columns):
+        return None
+    return source.this.name, tuple(map(columns.index, shown))

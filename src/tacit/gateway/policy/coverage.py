@@ -8,7 +8,7 @@ row by row (`covering`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -17,6 +17,7 @@ from tacit.families.queries.logic.covering import covers
 from tacit.families.queries.logic.determinacy import (
     ShownBodies,
     has_one_row,
+    is_counted,
     is_determined,
     with_keys,
 )
@@ -39,6 +40,7 @@ class Covering:
     shown: ShownBodies
     source: QueryText
     deadline: Deadline
+    readings: dict[str, Query | None] = field(default_factory=dict)
 
     def query(self, tree: exp.Expr) -> bool:
         """Is the answer of a query covered?"""
@@ -62,6 +64,12 @@ class Covering:
 
     def read(self, tree: exp.Select) -> Query | None:
         """What a tree says, where that is read exactly."""
+        text = tree.sql(dialect=self.dialect, comments=False)
+        if text not in self.readings:
+            self.readings[text] = self._read(tree)
+        return self.readings[text]
+
+    def _read(self, tree: exp.Select) -> Query | None:
         try:
             return read_tree(
                 tree, self.source, self.rules.relations, name="query", dialect=self.dialect
@@ -114,10 +122,26 @@ class Covering:
         exact = self.read(core.tree())
         if exact is not None and self._exact(exact, core.counted):
             return True
-        if not core.counted or not core.has_keys(self.rules.relations):
+        if not core.counted:
             return False
+        if not core.has_keys(self.rules.relations):
+            return self._is_counted(core)
         keyed = self.read(core.tree(keys=self.rules.relations))
         return keyed is not None and self._exact(keyed, False)
+
+    def _is_counted(self, core: Core) -> bool:
+        """Are these rows of a table without a key covered, each as often as it is there?"""
+        if len(core.sources) > 1 or core.table not in self.rules.relations:
+            return False
+        exact = self.read(core.of_whole_rows(self.rules.relations).tree())
+        return (
+            exact is not None
+            and self._exact(exact, False)
+            and all(
+                is_counted(part, core.table, self.shown, self.rules, self.deadline)
+                for part in exact.parts
+            )
+        )
 
     def _filtered(self, core: Core) -> bool:
         """Is it covered without the conditions that are not read exactly?"""

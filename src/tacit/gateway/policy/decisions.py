@@ -100,6 +100,7 @@ class Decider:
         self.rules = rules_of(policy.dependencies, policy.relations)
         self.bound = Roles(policy)
         self._covered: OrderedDict[str, bool] = OrderedDict()
+        self._readings: dict[str, Query | None] = {}
         self._judge = judge_of(policy.relations, policy.known)
         self._judged = 0
         self._outcomes: OrderedDict[str, Outcome] = OrderedDict()
@@ -118,6 +119,7 @@ class Decider:
         wrote, and never looks at rows that they did not get. `history` is what they got;
         `spoken` how the query is spelled, where not as the source does.
         """
+        self._readings.clear()  # they serve one decision, which reads the same parts again
         try:
             granted = self.bound.of(role, asker)
             views = BoundViews(self.policy, asker)
@@ -190,7 +192,7 @@ class Decider:
         return Decision(True, code, message, hint, secret, runs, reading.columns, key, trace)
 
     def _reader(self, statement: Statement) -> Callable[[exp.Select], Query | None]:
-        return self._covering(statement, (), ()).read
+        return self._covering(statement, None, ()).read
 
     def _hint(self, role: str, error: QueryError) -> str | None:
         """What to write instead. Names that are alike may be hidden from a role that is allowed
@@ -359,7 +361,7 @@ class Decider:
         if set(statement.named) <= set(role.allowed):
             return True
         views = _views(role)
-        if self._is_covered(bound, statement, views):
+        if self._is_covered(bound, statement):
             return True
         if reading.exact is None or not orders_by_result(statement.tree):
             return False
@@ -380,22 +382,24 @@ class Decider:
         )
 
     def _covering(
-        self, statement: Statement, views: Sequence[Query], history: Sequence[Conjunctive]
+        self, statement: Statement, role: RolePolicy | None, history: Sequence[Conjunctive]
     ) -> Covering:
+        views = tuple(_views(role)) if role is not None else ()
+        whole = role.whole if role is not None else {}
         return Covering(
             self.rules,
             self.policy.dialect,
-            ShownBodies(tuple(views), tuple(history)),
+            ShownBodies(views, tuple(history), whole),
             statement.source,
             Deadline(COVERING_SECONDS),
+            self._readings,
         )
 
     def _follows(
         self, bound: BoundRole, statement: Statement, history: Sequence[Conjunctive]
     ) -> bool:
         """Is the answer covered by the views and by what the user got?"""
-        views = _views(bound.role)
-        return self._covering(statement, views, history).query(statement.tree)
+        return self._covering(statement, bound.role, history).query(statement.tree)
 
     def _is_set(self, tree: exp.Query, exact: Query) -> bool:
         """Is no row of the answer there twice, also where rows of a table without a key are?"""
@@ -405,13 +409,13 @@ class Decider:
             return all(self.policy.relations[atom.relation].keys for atom in atoms)
         return isinstance(select, exp.Select)
 
-    def _is_covered(self, bound: BoundRole, statement: Statement, views: Sequence[Query]) -> bool:
+    def _is_covered(self, bound: BoundRole, statement: Statement) -> bool:
         """Is the answer covered by the views? Asked once for all users and queries that are alike:
         only how constants compare matters.
         """
         key = shape(statement.tree, bound, self.bound.landmarks(bound.role.name))
         if key not in self._covered:
-            self._covered[key] = self._covering(statement, views, ()).query(statement.tree)
+            self._covered[key] = self._covering(statement, bound.role, ()).query(statement.tree)
             if len(self._covered) > REMEMBERED:
                 self._covered.popitem(last=False)
         return self._covered[key]

@@ -33,6 +33,7 @@ from tacit.families.queries.sql.engines import can_ask
 from tacit.families.queries.understanding import QueryUnderstanding
 from tacit.gateway.policy.asker import WHOLE, Asker, bound, check_places, parameters_of
 from tacit.gateway.policy.clock import asks_clock
+from tacit.gateway.policy.cores import WholeRows, whole_rows
 from tacit.gateway.policy.value_spelling import Spellings
 from tacit.model.release import View
 from tacit.model.verdict import Verdict
@@ -71,6 +72,7 @@ class RolePolicy:
     tables: frozenset[str] = frozenset()
     parameters: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    whole: Mapping[str, WholeRows] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,7 +459,16 @@ class Texts:
             frozenset(name for name in role.allow if name in self.relations),
             tuple(dict.fromkeys(one for text in texts.values() for one in self._asks(text))),
             {name: text for name, text in texts.items() if self._asks(text)},
+            {
+                name: whole
+                for name in role.allow
+                if (whole := self._whole_rows(texts[name])) is not None
+            },
         )
+
+    def _whole_rows(self, text: str) -> WholeRows | None:
+        sample = bound(text, dict.fromkeys(parameters_of(text), "x"))
+        return whole_rows(sample, self.relations, self.dialect)
 
     def _asks(self, text: str, above: frozenset[str] = frozenset()) -> Iterator[str]:
         """What a text, or a view that it names, says of whoever asks."""

@@ -230,7 +230,10 @@ class PerfectPrivacy(Definition):
             return found
         if self.model != "tuple-independent":
             return NotDecided("constraints", BOUND)
-        there = shown(found, secret, views[found.view], question.relations, known)
+        try:
+            there = shown(found, secret, views[found.view], question.relations, known)
+        except OutOfTime:
+            return NotDecided("time-limit", f"not decided within {self.seconds:g} seconds")
         return there or NotDecided("constraints", BOUND)
 
     # -- what is asked -----------------------------------------------------------------------------

@@ -12,7 +12,7 @@ Where rows count, an answer is determined if it is with the keys of all its rows
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -45,10 +45,15 @@ MOST_CASES = 100  # ways in which rows of views that are unions may be there, al
 
 @dataclass(frozen=True, slots=True)
 class ShownBodies:
-    """What somebody sees: views, and rows that are known to be there (each a body without head)."""
+    """What somebody sees: views, and rows that are known to be there (each a body without head).
+
+    `whole` are the views that show rows of one table whole, each as often as it is there: by name
+    the table, and which of its columns each column of the view is.
+    """
 
     views: tuple[Query, ...]
     facts: tuple[Conjunctive, ...] = ()
+    whole: Mapping[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
     _start: list[_Start] = field(default_factory=list, repr=False, compare=False)
 
     def start(self, rules: Rules, budget: Budget) -> _Start:
@@ -110,6 +115,35 @@ def is_determined(
         return _is_there(part, first, shown, SPLITS)
     except (TooMuchWork, OutOfTime):
         return False
+
+
+def is_counted(
+    part: Conjunctive,
+    table: str,
+    shown: ShownBodies,
+    rules: Rules,
+    deadline: Deadline | None = None,
+) -> bool:
+    """Is each row of a query that shows rows of a table whole in a view that has it as often?"""
+    budget = Budget(STEPS, deadline or Deadline(10.0))
+    try:
+        first = shown.start(rules, budget).first.copy(budget)
+        first.put(part.atoms, part.comparisons, part.known)
+        first.chase()
+        row = [first.value(term) for term in part.head]
+        return any(
+            _is_shown(tuple(row[at] for at in shown.whole[view.name][1]), view, first)
+            for view in shown.views
+            if view.name in shown.whole and shown.whole[view.name][0] == table
+        )
+    except (TooMuchWork, OutOfTime):
+        return False
+
+
+def _is_shown(row: tuple[Term, ...], view: Query, tableau: RowTableau) -> bool:
+    """Does a view certainly show a row?"""
+    ways = [way for one in view.parts if (way := _shows(one, row, tableau)) is not None]
+    return any(way.is_in(tableau) for way in ways)
 
 
 def _is_there(part: Conjunctive, first: RowTableau, shown: ShownBodies, splits: int) -> bool:

@@ -323,7 +323,9 @@ class _Rows:
         swaps = row.relation in self.keys
         if swaps:
             missing.append((row.relation, self._key(row)))
-        for filled in islice(product(*(list(self.fillers(*one)) for one in missing)), MOST_TRIES):
+        # A wide table has too many rows to list: no more of them are tried than there are tries.
+        some = [islice(self.fillers(*one), MOST_TRIES) for one in missing]
+        for filled in islice(product(*some), MOST_TRIES):
             look()
             others = (*own, *(filled[:-1] if swaps else filled))
             without = (*own, *filled)

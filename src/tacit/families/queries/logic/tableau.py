@@ -26,6 +26,7 @@ from tacit.model.deadline import Deadline, OutOfTime, look
 
 MOST_ROWS = 1_500
 ROUNDS = 3  # of adding rows that constraints ask for: each may ask for others
+FEW = 3  # rows that are looked at one by one
 COMPARED = "<"  # no table has this name
 ORDERED = (1, 3)  # numbers and moments: of texts the database alone knows the order
 NAMES = count(1)  # of new variables: no two have the same, in whatever tableaux
@@ -329,6 +330,8 @@ class RowTableau:
         """All ways to find a body among these rows for sure; `given` are values of some of its
         variables.
         """
+        if not all(self._rows.get(atom.relation) for atom in atoms):
+            return
         start = {one: self.value(term) for one, term in (given or {}).items()}
         known = tuple(known)
         for found in self._found(list(atoms), start):
@@ -345,10 +348,13 @@ class RowTableau:
         if not atoms:
             yield values
             return
-        at, rows = min(
-            ((at, self._candidates(atom, values)) for at, atom in enumerate(atoms)),
-            key=lambda pair: len(pair[1]),
-        )
+        at, rows = 0, self._candidates(atoms[0], values)
+        for other in range(1, len(atoms)):
+            if len(rows) <= 1:
+                break
+            fewer = self._candidates(atoms[other], values)
+            if len(fewer) < len(rows):
+                at, rows = other, fewer
         rest = [*atoms[:at], *atoms[at + 1 :]]
         for row in list(rows):
             more = _onto(atoms[at].terms, row, values)
@@ -358,6 +364,8 @@ class RowTableau:
     def _candidates(self, atom: Atom, values: Values) -> Mapping[Row, None]:
         """The rows that an atom can stand for, or more."""
         rows = self._rows.get(atom.relation, {})
+        if len(rows) <= FEW:
+            return rows
         for at, term in enumerate(atom.terms):
             bound = values.get(term) if isinstance(term, Variable) else term
             if bound is not None:
