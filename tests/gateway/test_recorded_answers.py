@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import random
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import psycopg
 import pytest
 
 from gateway.live import Live, live
 from tacit.checking.assess import assess
+from tacit.checking.holdings.gateway_answers import gateway_answers
+from tacit.checking.recording.answer_digests import Answers
 from tacit.checking.recording.record import record
 from tacit.engines.sql.one_select import one_select
 from tacit.ledger.checked_rows import Changed
 from tacit.ledger.entries import Entry
 from tacit.ledger.ledger import open_ledger
+from tacit.plan.open_plan import OpenPlan
 from tacit.plan.read.load import load_plan
 
 MEN = "SELECT condition FROM patients WHERE sex = 'M'"
@@ -143,6 +150,47 @@ def test_what_cannot_be_recorded_is_not_given(
         assert "cannot be recorded" in str(raised.value) and "Heart" not in str(raised.value)
 
 
+KINDS = "id, price, day, at, zoned, number, word, truth"
+
+
+@pytest.mark.slow
+def test_answers_of_postgresql_are_those_that_the_check_reads(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    text = f"""\
+version: 1
+source: {json.dumps(postgres_url)}
+tables: {{told: {{key: [id], nullable: [], sensitive: [word]}}}}
+releases: {{all: {{query: "SELECT id, word FROM told", to: [ann]}}}}
+checks: [{{gamma-privacy: {{release: all, gamma: 0.9}}}}]
+roles: {{readers: {{default: allow, record: answers}}}}
+"""
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        admin.execute(
+            "CREATE TABLE told (id integer PRIMARY KEY, price numeric(9, 3) NOT NULL, day date NOT "
+            "NULL, at timestamp NOT NULL, zoned timestamptz NOT NULL, number float NOT NULL, word "
+            "text NOT NULL, truth boolean NOT NULL)"
+        )
+        admin.execute(
+            "INSERT INTO told SELECT i, i * 1.5, DATE '2020-01-01' + i, TIMESTAMP '2020-01-01' + i "
+            "* INTERVAL '1.5 s', now(), i / 3.0, 'w' || i % 2, i % 3 = 0 FROM generate_series(1, "
+            "50) s(i)"
+        )
+        try:
+            with live(tmp_path, text, allow_superuser=True) as running:
+                sql = f"SELECT {KINDS} FROM told WHERE id <= 40"
+                assert len(running.query(sql).json()["rows"]) == 40
+                [entry] = entries(running.plan)
+            found = load_plan(running.plan)
+            with open_ledger(found.ledger, found.folder) as ledger, OpenPlan(found) as opened:
+                name = next(iter(gateway_answers(found)))
+                opened.add_releases(gateway_answers(found))
+                today = Answers(opened, ledger.key).today(name)
+            assert today is not None and today.digest == entry.answer
+        finally:
+            admin.execute("DROP TABLE told")
+
+
 def asked(running: Live, sql: str, door: str) -> list[Any]:
     if door == "http":
         return [row[0] for row in running.query(sql).json()["rows"]]
@@ -177,3 +225,32 @@ QUERIES = {
 def test_queries_are_kept_as_one_select_where_that_is_plain(name: str) -> None:
     sql, expected = QUERIES[name]
     assert one_select(sql, "duckdb") == (expected or sql)
+
+
+def nested(draw: random.Random) -> str:
+    """A SELECT of a SELECT of a table, with conditions of three values in both."""
+    inner = ['"a"."x" AS "p"', draw.choice(['"a"."y" AS "q"', '"a"."x" + "a"."y" AS "q"'])]
+    inner += draw.choice([[], ['1 AS "r"']])
+    where = draw.choice(["", 'WHERE "a"."x" > 1', 'WHERE "a"."y" IS NULL OR "a"."x" = 2'])
+    outer = draw.choice(['"b"."q" AS "z"', '"b"."p" * 2 AS "z", "b"."q"', '"b"."q" - "b"."p" AS z'])
+    top = draw.choice(["", 'WHERE "b"."p" < 3', 'WHERE NOT ("b"."q" = 2 OR "b"."p" = 1)'])
+    order = draw.choice(["", "ORDER BY 1", "ORDER BY 1 LIMIT 3"])
+    deep = f'(SELECT {", ".join(inner)} FROM "t" AS "a" {where}) AS "b"'
+    if draw.random() < 0.3:
+        deep = f'(SELECT "c"."p" AS "p", "c"."q" AS "q" FROM {deep[:-3]}"c") AS "b"'
+    return f"SELECT {outer} FROM {deep} {top} {order}"
+
+
+def test_a_query_and_what_is_kept_of_it_have_the_same_rows() -> None:
+    draw, plain = random.Random(5), 0
+    with duckdb.connect() as database:
+        database.execute('CREATE TABLE "t" (x INTEGER, y INTEGER)')
+        values = [*product((None, 1, 2, 3), repeat=2)] * 2
+        database.executemany('INSERT INTO "t" VALUES (?, ?)', values)
+        for _ in range(150):
+            sql = nested(draw)
+            kept = one_select(sql, "duckdb")
+            plain += kept.count("SELECT") == 1
+            one, other = (sorted(database.sql(each).fetchall(), key=repr) for each in (sql, kept))
+            assert one == other, (sql, kept)
+    assert plain > 75

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import random
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from tacit.errors import EngineError, InputError
 from tacit.gateway.trail import Trail, encoded, head_file
 from tacit.gateway.trail_check import TrailVerified, verify_trail
 from tacit.ledger.key import Key
+from thorough import THOROUGH
 
 KEY, OTHER = Key(b"k" * 32), Key(b"o" * 32)
 
@@ -257,3 +260,11 @@ def test_a_log_without_lines_was_not_changed(tmp_path: Path) -> None:
     write(log)
     found = verify_trail([log], KEY)
     assert (found.faults, found.lines, found.notes) == ((), 0, ("there are no lines yet",))
+
+
+@pytest.mark.slow
+def test_killed_writers_lose_no_line_that_was_told(tmp_path: Path) -> None:
+    script, rounds = Path(__file__).with_name("killing.py"), 200 * THOROUGH
+    command = [sys.executable, script, tmp_path, str(rounds), "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith(f"{rounds} killed"), done.stderr

@@ -158,6 +158,12 @@ positive = click.IntRange(min=1)
     help="The most bytes of one text in an answer (default: 16777216).",
 )
 @click.option(
+    "--query-cost",
+    type=seconds,
+    metavar="N",
+    help="Run no query that the database expects to be more work than this (default: run it).",
+)
+@click.option(
     "--hosts",
     metavar="A,B",
     help="By which names requests may call the gateway: tacit.clinic.example (default: any).",

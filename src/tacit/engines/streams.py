@@ -63,6 +63,10 @@ class AnswerStream(ABC):
     def describe(self) -> None:
         """Have the engine say what the answer would look like (`schema`), and run nothing."""
 
+    def estimate(self) -> float:
+        """How much work the engine expects it to be, in the engine's own unit; nothing is run."""
+        raise EngineError("this engine does not say how much work a query is.")
+
     @abstractmethod
     def __iter__(self) -> Iterator[Any]:
         """The batches, each with at least one row;

@@ -181,6 +181,8 @@ class Run:
                 self._count(sum(memoryview(part).nbytes for part in piece))
             return piece
         except Refusal as refusal:
+            if refusal.code == "cost":
+                self._gateway.metrics.limited("cost")
             unreached = refusal.code == "database" and refusal.status == 503
             self.outcome = "unreachable" if unreached else refusal.code
             raise

@@ -322,12 +322,18 @@ class Gateway:
             shared=shared,
             each=options.user_queries,
             most_cell=options.cell_bytes,
+            most_work=options.query_cost,
         )
         door = TokenDoor(Users(ledger), far="://" in plan.ledger, provider=self._provider)
         if found.policy.said:
             self.tell(
                 "The source declares, and decisions take into account: "
                 f"{'; '.join(found.policy.said)}."
+            )
+        if options.query_cost is not None:
+            self.tell(
+                "Warning: with --query-cost, whether a query is answered depends on estimates, "
+                "and so on rows that nobody may see."
             )
         for warning in found.policy.warnings:
             self.tell(f"Warning: {warning}")

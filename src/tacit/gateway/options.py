@@ -31,7 +31,8 @@ class Options:
     One user has at most `user_queries` of the queries and `user_decisions` of the deciders at once
     (None: half of them), asks `user_requests` times a minute, and has `user_seconds` and
     `user_bytes` of answers a day (None: as much as they like). An answer has `answer_bytes`,
-    and one value of it `cell_bytes`.
+    and one value of it `cell_bytes`. What the database expects to be more work than `query_cost` is
+    not run.
     `postgres_port` is where PostgreSQL's clients connect (None: nowhere). With `tls_certificate`
     and `tls_key`, files in PEM, both ports speak TLS, and nothing else.
     `oidc_issuer` is the identity provider whose tokens for `oidc_audience` are taken too, by the
@@ -69,6 +70,7 @@ class Options:
     user_bytes: int | None = None
     answer_bytes: int | None = None
     cell_bytes: int = 16 << 20
+    query_cost: float | None = None
     audit_bytes: int | None = None
     audit_to: str | None = None
     drain_seconds: float = 0.0
@@ -99,6 +101,7 @@ class Options:
             "user_bytes",
             "answer_bytes",
             "cell_bytes",
+            "query_cost",
             "audit_bytes",
         ):
             value = getattr(self, name)

@@ -102,9 +102,11 @@ class Places:
         shared: Engine | None = None,
         each: int | None = None,
         most_cell: int | None = None,
+        most_work: float | None = None,
     ) -> None:
         self._wait = wait
         self._most_cell = most_cell
+        self._most_work = most_work
         self._open = open_engine if shared is None else lambda: shared
         self._shared = shared
         self._numbers = iter(range(1_000_000_000))
@@ -153,6 +155,7 @@ class Places:
         answer = RunningAnswer(place, sql, encoder, limit, seconds, gone)
         answer.user = user
         answer.most_cell = self._most_cell
+        answer.most_work = self._most_work
         self._answers.add(answer)
         return answer
 
@@ -219,6 +222,7 @@ class RunningAnswer:
         self.seen: list[tuple[Any, ...]] | None = None  # rows that were sent, where they are kept
         self.digest: AnswerDigest | None = None  # of rows that were sent, where it is wanted
         self.most_cell: int | None = None  # bytes of one text
+        self.most_work: float | None = None  # that the engine may expect
         self.stopped = False
         self._sql = sql
         self._encoder = encoder
@@ -375,6 +379,7 @@ class RunningAnswer:
                 raise Stopped
             self._stream = stream = self.place.engine().stream(self._sql)
             try:
+                self._check_work(stream)
                 stream.begin() if self._encoder.rows_wanted else stream.describe()
                 break
             except TacitError:
@@ -382,6 +387,17 @@ class RunningAnswer:
                     raise
                 self.place.forget()
         return stream
+
+    def _check_work(self, stream: AnswerStream) -> None:
+        """Raise a Refusal where the engine expects more work than it may."""
+        most, wanted = self.most_work, self._encoder.rows_wanted
+        if most is not None and wanted and stream.estimate() > most:
+            raise Refusal(
+                400,
+                "cost",
+                "the database expects this query to be more work than it may be.",
+                hint="Ask for less, or ask the owner to raise --query-cost.",
+            )
 
     def _close(self) -> None:
         """End the query in its engine. For the place's thread."""

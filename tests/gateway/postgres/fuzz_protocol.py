@@ -9,12 +9,15 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-import atheris
+if __name__ == "__main__":  # only then: modules are instrumented as they are first imported
+    import atheris
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-with atheris.instrument_imports(include=["tacit.gateway.postgres"]):
-    from tacit.gateway.postgres import scram, statements, types, wire
-    from tacit.gateway.postgres.postgres_errors import Trouble
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    with atheris.instrument_imports(include=["tacit.gateway.postgres"]):
+        import tacit.gateway.postgres.session  # noqa: F401
+
+from tacit.gateway.postgres import scram, statements, types, wire
+from tacit.gateway.postgres.postgres_errors import Trouble
 from tacit.ledger.verifier import Verifier
 
 NUMBERS = sorted({*types.UNPACKED, *types.TEXTS, types.NUMERIC, types.UUID, 1_000})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -35,6 +37,13 @@ class DuckDBStream(AnswerStream):
         """Have DuckDB plan the query: no row of it is wanted."""
         with self._until_stopped():
             self.schema = batches(self._relation().limit(0), 1).schema
+
+    def estimate(self) -> float:
+        """The rows that all steps of the plan are expected to give."""
+        with self._until_stopped():
+            self._relation()  # one query, and nothing else
+            [(_, plan)] = self._cursor.execute(f"EXPLAIN (FORMAT JSON) {self._sql}").fetchall()
+            return sum(expected_rows(one)[1] for one in json.loads(plan))
 
     def __iter__(self) -> Iterator[Any]:
         with self._until_stopped():
@@ -75,3 +84,22 @@ def batches(relation: Any, rows: int) -> Any:
     """A relation's answer as a reader of batches, by the name that this version of DuckDB has."""
     newer = getattr(relation, "to_arrow_reader", None)
     return (newer or relation.fetch_arrow_reader)(rows)
+
+
+def expected_rows(step: Mapping[str, Any]) -> tuple[float, float]:
+    """How many rows a step of a plan is expected to give, and how many it gives with those before
+    it. DuckDB says it of most steps: of products it does not, and these are what costs.
+
+    >>> scan = {"name": "SCAN", "children": [], "extra_info": {"Estimated Cardinality": "10"}}
+    >>> expected_rows({"name": "CROSS_PRODUCT", "children": [scan, scan], "extra_info": {}})
+    (100.0, 120.0)
+    """
+    before = [expected_rows(one) for one in step["children"]]
+    said = step["extra_info"].get("Estimated Cardinality")
+    if said is not None:
+        own = float(str(said).strip("~ "))
+    elif "PRODUCT" in step["name"]:
+        own = math.prod(rows for rows, _ in before)
+    else:
+        own = max((rows for rows, _ in before), default=0.0)
+    return own, own + sum(work for _, work in before)

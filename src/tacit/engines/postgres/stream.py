@@ -4,6 +4,7 @@ sent as CSV, which Arrow reads faster than Python could make values.
 
 from __future__ import annotations
 
+import json
 import selectors
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -77,6 +78,19 @@ class PostgresStream(AnswerStream):
         """Prepare the query, and run nothing."""
         with self._until_stopped():
             self._prepared()
+
+    def estimate(self) -> float:
+        """The total cost, as EXPLAIN says it."""
+        from psycopg import pq
+
+        with self._until_stopped():
+            self._prepared()
+            explained = self._connection.pgconn.exec_(
+                b"EXPLAIN (FORMAT JSON) " + self._sql.encode()
+            )
+            self._check(explained, pq.ExecStatus.TUPLES_OK)
+            [plan] = json.loads(explained.get_value(0, 0))
+            return float(plan["Plan"]["Total Cost"])
 
     def __iter__(self) -> Iterator[Any]:
         with self._until_stopped():

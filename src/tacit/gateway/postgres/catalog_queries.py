@@ -146,6 +146,8 @@ KNOWN_FUNCTIONS = (
     exp.Posexplode,
     exp.List,
 )
+# Words that PostgreSQL takes as names behind AS and a point.
+LABELS = {"select", "insert", "update", "delete", "table", "references", "trigger"}
 GIVEN = (
     exp.CurrentUser,
     exp.SessionUser,
@@ -213,6 +215,10 @@ def cleaned(sql: str) -> str:
     for at, one in enumerate(found):
         follows = found[at + 1].text if at + 1 < len(found) else ""
         if one.kind not in ("word", "name"):
+            continue
+        before = found[at - 1].word if at else ""
+        if one.kind == "word" and one.word in LABELS and before in (".", "as"):
+            cuts.append((one.at, one.at + len(one.text), f'"{one.word}"'))
             continue
         if one.word == "pg_catalog" and follows == ".":
             cuts.append((one.at, found[at + 1].at + 1, ""))
@@ -302,6 +308,8 @@ def _rewritten(node: exp.Expr, settings: Mapping[str, str], role: str) -> exp.Ex
         node.set("table", exp.to_identifier(node.table.removeprefix("information_schema_")))
     elif isinstance(node, exp.Cast):
         return _cast(node)
+    elif isinstance(node, exp.Format):
+        return _formatted(node)
     elif isinstance(node, exp.CurrentUser | exp.SessionUser):
         return exp.Literal.string(settings["session_authorization"])
     elif isinstance(node, exp.CurrentSchema):
@@ -331,6 +339,8 @@ def _cast(node: exp.Cast) -> exp.Expr:
         inner = node.this
         if (isinstance(inner, exp.Literal) and inner.is_string) or isinstance(inner, exp.Null):
             return exp.Anonymous(this=f"{MACRO}to_{kind}", expressions=[inner])
+        if isinstance(inner, exp.Concat):  # a name that is put together
+            return exp.Anonymous(this=f"{MACRO}to_{kind}", expressions=[inner])
         above = node.parent
         shown = isinstance(above, exp.Select | exp.Alias | exp.Ordered) or (
             isinstance(above, exp.Cast)
@@ -344,6 +354,24 @@ def _cast(node: exp.Cast) -> exp.Expr:
     if kind in TEXTS:
         return exp.cast(node.this, "text")
     return node
+
+
+def _formatted(node: exp.Format) -> exp.Expr:
+    """format() with a constant: its pieces and values, one after the other."""
+    pattern, values = node.this, list(node.expressions)
+    pieces = re.split("(%[Is%])", pattern.name)
+    marks = [one for one in pieces if one in ("%I", "%s")]
+    if not pattern.is_string or "%" in "".join(pieces[::2]) or len(marks) > len(values):
+        raise Trouble("0A000", "format() takes a constant here, with %I and %s for values.")
+    parts: list[exp.Expr] = []
+    for one in pieces:
+        if one in marks:
+            text = exp.cast(values.pop(0), "text")
+            quoted = exp.Anonymous(this=f"{MACRO}quote_ident", expressions=[text])
+            parts.append(quoted if one == "%I" else text)
+        elif one:
+            parts.append(exp.Literal.string(one))
+    return exp.Concat(expressions=[exp.Literal.string(""), *parts])
 
 
 def _indexed(node: exp.Bracket) -> exp.Expr:

@@ -201,7 +201,11 @@ def macros(rows: Mapping[str, Sequence[Row]]) -> Iterator[str]:
     yield _macro("pg_encoding_to_char", "a", "'UTF8'")
     yield _macro("pg_get_userbyid", "a", f"CASE a WHEN {OWNER} THEN 'tacit' ELSE 'unknown' END")
     yield _macro("version", "", f"'PostgreSQL {VERSION} (Tacit)'")
-    yield _macro("quote_ident", "a", """'"' || replace(a, '"', '""') || '"'""")
+    plain, quoted = (
+        "regexp_full_match(a, '[a-z_][a-z0-9_$]*')",
+        """'"' || replace(a, '"', '""') || '"'""",
+    )
+    yield _macro("quote_ident", "a", f"CASE WHEN {plain} THEN a ELSE {quoted} END")
     yield _macro("array_lower", "a, d", "CASE WHEN len(a) > 0 THEN 1 END")
     yield _macro("array_upper", "a, d", "CASE WHEN len(a) > 0 THEN len(a) END")
     yield _macro(

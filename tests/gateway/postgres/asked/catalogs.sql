@@ -638,3 +638,51 @@ SELECT table_name, column_name, data_type, is_nullable FROM information_schema.c
 -- metabase-like
 SELECT "c"."column_name" AS "name", CASE WHEN "c"."udt_schema" IN ('public', 'pg_catalog') THEN FORMAT_TYPE("a"."atttypid", "a"."atttypmod") ELSE "c"."udt_name" END AS "database-type", "c"."ordinal_position" - 1 AS "database-position", "c"."table_schema" AS "table-schema", "c"."table_name" AS "table-name" FROM "information_schema"."columns" AS "c" INNER JOIN "pg_catalog"."pg_namespace" AS "ns" ON "c"."table_schema" = "ns"."nspname" INNER JOIN "pg_catalog"."pg_class" AS "pgc" ON ("c"."table_name" = "pgc"."relname") AND ("pgc"."relnamespace" = "ns"."oid") INNER JOIN "pg_catalog"."pg_attribute" AS "a" ON ("a"."attrelid" = "pgc"."oid") AND ("a"."attname" = "c"."column_name") WHERE c.table_schema !~ '^information_schema|catalog_history|pg_' ORDER BY 4, 5, 3
 ;;
+-- metabase-like
+SELECT c.column_name AS name, c.udt_name AS "database-type", c.ordinal_position - 1 AS "database-position", c.table_schema AS "table-schema", c.table_name AS "table-name", pk.column_name IS NOT NULL AS "pk?", COL_DESCRIPTION(CAST(CAST(FORMAT('%I.%I', CAST(c.table_schema AS TEXT), CAST(c.table_name AS TEXT)) AS REGCLASS) AS OID), c.ordinal_position) AS "field-comment", (c.column_default IS NULL OR LOWER(c.column_default) = 'null') AND c.is_nullable = 'NO' AND c.is_identity = 'NO' AS "database-required", c.is_identity = 'YES' AS "auto" FROM information_schema.columns AS c LEFT JOIN (SELECT tc.table_schema, tc.table_name, kc.column_name FROM information_schema.table_constraints AS tc INNER JOIN information_schema.key_column_usage AS kc ON tc.constraint_name = kc.constraint_name AND tc.table_schema = kc.table_schema AND tc.table_name = kc.table_name WHERE tc.constraint_type = 'PRIMARY KEY') AS pk ON c.table_schema = pk.table_schema AND c.table_name = pk.table_name AND c.column_name = pk.column_name WHERE c.table_schema !~ '^information_schema|catalog_history|pg_' AND c.table_schema IN ('public') ORDER BY "table-schema", "table-name", "database-position"
+;;
+-- metabase-like
+SELECT pa.attname AS name, CASE WHEN ptn.nspname IN ('public', 'pg_catalog') THEN FORMAT('%s', pt.typname) ELSE FORMAT('"%s"."%s"', ptn.nspname, pt.typname) END AS kind, pa.attnum - 1 AS place, pn.nspname, pc.relname, FALSE AS pk, NULL AS comment FROM pg_catalog.pg_class AS pc INNER JOIN pg_catalog.pg_namespace AS pn ON pn.oid = pc.relnamespace INNER JOIN pg_catalog.pg_attribute AS pa ON pa.attrelid = pc.oid INNER JOIN pg_catalog.pg_type AS pt ON pt.oid = pa.atttypid INNER JOIN pg_catalog.pg_namespace AS ptn ON ptn.oid = pt.typnamespace WHERE pc.relkind = 'm' AND pa.attnum >= 1
+;;
+-- metabase-like
+SELECT fk_ns.nspname AS "fk-schema", fk_table.relname AS "fk-table", fk_column.attname AS "fk-column", pk_ns.nspname AS "pk-schema", pk_table.relname AS "pk-table", pk_column.attname AS "pk-column" FROM pg_constraint AS c INNER JOIN pg_class AS fk_table ON c.conrelid = fk_table.oid INNER JOIN pg_namespace AS fk_ns ON c.connamespace = fk_ns.oid INNER JOIN pg_attribute AS fk_column ON c.conrelid = fk_column.attrelid INNER JOIN pg_class AS pk_table ON c.confrelid = pk_table.oid INNER JOIN pg_namespace AS pk_ns ON pk_table.relnamespace = pk_ns.oid INNER JOIN pg_attribute AS pk_column ON c.confrelid = pk_column.attrelid WHERE fk_ns.nspname !~ '^information_schema|catalog_history|pg_' AND c.contype = 'f'::char AND fk_column.attnum = ANY(c.conkey) AND pk_column.attnum = ANY(c.confkey) ORDER BY 1, 2
+;;
+-- metabase-like
+SELECT nspname, typname FROM pg_type AS t INNER JOIN pg_namespace AS n ON n.oid = t.typnamespace WHERE t.oid IN (SELECT DISTINCT enumtypid FROM pg_enum AS e)
+;;
+-- metabase-like
+with table_privileges as (select null as role, t.schemaname as schema, t.objectname as table, pg_catalog.has_any_column_privilege(current_user, '"' || replace(t.schemaname, '"', '""') || '"' || '.' || '"' || replace(t.objectname, '"', '""') || '"', 'update') as update, pg_catalog.has_any_column_privilege(current_user, '"' || replace(t.schemaname, '"', '""') || '"' || '.' || '"' || replace(t.objectname, '"', '""') || '"', 'select') as select, pg_catalog.has_table_privilege(current_user, '"' || replace(t.schemaname, '"', '""') || '"' || '.' || '"' || replace(t.objectname, '"', '""') || '"', 'delete') as delete from (select schemaname, tablename as objectname from pg_catalog.pg_tables union select schemaname, viewname as objectname from pg_catalog.pg_views union select schemaname, matviewname as objectname from pg_catalog.pg_matviews) t where t.schemaname !~ '^pg_' and t.schemaname <> 'information_schema' and pg_catalog.has_schema_privilege(current_user, t.schemaname, 'usage')) select t.* from table_privileges t where t.select or t.update or t.delete
+;;
+-- metabase-like
+SELECT n.nspname AS schema, c.relname AS name, CASE c.relkind WHEN 'r' THEN 'TABLE' WHEN 'p' THEN 'PARTITIONED TABLE' WHEN 'v' THEN 'VIEW' WHEN 'f' THEN 'FOREIGN TABLE' WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE NULL END AS type, d.description AS description, NULLIF(stat.n_live_tup, 0) AS estimated_row_count FROM pg_catalog.pg_class AS c INNER JOIN pg_catalog.pg_namespace AS n ON c.relnamespace = n.oid LEFT JOIN pg_catalog.pg_description AS d ON c.oid = d.objoid AND d.objsubid = 0 AND d.classoid = 'pg_class'::regclass LEFT JOIN pg_stat_user_tables AS stat ON n.nspname = stat.schemaname AND c.relname = stat.relname WHERE c.relnamespace = n.oid AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND c.relkind in ('r', 'p', 'v', 'f', 'm') AND n.nspname IN ('public') ORDER BY type, schema, name
+;;
+-- metabase-like
+SELECT tc.relname, a.attname, i.relname AS index_name FROM pg_index ix INNER JOIN pg_class i ON i.oid = ix.indexrelid INNER JOIN pg_class tc ON tc.oid = ix.indrelid INNER JOIN pg_attribute a ON a.attrelid = tc.oid AND a.attnum = ix.indkey[0] INNER JOIN pg_namespace n ON n.oid = tc.relnamespace WHERE ix.indisvalid AND ix.indpred IS NULL AND n.nspname = 'public'
+;;
+-- superset-like
+SELECT nspname FROM pg_namespace WHERE nspname NOT LIKE 'pg\_%' ORDER BY nspname
+;;
+-- superset-like
+SELECT datname FROM pg_database WHERE datistemplate = false
+;;
+-- superset-like
+SELECT pg_catalog.pg_class.relname FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_catalog.pg_namespace.oid = pg_catalog.pg_class.relnamespace WHERE pg_catalog.pg_class.relkind = ANY (ARRAY['v', 'm']) AND pg_catalog.pg_namespace.nspname = 'public'
+;;
+-- grafana-like
+SELECT quote_ident(table_name) AS "table" FROM information_schema.tables WHERE quote_ident(table_schema) NOT IN ('information_schema', 'pg_catalog', '_timescaledb_cache') AND table_type IN ('BASE TABLE', 'VIEW') ORDER BY table_name
+;;
+-- grafana-like
+SELECT quote_ident(column_name) AS "column", data_type AS "type" FROM information_schema.columns WHERE quote_ident(table_name) = 'wards' AND udt_name IN ('text', 'int8')
+;;
+-- tableau-like
+SELECT current_schema(), current_database()
+;;
+-- power-bi-like
+select TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE from INFORMATION_SCHEMA.tables where TABLE_SCHEMA not in ('information_schema', 'pg_catalog') order by TABLE_SCHEMA, TABLE_NAME
+;;
+-- power-bi-like
+select COLUMN_NAME, ORDINAL_POSITION, IS_NULLABLE, case when (data_type like '%unsigned%') then DATA_TYPE || ' unsigned' else DATA_TYPE end as DATA_TYPE from INFORMATION_SCHEMA.columns where TABLE_SCHEMA = 'public' and TABLE_NAME = 'wards' order by TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION
+;;
+-- power-bi-like
+select t.typname, t.oid, t.typtype, t.typelem, ns.nspname from pg_type t join pg_namespace ns on ns.oid = t.typnamespace left join pg_class c on c.oid = t.typrelid where t.typtype in ('b', 'r', 'm', 'e', 'd') or (t.typtype = 'c' and c.relkind = 'c') order by t.typname
+;;
