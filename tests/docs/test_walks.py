@@ -108,5 +108,5 @@ def test_where_a_change_goes_is_there() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     table = text.split("## Where a change goes", 1)[1].split("\n## ", 1)[0]
     places = re.findall(r"`(src/[^`]+)`", table)
-    assert len(places) == 10
+    assert len(places) >= 10
     assert not [place for place in places if not (ROOT / place).exists()]
