@@ -202,9 +202,7 @@ def anonymize_local(table: Table, *sizes: str) -> None:
 
 
 def perfect(table: Table) -> None:
-    """Perfect privacy: a pair, large queries, their growth, and a thousand
-    secrets against a thousand views.
-    """
+    """Perfect privacy: a pair, large queries and their growth."""
     for row in measured("benchmarks.perfect", "pair")["rows"]:
         table.add_row(
             row["name"],
