@@ -6,7 +6,7 @@ INSTALL := $(BIN)/python -m uv pip install --system-certs --quiet --compile-byte
 # A machine whose packages come from a mirror that only pip knows is served by pip.
 FALLBACK := $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: demo test test-thorough coverage docs shapes lint bench table-4.1 commuters commuters-attack lock clean
+.PHONY: demo test test-thorough coverage docs shapes lint bench bench-quick table-4.1 commuters commuters-attack lock clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo tacit-demo
@@ -44,6 +44,10 @@ lint: .venv/test
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks
+
+# Those of them that a change of the core may make slower, in less than 5 minutes.
+bench-quick: .venv/bench
+	$(BIN)/python -m benchmarks quick
 
 # The tables of Machanavajjhala's thesis (Cornell, 2008), chapter 4, and what is left of the commutes (examples/commuters).
 table-4.1: .venv/study

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ JUDGED = (
     LedgerVerdict("gamma-privacy", "income", "holds", "exact"),
 )
 RECORDED = 1_000
+WRITERS = 32  # threads that record at once, and wait for the disk together
+MANY = 10_000
 
 
 def draft(number: int) -> EntryDraft:
@@ -120,6 +123,12 @@ def record(folder: Path) -> dict[str, Any]:
         for number in range(RECORDED):
             entry = ledger.record(draft(number))
         ours = time.perf_counter() - start
+        start = time.perf_counter()
+        with ThreadPoolExecutor(WRITERS) as writers:
+            for _ in writers.map(lambda number: ledger.record(draft(number)), range(MANY)):
+                pass
+        together = time.perf_counter() - start
+        assert ledger.verify().intact
     bare = sqlite3.connect(folder / "bare.sqlite", isolation_level=None)
     bare.execute("PRAGMA journal_mode = WAL")
     bare.execute("PRAGMA synchronous = FULL")
@@ -132,7 +141,13 @@ def record(folder: Path) -> dict[str, Any]:
     bare.close()
     return {
         "rows": [
-            {"entries": RECORDED, "per_second": RECORDED / ours, "peer_per_second": RECORDED / peer}
+            {
+                "entries": RECORDED,
+                "per_second": RECORDED / ours,
+                "peer_per_second": RECORDED / peer,
+                "writers": WRITERS,
+                "together_per_second": MANY / together,
+            }
         ]
     }
 

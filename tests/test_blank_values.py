@@ -14,6 +14,9 @@ import pytest
 
 import tacit as tc
 from commands import Ran
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.sql import shapes, shapes_stored, shapes_text
+from tacit.model.text import is_blank
 
 Run = Callable[..., Ran]
 
@@ -82,6 +85,25 @@ def test_a_table_with_blank_values_is_anonymized(plan: Path, tacit: Run, output:
     assert duckdb.execute(
         f"SELECT count(*), count(ill), count(DISTINCT zip) FROM '{plan / output}'"
     ).fetchall() == [(4, 3, 1)]
+
+
+def test_every_character_is_blank_for_the_engine_where_it_is_for_python() -> None:
+    """Also before and behind a letter: most texts are told by their first character."""
+    engine = DuckDB()
+    characters = [chr(code) for code in range(1, 0x3200)]
+    texts = ["", *(text for one in characters for text in (one, f" {one}", f"{one}x", f"x{one}"))]
+    engine.connection.execute("CREATE TABLE texts (text VARCHAR)")
+    engine.put("texts", pd.DataFrame({"text": texts}))
+    found = engine.rows(
+        shapes_stored.values_where(
+            "texts",
+            shapes.column("text", "t"),
+            shapes_text.shows_nothing(shapes.column("text", "t")),
+        )
+    )
+    engine_says = sorted({text for text, *_ in found})
+    assert engine_says == sorted({text for text in texts if is_blank(text)})
+    engine.close()
 
 
 def test_sql_views_see_blank_values_as_the_database_does(folder: Path, tacit: Run) -> None:

@@ -225,6 +225,7 @@ SORTED: dict[str, Ask] = {
     "columns_of": lambda _: shapes.columns_of("many", ["number"]).order_by(
         *shapes.order_by(["number"], {})
     ),
+    "distinct_among_first": lambda _: shapes.distinct_among_first("people", EVERY, 1000),
     "different_rows": lambda _: shapes.different_rows(shapes.columns_of("people", EVERY)),
     "page": lambda engine: shapes.page(
         "words",

@@ -93,6 +93,7 @@ class Engine(ABC):
 
     dialect: ClassVar[str]
     collation: ClassVar[str | None] = None
+    in_process: ClassVar[bool] = False  # an answer of all rows costs no more than their memory
     types: ClassVar[tuple[NativeType, ...]]  # the first that matches counts; the last matches all
     # Of which types equal values look alike, and which are numbers that do not;
     # of all others values that do not are not brought to one form.

@@ -5,8 +5,8 @@ checked from the first to the last.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -34,6 +34,7 @@ from tacit.ledger.entries import (
     is_plain,
     time_text,
 )
+from tacit.ledger.group_commit import GroupCommit
 from tacit.ledger.held_releases import Holding, holdings
 from tacit.ledger.key import Key, owners_key, read_key
 from tacit.ledger.schema import FORMAT
@@ -57,6 +58,14 @@ class Grown(Exception):
     """Entries were added since a release was judged."""
 
 
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """Entries that are added together, and the hash of the entry that they follow."""
+
+    drafts: Sequence[EntryDraft]
+    follows: str | None
+
+
 class Ledger:
     """What is published: append-only, each entry sealed with the owner's key and tied to the one
     before.
@@ -70,6 +79,7 @@ class Ledger:
         self.store = store
         self.key = key
         self._now = clock or partial(datetime.now, UTC)
+        self._commits = GroupCommit(self._write)
         with store.reading() as ask:
             self.book = read_book(ask, key, store.where)
 
@@ -97,19 +107,7 @@ class Ledger:
         `follows` is the hash of the last entry that their verdicts know of (empty:
         they know of none). If others were added since, nothing is recorded and Grown is raised.
         """
-        said, entries = [checked(draft) for draft in drafts], []
-        with self.store.writing() as ask:
-            number, before, _ = self._end(ask)
-            if follows is not None and follows != (before if number else ""):
-                raise Grown
-            for place, draft in enumerate(said, number + 1):
-                if draft.kind != "release":
-                    self._check_known(ask, draft)
-                entry = self._sealed(draft, place, before)
-                append(ask, self.book, entry)
-                entries.append(entry)
-                before = entry.hash
-        return entries
+        return self._commits.do(Addition([checked(draft) for draft in drafts], follows))
 
     def entries(
         self, *, release: str | None = None, to: str | None = None, last: int | None = None
@@ -198,6 +196,25 @@ class Ledger:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _write(self, additions: Sequence[Addition]) -> list[list[Entry]]:
+        """Write what several callers add, all or none of it."""
+        with self.store.writing() as ask:
+            number, before, _ = self._end(ask)
+            added = []
+            for one in additions:
+                if one.follows is not None and one.follows != (before if number else ""):
+                    raise Grown
+                entries = []
+                for draft in one.drafts:
+                    if draft.kind != "release":
+                        self._check_known(ask, draft)
+                    number += 1
+                    entries.append(self._sealed(draft, number, before))
+                    append(ask, self.book, entries[-1])
+                    before = entries[-1].hash
+                added.append(entries)
+        return added
 
     def _end(self, ask: Ask) -> Head:
         """Number and hash of the last entry, as the sealed head says and the last row confirms."""

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from asking import Desk, handmade, question
 from oracles import microdata as oracle
+from tacit.families.microdata import counts, groups
 from tacit.families.microdata.counts import (
     ROOM,
     Counts,
@@ -192,6 +193,70 @@ def test_counting_no_columns_at_all(desk: Desk) -> None:
     assert count(desk.engine, "lonely", []).occurrences.tolist() == [2]
 
 
+@pytest.mark.parametrize("values", [1, 3, 60])
+def test_sorted_here_or_grouped_by_the_engine_rows_are_counted_alike(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, values: int
+) -> None:
+    """Both ways are asked about tables of which most rows are alike, and most are different."""
+    rng = random.Random(values)
+    for _ in range(5):
+        rows = random_rows(rng, 3, rng.randrange(1, 80), values)
+        rows += rng.choices(rows, k=rng.randrange(20))
+        expected = Counter(tuple(row.values()) for row in rows)
+        for here in (True, False):
+            monkeypatch.setattr(counts, "mostly_different", lambda *_, here=here: here)
+            with desk.counted(
+                rows, quasi=["c0", "c1", "c2"], types=dict.fromkeys(rows[0], "text")
+            ) as counted:
+                base = counted.base
+            assert combinations(base) == expected
+            assert len(base) == len(expected)
+            assert base.keys[0].tolist() == sorted(base.keys[0].tolist())
+            for name in base.dictionaries:
+                assert [int(base.codes_at(name, row)) for row in range(len(base))] == base.codes(
+                    name
+                ).tolist()
+
+
+def test_rows_are_sorted_here_only_where_most_of_them_differ(desk: Desk) -> None:
+    run = desk.engine.connection.execute
+    run("CREATE OR REPLACE TABLE alike AS SELECT i % 10 AS a, i % 7 AS b FROM range(1000) t(i)")
+    run("CREATE OR REPLACE TABLE apart AS SELECT i AS a, i % 7 AS b FROM range(1000) t(i)")
+    assert not counts.mostly_different(desk.engine, "alike", ["a", "b"])
+    assert counts.mostly_different(desk.engine, "apart", ["a", "b"])
+
+
+@pytest.mark.parametrize("part", [1, 7, 1000])
+def test_groups_are_the_same_however_many_combinations_are_recoded_at_a_time(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    monkeypatch.setattr(groups, "PART", part)
+    rng = random.Random(part)
+    rows = [
+        {
+            "age": rng.choice([None, *range(18, 90)]),
+            "sex": rng.choice("FM"),
+            "condition": rng.choice("xyz"),
+        }
+        for _ in range(120)
+    ]
+    with desk.counted(
+        rows,
+        quasi=["age", "sex"],
+        sensitive=["condition"],
+        hierarchies={"age": {"ranges": [10]}, "sex": "*"},
+    ) as counted:
+        for age, sex in ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1)):
+            found = question(counted, {"age": age, "sex": sex}).groups("condition")
+            expected: dict[tuple[Any, ...], Counter[str]] = {}
+            for row in rows:
+                band = row["age"] // 10 * 10 if row["age"] is not None else None
+                shown = (row["age"], band, "*")[age], (row["sex"], "*")[sex]
+                expected.setdefault(shown, Counter())[row["condition"]] += 1
+            there = sorted(sorted(found.cells(i).items()) for i in range(len(found)))
+            assert there == sorted(sorted(one.items()) for one in expected.values())
+
+
 # -- packing ------------------------------------------------------------------------------------
 
 
@@ -244,7 +309,9 @@ def test_packing_no_codes_puts_all_rows_under_one_key() -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(
-    st.lists(st.tuples(st.integers(0, 50), st.integers(1, 10**12)), max_size=40),
+    st.lists(
+        st.tuples(st.integers(0, 50), st.integers(1, 3) | st.integers(1, 10**12)), max_size=40
+    ),
     st.sampled_from([51, 10**6, 2**61]),
 )
 def test_tally_adds_up_by_key(pairs: list[tuple[int, int]], room: int) -> None:

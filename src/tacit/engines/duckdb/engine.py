@@ -98,6 +98,7 @@ class DuckDB(Engine):
     """
 
     dialect = "duckdb"
+    in_process = True
     one_spelling = (
         r"(?s)(?!.*(INTERVAL|VARIANT|COLLATE|TIME WITH|DOUBLE|FLOAT|UNION)).*|TIMESTAMP WITH "
         r"TIME ZONE(\[\])*"

@@ -83,6 +83,11 @@ def distinct_count(table: str, columns: Sequence[str]) -> exp.Select:
     return exp.select(exp.alias_(exp.Count(this=exp.Star()), "n")).from_(inner)
 
 
+def distinct_among_first(table: str, columns: Sequence[str], rows: int) -> exp.Select:
+    """How many distinct combinations the first rows have that come to hand."""
+    return different_rows(columns_of(table, columns).limit(rows))
+
+
 def different_rows(query: exp.Select) -> exp.Select:
     """How many different rows a query has.
 

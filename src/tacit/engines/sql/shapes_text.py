@@ -112,9 +112,20 @@ def without_blanks(rows: exp.Select, columns: Sequence[str], blank: Collection[s
 
 
 def shows_something(text: exp.Expr) -> exp.Expr:
-    """Whether there is more in a text than spaces and characters that cannot be seen."""
-    rest = exp.Trim(this=exp.cast(text.copy(), "TEXT"), expression=exp.Literal.string(BLANKS))
-    return exp.NEQ(this=rest, expression=exp.Literal.string(""))
+    """Whether there is more in a text than spaces and characters that cannot be seen.
+
+    Nearly every text begins with a character of ASCII that shows; only the others are trimmed,
+    which takes ten times as long as all the rest of a count.
+    """
+    shown = exp.cast(text.copy(), "TEXT")
+    plain = exp.Between(
+        this=exp.Anonymous(this="ASCII", expressions=[shown]),
+        low=exp.Literal.number(ord("!")),
+        high=exp.Literal.number(ord("~")),
+    )
+    rest = exp.Trim(this=shown.copy(), expression=exp.Literal.string(BLANKS))
+    trimmed = exp.NEQ(this=rest, expression=exp.Literal.string(""))
+    return exp.Case().when(plain, exp.true()).else_(trimmed)
 
 
 def shows_nothing(text: exp.Expr) -> exp.Expr:

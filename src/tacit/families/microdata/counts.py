@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     Integers = np.ndarray[Any, np.dtype[np.int64]]
 
+SAMPLE = 100_000  # rows that tell whether most are different
+DENSE = 8  # sums for so many keys that do not occur cost less than to sort those that do
+MOST_SORTED = 1 << 25  # rows that are sorted here: they take two times 256 megabytes
 ROOM = 2**62  # a packed combination must stay below this, so that sums of codes cannot overflow
 
 
@@ -63,12 +66,17 @@ class Counts:
         if column in self.recoded:
             return self.recoded[column]
         if column not in self._codes:
-            number = next(i for i, key in enumerate(self.packing) if column in key)
-            codes = self.keys[number] // self._stride(number, column)
-            self._codes[column] = (
-                codes if column == self.packing[number][0] else codes % self.radix[column]
-            )
+            self._codes[column] = self.codes_at(column, slice(None))
         return self._codes[column]
+
+    def codes_at(self, column: str, rows: Any) -> Any:
+        """The code of a column in some combinations: an index, a slice or an array of them."""
+        known = self.recoded.get(column, self._codes.get(column))
+        if known is not None:
+            return known[rows]
+        number = next(i for i, key in enumerate(self.packing) if column in key)
+        codes = self.keys[number][rows] // self._stride(number, column)
+        return codes if column == self.packing[number][0] else codes % self.radix[column]
 
     def missing(self, column: str) -> int:
         """How many rows have no value in a column."""
@@ -79,7 +87,7 @@ class Counts:
 
     def value(self, column: str, row: int) -> Any:
         """The value of a column in one combination; None where it is missing."""
-        code, values = int(self.codes(column)[row]), self.dictionaries[column]
+        code, values = int(self.codes_at(column, row)), self.dictionaries[column]
         return values[code] if code < len(values) else None
 
     def people(self, rows: Integers) -> int:
@@ -118,7 +126,8 @@ class Counts:
             or self.recoded.keys() & set(columns)
         ):
             return None
-        return self.keys[0] // self._stride(0, columns[-1])
+        stride = self._stride(0, columns[-1])
+        return self.keys[0] // stride if stride > 1 else self.keys[0]
 
     def only(self, rows: Integers) -> Counts:
         """The same counts without the other combinations."""
@@ -150,13 +159,48 @@ def count(
     }
     sizes = {name: len(values) + 1 for name, values in dictionaries.items()}
     packing = pack_columns(sizes)
-    query = shapes_coded.coded_counts(
-        table, sizes, keys=packing, person=person, collations=collations
-    )
-    *keys, occurrences = engine.numbers(query)
+    if not person and len(packing) == 1 and mostly_different(engine, table, columns):
+        rows = shapes_coded.coded_rows(table, sizes, keys=packing, collations=collations)
+        (key,) = engine.numbers(rows)
+        key, occurrences = runs(key)
+        keys = [key]
+    else:
+        *keys, occurrences = engine.numbers(
+            shapes_coded.coded_counts(
+                table, sizes, keys=packing, person=person, collations=collations
+            )
+        )
     persons = keys.pop() if person else None
     with_missing = frozenset(name for name in columns if len(found[name]) > len(dictionaries[name]))
     return Counts(dictionaries, sizes, packing, tuple(keys), occurrences, persons, with_missing)
+
+
+def mostly_different(engine: Engine, table: str, columns: Sequence[str]) -> bool:
+    """Are most rows the only ones of their combination, and all of them few enough to sort here?
+
+    Then sorting the packed rows takes half the time and the memory of a GROUP BY. The first rows
+    tell; where they mislead, the counts are the same and only take longer.
+    """
+    if not engine.in_process or not columns:
+        return False
+    rows = int(engine.value(shapes.row_count(table)))
+    seen = min(rows, SAMPLE)
+    return rows <= MOST_SORTED and seen < 2 * int(
+        engine.value(shapes.distinct_among_first(table, columns, seen))
+    )
+
+
+def runs(keys: Integers) -> tuple[Integers, Integers]:
+    """The different keys in order, and how often each occurs. `keys` is used up.
+
+    >>> [part.tolist() for part in runs(np.array([5, 2, 5]))]
+    [[2, 5], [1, 2]]
+    """
+    keys.sort()
+    starts = run_starts(keys)
+    if len(starts) == len(keys):
+        return keys, np.ones(len(keys), dtype=np.int64)
+    return keys[starts], np.diff(starts, append=len(keys))
 
 
 def pack_columns(sizes: Mapping[str, int]) -> tuple[tuple[str, ...], ...]:
@@ -209,20 +253,32 @@ def pack_codes(
 
 def tally(keys: Integers, weights: Integers, room: int) -> tuple[Integers, Integers]:
     """Add up weights by key: the keys that occur, in order, and their sums.
+    Where nothing is to do, these are the arrays that were given.
 
     >>> [part.tolist() for part in tally(np.array([5, 2, 5]), np.array([1, 1, 2]), 6)]
     [[2, 5], [1, 3]]
     """
-    if room <= max(4 * len(keys), 1 << 16):
-        # Exact: bincount adds in floats, and sums of people stay far below 2**53.
-        sums = np.bincount(keys, weights=weights, minlength=0).astype(np.int64)
-        found = np.flatnonzero(np.bincount(keys, minlength=0))
-        return found, sums[found]
-    if len(keys) and not bool(np.all(keys[1:] >= keys[:-1])):
+    if not len(keys):
+        return keys, weights
+    least, total = int(weights.min()), int(weights.sum())
+    if room <= max(DENSE * len(keys), 1 << 12) and total < 2**53 and least > 0:
+        # Exact: bincount adds in floats, and these sums stay below what floats hold exactly.
+        sums = np.bincount(keys) if total == len(keys) else np.bincount(keys, weights=weights)
+        found = np.flatnonzero(sums)
+        return found, sums[found].astype(np.int64)
+    if not bool(np.all(keys[1:] >= keys[:-1])):
+        if least > 0 and total <= 2 * len(keys):
+            # Sorting them all is faster than sorting an order and following it.
+            short = np.int32 if room < 2**31 else np.int64
+            each = keys if total == len(keys) else np.repeat(keys, weights)
+            once, times = runs(each.astype(short))
+            return once.astype(np.int64), times
         order = np.argsort(keys, kind="stable")
         keys, weights = keys[order], weights[order]
     starts = run_starts(keys)
-    return keys[starts], np.add.reduceat(weights, starts) if len(starts) else weights
+    if len(starts) == len(keys):
+        return keys, weights
+    return keys[starts], np.add.reduceat(weights, starts)
 
 
 def run_starts(keys: Integers) -> Integers:
@@ -231,6 +287,6 @@ def run_starts(keys: Integers) -> Integers:
     >>> run_starts(np.array([2, 2, 5])).tolist()
     [0, 2]
     """
-    if not len(keys):
-        return np.zeros(0, dtype=np.int64)
-    return np.concatenate(([0], np.flatnonzero(keys[1:] != keys[:-1]) + 1))
+    begins = np.ones(len(keys), dtype=bool)
+    np.not_equal(keys[1:], keys[:-1], out=begins[1:])
+    return np.flatnonzero(begins)

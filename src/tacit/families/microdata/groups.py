@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 MOST_MATCHES = 50_000_000
+PART = 1 << 16  # combinations that are recoded at a time
 
 
 def nothing() -> Integers:
@@ -62,7 +63,9 @@ class Groups:
         """What the release shows of a group; None where a value is missing."""
         row = int(np.flatnonzero(self.key_of_row == self.keys[group])[0])
         return {
-            name: self.levels[name].labels[int(self.levels[name].codes[self.base.codes(name)[row]])]
+            name: self.levels[name].labels[
+                int(self.levels[name].codes[self.base.codes_at(name, row)])
+            ]
             for name in self.columns
         }
 
@@ -87,7 +90,8 @@ class Groups:
         """The first combination of the base that lies in a group (and has a sensitive value)."""
         inside = np.flatnonzero(self.key_of_row == self.keys[group])
         if value is not None and self.sensitive is not None:
-            having = inside[self.base.codes(self.sensitive)[inside] == self.dictionary.index(value)]
+            codes = self.base.codes_at(self.sensitive, inside)
+            having = inside[codes == self.dictionary.index(value)]
             # Where missing values match any other, only people of other groups may have the value.
             inside = having if len(having) else inside
         return int(inside[0])
@@ -129,7 +133,29 @@ def group_keys(
     packed = base.packed(quasi) if all(levels[name].is_identity for name in quasi) else None
     if packed is not None:
         return packed, prod(sizes)
-    return pack_codes([levels[name].codes[base.codes(name)] for name in quasi], sizes, len(base))
+    if prod(sizes) > ROOM:
+        return pack_codes(
+            [levels[name].codes[base.codes(name)] for name in quasi], sizes, len(base)
+        )
+    return keys_at(base, quasi, levels), prod(sizes)
+
+
+def keys_at(base: Counts, quasi: Sequence[str], levels: Mapping[str, HierarchyLevel]) -> Integers:
+    """The codes of the labels of some columns, packed, where they fit into an integer.
+
+    A part at a time: what stays in the processor's cache needs neither new memory nor a way to it.
+    """
+    stride, raised = 1, {}
+    for name in reversed(quasi):
+        raised[name] = levels[name].codes * stride
+        stride *= len(levels[name].labels)
+    key = np.zeros(len(base), dtype=np.int64)
+    for begin in range(0, len(base), PART):
+        rows = slice(begin, begin + PART)
+        for name, codes in raised.items():
+            if len(levels[name].labels) > 1:
+                key[rows] += codes[base.codes_at(name, rows)]
+    return key
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +183,11 @@ def with_cells(groups: Groups, seen: GroupPeople) -> Groups:
     """Count the people of every group, and of every sensitive value within it."""
     base, sensitive = groups.base, str(groups.sensitive)
     size = base.size(sensitive)
-    by_value = replace(
-        seen, key=seen.key * size + base.codes(sensitive)[seen.rows], room=seen.room * size
-    )
-    cells, counts = by_value.tally()
+    key = seen.key * size
+    key += base.codes_at(sensitive, seen.rows)
+    cells, counts = replace(seen, key=key, room=seen.room * size).tally()
     owner, values = np.divmod(cells, size)
+    del key, cells  # so large a table's numbers are let go as soon as they are not needed
     keys, sizes = seen.tally() if base.persons is not None else tally(owner, counts, seen.room)
     owner = positions(keys, owner)
     known = values < size - 1
@@ -174,7 +200,8 @@ def with_cells(groups: Groups, seen: GroupPeople) -> Groups:
     )
     if ambiguous is not None:
         owner, values, counts = one_value_each(owner, values, counts, ambiguous.people)
-    starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(keys)))))
+    starts = np.zeros(len(keys) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(owner, minlength=len(keys)), out=starts[1:])
     order = most_frequent_first(owner, counts)
     if order is not None:
         values, counts = values[order], counts[order]
@@ -238,12 +265,14 @@ def positions(keys: Integers, found: Integers) -> Integers:
     >>> positions(np.array([2, 5, 7]), np.array([2, 2, 7])).tolist()
     [0, 0, 2]
     """
-    begins = run_starts(found)
-    lengths = np.diff(np.append(begins, len(found)))
-    place = (
-        np.arange(len(keys)) if len(begins) == len(keys) else np.searchsorted(keys, found[begins])
-    )
-    return np.repeat(place, lengths)
+    begins = np.ones(len(found), dtype=bool)
+    np.not_equal(found[1:], found[:-1], out=begins[1:])
+    place: Integers = np.cumsum(begins)
+    place -= 1
+    if not len(found) or int(place[-1]) + 1 == len(keys):
+        return place
+    among: Integers = np.searchsorted(keys, found[begins])
+    return among[place]
 
 
 def most_frequent_first(owner: Integers, counts: Integers) -> Integers | None:

@@ -160,7 +160,7 @@ class MicrodataQuestion:
         """
         column = str(groups.sensitive)
         inside = np.flatnonzero(groups.key_of_row == groups.keys[number])
-        has = groups.base.codes(column)[inside]
+        has = groups.base.codes_at(column, inside)
         wanted = (
             has < len(groups.dictionary) if value is None else has == groups.dictionary.index(value)
         )

@@ -17,7 +17,7 @@ from tacit.families.microdata.counts import (
     narrow,
     pack_codes,
     pack_columns,
-    run_starts,
+    tally,
 )
 from tacit.families.microdata.hierarchy import Hierarchy
 from tacit.families.microdata.lattice import Node
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 KEPT = 64  # counts that are kept for others to start from
 SMALL = 1_000_000  # combinations that are added up at once
-DENSE = 1 << 24  # so many sums fit into an array that costs nothing beside the rows
 
 
 class Rollups:
@@ -132,8 +131,9 @@ class Rollups:
                 # Each label's code, times its stride, looked up at once: one pass for a column.
                 np.take(up[name] * stride, source.code(name), out=more, mode="clip")
                 np.add(key, more, out=key)
-        keys, sums = summed(key, source.counts, room)
-        return RollupCells(sums, keys, sizes)
+        keys, sums = tally(key, source.counts, room)
+        # The room for keys is used again.
+        return RollupCells(sums, keys.copy() if keys is key else keys, sizes)
 
     def _buffer(self, length: int, *, second: bool = False) -> Integers:
         """Room for a number of each combination.
@@ -231,29 +231,5 @@ def added_up_slowly(
         [codes[name] for name in names], [sizes[name] for name in names], len(counts)
     )
     first = np.unique(key, return_index=True)[1]
-    _, sums = summed(key, counts, room)
+    _, sums = tally(key, counts, room)
     return RollupCells.of({name: codes[name][first] for name in names}, sums)
-
-
-def summed(key: Integers, counts: Integers, room: int) -> tuple[Integers, Integers]:
-    """The keys that occur, in order, with the sums of their counts. `key` is used up."""
-    if not len(counts):
-        return key, counts
-    alone = int(counts.max()) == 1
-    if room <= DENSE:
-        # Exact: bincount adds in floats, and sums of people stay far below 2**53.
-        sums = np.bincount(key) if alone else np.bincount(key, weights=counts)
-        found = np.flatnonzero(sums)
-        return found, sums[found].astype(np.int64)
-    if int(counts.sum()) <= 2 * len(counts):
-        # Few are equal: sorting them all is faster than sorting an order and following it.
-        key = (key if alone else np.repeat(key, counts)).astype(
-            np.int32 if room < 2**31 else np.int64, copy=False
-        )
-        key.sort()
-        starts = run_starts(key)
-        return key[starts].astype(np.int64), np.diff(np.append(starts, len(key)))
-    order = np.argsort(key, kind="stable")
-    key, counts = key[order], counts[order]
-    starts = run_starts(key)
-    return key[starts], np.add.reduceat(counts, starts)

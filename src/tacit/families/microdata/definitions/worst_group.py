@@ -333,10 +333,10 @@ def own_value(finding: GroupFinding, number: int, ranked: Sequence[Any]) -> Any:
     where groups overlap all may be others'.
     """
     groups, column = finding.groups, finding.column
-    rows = groups.key_of_row == groups.keys[number]
+    rows = np.flatnonzero(groups.key_of_row == groups.keys[number])
     own = {
         groups.dictionary[code]
-        for code in np.unique(groups.base.codes(column)[rows]).tolist()
+        for code in np.unique(groups.base.codes_at(column, rows)).tolist()
         if code < len(groups.dictionary)
     }
     return next((one for one in ranked if one in own), None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tacit.families.microdata.lattice import Lattice
+from tacit.families.microdata.lattice import Lattice, Node
 from tacit.families.microdata.repair.node_judge import NodeJudge, NodeOutcome
 from tacit.families.microdata.utility.levels import NodeCosts, lattice_costs
 from tacit.families.microdata.utility.measures import AverageGroup, Discernibility, measure
@@ -59,9 +59,14 @@ def cost_by(
 ) -> ByLevels | ByGroups:
     """What a node costs by a measure of utility."""
     chosen = measure(utility)
+    found: dict[Node, float] = {}
 
     def counted(outcome: NodeOutcome) -> float:
-        return float(chosen.cost(judge.recoded(outcome.node), weights or None))
+        # A search comes back to a node: to compare it, to sort, to show it.
+        if outcome.node not in found:
+            cost = chosen.cost(judge.recoded(outcome.node), weights or None)
+            found[outcome.node] = float(cost)
+        return found[outcome.node]
 
     if utility in BY_LEVELS:
         limits = dict(zip(judge.lattice.columns, judge.lattice.heights, strict=True))

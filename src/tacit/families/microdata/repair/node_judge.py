@@ -125,10 +125,17 @@ class NodeJudge:
     @property
     def is_thorough(self) -> bool:
         """Does no other way of dropping rows do better than dropping the groups that fail?"""
-        whole_groups_suffice = self.beside is None and all(
-            one.definition.whole_groups_suffice for one in self.required
-        )
-        return not self.suppress or whole_groups_suffice
+        return not self.suppress or (self.beside is None and self._alone)
+
+    @property
+    def _alone(self) -> bool:
+        """Is every group judged alone? Then those that are left need not be asked again."""
+        return all(one.definition.whole_groups_suffice for one in self.required)
+
+    @property
+    def _looks_at_values(self) -> bool:
+        """Does any check look at sensitive values?"""
+        return any(one.definition.needs_sensitive for one in self.required)
 
     def holds(self, node: Node) -> bool:
         """Do all checks hold at a node?"""
@@ -169,9 +176,7 @@ class NodeJudge:
             if gone > self.suppress or not kept.any():
                 return replace(outcome, holds=False, suppressed=gone, stopped_by=found.required)
         self._kept_beside[node] = kept
-        stopped_by = next(
-            (one for one in self.required if not one.holds(only(question, kept))), None
-        )
+        stopped_by = self._stopping(question, kept)
         return NodeOutcome(
             node,
             stopped_by is None,
@@ -232,14 +237,19 @@ class NodeJudge:
     def _full(self, node: Node) -> NodeOutcome:
         if not self.suppress:
             return self._without_suppression(node)
-        question = self._question(node)
+        question = self._question(node, values=self._looks_at_values)
         kept = self._kept(question)
         sizes = question.groups().sizes
         gone = question.base.rows - rows_in(question, kept)
         if gone > self.suppress or not kept.any():
             return NodeOutcome(node, False, gone, self._stopped_by(question), sizes)
-        stopped = next((one for one in self.required if not one.holds(only(question, kept))), None)
+        stopped = self._stopping(question, kept)
         return NodeOutcome(node, stopped is None, gone, stopped, sizes[kept])
+
+    def _stopping(self, question: MicrodataQuestion, kept: Mask) -> Required | None:
+        """The check that does not hold for some groups alone."""
+        left = only(question, kept)
+        return next((one for one in self.required if not one.holds(left)), None)
 
     def _without_suppression(self, node: Node) -> NodeOutcome:
         stopped = next(
@@ -283,6 +293,8 @@ class NodeJudge:
             if not failing.any():
                 break
             kept[np.flatnonzero(kept)[failing]] = False
+            if self._alone:
+                break  # those that are left do not change: they are asked once more, by `holds`
             if question.base.rows - rows_in(question, kept) > self.suppress:
                 break
         return kept

@@ -16,6 +16,7 @@ import numpy as np
 
 from tacit.families.microdata.groups import Mask
 from tacit.families.microdata.lattice import (
+    FAILS,
     PASSES,
     Lattice,
     Node,
@@ -28,6 +29,7 @@ from tacit.families.microdata.repair.node_judge import NodeJudge, NodeOutcome
 from tacit.model.deadline import OutOfTime, look, until
 from tacit.model.jobs import Job
 
+CLOSE = 1e-9  # costs are floats: a bound that is so little above the best is looked at
 LARGEST = 2_000_000  # lattices with more nodes are not searched as a whole
 
 
@@ -123,6 +125,8 @@ class Hunt:
         elif self.judge.is_monotone and not self.judge.suppress:
             # The cost is monotone too: nothing costs less than the cheapest of the minimal nodes.
             self.all_minimal()
+        elif self.judge.is_monotone and bounds is not None:
+            self._while_cheaper(bounds)
         else:
             self._one_by_one(bounds)
         return self.best[2] if self.best else None
@@ -158,6 +162,28 @@ class Hunt:
             if self._passes(node):
                 self.tags.passes(node)
                 least = int(ranks[node])
+            else:
+                self.tags.fails(node)
+
+    def _while_cheaper(self, bounds: Any) -> None:
+        """The same where rows are dropped: a node then costs its bound or more, and one above that
+        passes may cost less. So each that passes is looked at, unless its bound is too much.
+        """
+        ranks, fresh = order(bounds), np.ones(self.lattice.shape, dtype=bool)
+        if self.best is not None:
+            fresh[self.best[2]] = False
+        while True:
+            least = self.best[0] + CLOSE if self.best is not None else np.inf
+            candidates = fresh & (self.tags.known != FAILS) & (bounds <= least)
+            number = int(candidates.sum())
+            if not number:
+                return
+            self._step("looking for the least loss", 1 - number / len(self.lattice))
+            tops = maximal(candidates)
+            node = node_at(np.where(tops, ranks, np.iinfo(np.int64).max).argmin(), self.lattice)
+            fresh[node] = False
+            if self._passes(node):
+                self.tags.passes(node)
             else:
                 self.tags.fails(node)
 
