@@ -1,4 +1,4 @@
-"""Advising: what to ask in the place of a check that cannot judge what is published together with
+"""Advice: what to ask in the place of a check that cannot judge what is published together with
 what is new; each is tried before it is named.
 """
 

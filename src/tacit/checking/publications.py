@@ -1,4 +1,4 @@
-"""Concerning: what is published when a check is asked; every check is asked about all of it."""
+"""Publications: what is published when a check is asked; every check is asked about all of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judging: a check asked for every adversary with what they hold;
+"""Verdicts: a check asked for every adversary with what they hold;
 the worst verdict counts, and says who holds what.
 """
 

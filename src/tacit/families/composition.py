@@ -1,4 +1,4 @@
-"""Composing: what to say where a definition cannot judge what is published with what is new."""
+"""Composition: what to say where a definition cannot judge what is published with what is new."""
 
 from __future__ import annotations
 

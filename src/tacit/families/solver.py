@@ -1,4 +1,4 @@
-"""Solving: CP-SAT where it is installed, and stopped when the user wants it to."""
+"""The solver: CP-SAT where it is installed, and stopped when the user wants it to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking: what all doors of the gateway share between who asks and the bytes that go out: the
+"""Admission: what all doors of the gateway share between who asks and the bytes that go out: the
 decision, the place where the query runs, and what is written down about both.
 """
 

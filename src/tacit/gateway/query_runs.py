@@ -1,4 +1,4 @@
-"""Running allowed queries: a few at a time, each in a place of its own, stopped when its time is
+"""Runs of allowed queries: a few at a time, each in a place of its own, stopped when its time is
 up or nobody listens.
 """
 

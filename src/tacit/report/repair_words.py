@@ -1,4 +1,4 @@
-"""Telling: what is said of a repair in words and numbers, for the terminal and the page alike."""
+"""What is said of a repair in words and numbers, for the terminal and the page alike."""
 
 from __future__ import annotations
 

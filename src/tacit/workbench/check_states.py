@@ -1,5 +1,5 @@
-"""Checked: the last verdicts of a plan, which of them still speak of the plan as it is, and what
-changed since the check before.
+"""Check states: the last verdicts of a plan, which of them still speak of the plan as it is, and
+what changed since the check before.
 """
 
 from __future__ import annotations

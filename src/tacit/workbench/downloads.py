@@ -1,4 +1,4 @@
-"""Saving: files that a page offers, sent once to the session that asked, as they are made."""
+"""Downloads: files that a page offers, sent once to the session that asked, as they are made."""
 
 from __future__ import annotations
 

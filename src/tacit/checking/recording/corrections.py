@@ -1,4 +1,4 @@
-"""Correcting: what went out was wrong, and the new one takes its place;
+"""Corrections: what went out was wrong, and the new one takes its place;
 who has both is asked about with both.
 """
 

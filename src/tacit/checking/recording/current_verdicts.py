@@ -1,5 +1,5 @@
-"""Standing: the plan's checks asked again of what is published, for everybody, each recipient and
-each group that colludes.
+"""Current verdicts: the plan's checks asked again of what is published, for everybody, each
+recipient and each group that colludes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Handing: what goes out with a release:
+"""Output files: what goes out with a release:
 its keyed hash, and the file that is written once it is recorded.
 """
 

@@ -1,4 +1,4 @@
-"""Defined: what a release is, apart from its name, its recipients and its answer, so that a
+"""Identity of a release: what it is, apart from its name, its recipients and its answer, so that a
 change of it is found out.
 """
 

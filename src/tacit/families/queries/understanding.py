@@ -1,4 +1,4 @@
-"""Reading: what Tacit understood of a query, and what it could only enclose.
+"""Understanding: what Tacit understood of a query, and what it could only enclose.
 
 Every query is a function of a few conjunctive queries read as bags, its supports (the rows that
 FROM and WHERE find, both sides of NOT EXISTS, ...). What the supports do not disclose the query

@@ -1,4 +1,6 @@
-"""Held: how many people are in which cells; of a group's true people, or of the synthetic ones."""
+"""Occupied cells: how many people are in which cells; of a group's true people, or of the
+synthetic ones.
+"""
 
 from __future__ import annotations
 

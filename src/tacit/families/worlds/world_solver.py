@@ -1,4 +1,4 @@
-"""Solving: is there a world that satisfies some conditions and
+"""World solver: is there a world that satisfies some conditions and
 breaks one of others? Asked of CP-SAT.
 """
 

@@ -1,4 +1,4 @@
-"""Covered: can an answer be computed from what a role is shown?
+"""Coverage: can an answer be computed from what a role is shown?
 
 The answer is a function of a few cores (`cores`); each is read as conjunctive queries, and each of
 these has to be determined by the views of the role (`determinacy`), or be put together from them

@@ -1,4 +1,4 @@
-"""Deciding: may a role have the answer of a query? By query, role and policy alone:
+"""Decisions: may a role have the answer of a query? By query, role and policy alone:
 rows are never looked at.
 
 A query is answered if it says nothing about any denied secret (perfect privacy; Machanavajjhala

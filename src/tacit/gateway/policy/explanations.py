@@ -1,4 +1,4 @@
-"""Explaining: a query tried as a role, with all that the decision rests on.
+"""Explanations: a query tried as a role, with all that the decision rests on.
 For the owner only: refusals tell clients far less.
 
 Each question that the gateway asks before it answers is a step, in its order: can the query be

@@ -1,4 +1,4 @@
-"""Failing: can a query fail on rows that its answer does not depend on?
+"""Failures: can a query fail on rows that its answer does not depend on?
 
 A database may compute an expression for rows that a condition excludes, in whichever order it
 likes. `1 / (age - 30)` beside `ward = 'A'` can then fail because of somebody in ward B: the error

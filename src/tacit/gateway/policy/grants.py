@@ -1,4 +1,4 @@
-"""Granting: the views of a role as statements for a database that is to enforce them itself."""
+"""Grants: the views of a role as statements for a database that is to enforce them itself."""
 
 from __future__ import annotations
 

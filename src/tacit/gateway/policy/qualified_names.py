@@ -1,5 +1,5 @@
-"""Qualifying: a query in which every name can mean one thing only, so that the database reads it as
-it was judged.
+"""Qualified names: a query in which every name can mean one thing only, so that the database reads
+it as it was judged.
 
 Databases differ in where they look for a name: in the aliases of SELECT, in the tables beside, in
 the query around; with the case of letters or without. So all of that is decided here, once: every

@@ -1,4 +1,4 @@
-"""Ordering: an answer whose order, and whose choice of rows, does
+"""Row order: an answer whose order, and whose choice of rows, does
 not depend on how rows are stored.
 """
 

@@ -1,4 +1,4 @@
-"""Naming: which table or view of the plan a name in a query means; views are written out."""
+"""Table names: which table or view of the plan a name in a query means; views are written out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trouble: what a client of PostgreSQL's protocol is told where it gets no answer: a SQLSTATE, the
+"""Errors: what a client of PostgreSQL's protocol is told where it gets no answer: a SQLSTATE, the
 words, a hint, and the place in its query.
 """
 

@@ -1,4 +1,4 @@
-"""Answers of the workbench: the headers that keep them safe, and bodies of requests that are not
+"""Responses of the workbench: the headers that keep them safe, and bodies of requests that are not
 longer than they may be.
 """
 

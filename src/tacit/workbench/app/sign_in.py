@@ -1,5 +1,5 @@
-"""Entering the workbench: the plain pages on which one signs in and out, by the link that works
-once or by an owner's token.
+"""Signing in to the workbench: the plain pages on which one signs in and out, by the link that
+works once or by an owner's token.
 """
 
 from __future__ import annotations

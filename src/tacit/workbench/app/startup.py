@@ -1,4 +1,4 @@
-"""Opening the workbench: its bench, its sessions and its guard, put together for one server."""
+"""Startup of the workbench: its bench, its sessions and its guard, put together for one server."""
 
 from __future__ import annotations
 

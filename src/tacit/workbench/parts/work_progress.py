@@ -1,4 +1,4 @@
-"""Working: a piece of work on a page: what it does, how far it is, how long it will take, and a
+"""Progress of a piece of work on a page: what it does, how far it is, how long it will take, and a
 way to stop it.
 """
 

@@ -1,4 +1,4 @@
-"""Believing: what somebody thinks about one person of a release:
+"""Beliefs: what somebody thinks about one person of a release:
 before, after, and knowing the worst of some amount.
 
 Somebody asks whether the person, of a group of N people of whom c have the value s, has s. They

@@ -1,4 +1,6 @@
-"""Judging: do the required checks hold at a node of the lattice, if need be without some rows?"""
+"""Judge of a node: do the required checks hold at a node of the lattice, if need be without some
+rows?
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Written: what stands in the output is read back and compared with what was meant, before
+"""Output check: what stands in the output is read back and compared with what was meant, before
 anyone relies on it.
 """
 

@@ -1,4 +1,6 @@
-"""Required: the checks that a repair must meet, asked of one candidate release after the other."""
+"""Requirements: the checks that a repair must meet, asked of one candidate release after the
+other.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run: search for a release, write it, and check what was written."""
+"""Anonymize: search for a release, write it, and check what was written."""
 
 from __future__ import annotations
 

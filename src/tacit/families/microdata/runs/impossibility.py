@@ -1,4 +1,4 @@
-"""Impossible: no release meets the checks; the proof, and what would have to give."""
+"""Impossibility: no release meets the checks; the proof, and what would have to give."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Beside: what the checks say of a release that was found, with all that is published about
-the same people.
+"""Published checks: what the checks say of a release that was found, with all that is published
+about the same people.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Published: what the recipients of a release hold already, while its levels are searched.
+"""Recipients' holdings: what the recipients of a release hold already, while its levels are
+searched.
 
 A coarser second release only leaves more worlds, so where checks ask which values or rows are left,
 levels that hold make all above hold. Beliefs need not fall: there every level is asked.

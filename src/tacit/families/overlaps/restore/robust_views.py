@@ -1,4 +1,4 @@
-"""Withstanding: further views that hold up against an adversary who knows how they were chosen.
+"""Robust views: further views that hold up against an adversary who knows how they were chosen.
 
 The choice is made for all tables that fit at once, before looking at the true one. Sets of views
 are gone through in an order that depends on what is published alone. A set takes, of the tables

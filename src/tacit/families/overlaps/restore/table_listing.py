@@ -1,4 +1,5 @@
-"""Listed: all tables that fit, written out, so that thousands of further views are judged at once.
+"""Table listing: all tables that fit, written out, so that thousands of further views are judged
+at once.
 
 A table is a row of values, one for each person. A further view keeps the rows that give it its true
 answer, and the beliefs are the shares of what is left. Counts stay below 2**53, so floats hold them

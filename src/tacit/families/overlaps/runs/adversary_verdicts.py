@@ -1,5 +1,5 @@
-"""Asked: a gamma-privacy check for everybody who gets its releases, each with what they hold;
-further views have to do for all of them.
+"""Verdicts for adversaries: a gamma-privacy check for everybody who gets its releases, each with
+what they hold; further views have to do for all of them.
 """
 
 from __future__ import annotations

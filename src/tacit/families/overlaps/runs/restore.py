@@ -1,4 +1,4 @@
-"""Run: find further views for a check of a plan, ask the check
+"""Restore: find further views for a check of a plan, ask the check
 again with them, and write them down.
 """
 

@@ -1,4 +1,4 @@
-"""Drafting: further views as SQL in the words of the source, and as lines for the plan."""
+"""View drafts: further views as SQL in the words of the source, and as lines for the plan."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Dividing: put everybody into one of the allowed sets so that the smallest set that is used is
-as large as can be.
+"""Crowd division: put everybody into one of the allowed sets so that the smallest set that is used
+is as large as can be.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Told apart: two neighbouring tables and an output that is much likelier from the first;
+"""Neighbouring tables: a pair of them, with an output that is much likelier from the first;
 the witness of a breach, also in words.
 """
 

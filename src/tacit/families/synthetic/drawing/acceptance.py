@@ -1,4 +1,4 @@
-"""Accepting: is an output gamma-Good, so that no cell has more than
+"""Acceptance: is an output gamma-Good, so that no cell has more than
 gamma times its share (section 4.5.1)?
 
 It is representative of a table D where every cell i has at most gamma (alpha_i + [n_i - 1]^+)

@@ -1,5 +1,5 @@
-"""Epsilon: how much likelier an output may become by one person's value, as an exact number or
-its logarithm's argument.
+"""Privacy loss: how much likelier an output may become by one person's value, as an exact number
+or its logarithm's argument.
 """
 
 from __future__ import annotations

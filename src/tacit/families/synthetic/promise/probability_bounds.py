@@ -1,4 +1,5 @@
-"""Enclosed: probabilities of counts as floats that are certainly not too small, or not too large.
+"""Probability bounds: probabilities of counts as floats that are certainly not too small, or not
+too large.
 
 A number that decides is computed once in ball arithmetic (python-flint's arb: every operation
 carries its error), and all others from it by at most STEPS floating-point factors of relative error

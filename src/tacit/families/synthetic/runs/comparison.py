@@ -1,4 +1,4 @@
-"""Comparing: a synthetic output that was written earlier, against the true people, and the noise
+"""Comparison: a synthetic output that was written earlier, against the true people, and the noise
 of every group; for the owner's eyes.
 """
 

@@ -1,4 +1,4 @@
-"""Measuring: synthetic people against the true ones, and against those of a histogram that is
+"""Measurement: synthetic people against the true ones, and against those of a histogram that is
 drawn for comparison and thrown away.
 """
 

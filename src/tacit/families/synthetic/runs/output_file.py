@@ -1,4 +1,4 @@
-"""Writing: the output from one part for every batch, in random order;
+"""Output file: the output from one part for every batch, in random order;
 a file that is whole or not there at all, or a table.
 """
 

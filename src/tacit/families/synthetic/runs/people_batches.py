@@ -1,5 +1,5 @@
-"""Reading: the true people of batches of groups, as many at a time as memory takes, and the
-digests that tell whether they changed.
+"""Batches of people: the true people of batches of groups, as many at a time as memory takes, and
+the digests that tell whether they changed.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Run: choose the noise of a synthetic release, ask its checks, draw its groups in batches, and
-write the output.
+"""Synthesize: choose the noise of a synthetic release, ask its checks, draw its groups in batches,
+and write the output.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Trying: how much noise other terms would need, in a few groups of different sizes, before
+"""Trial noise: how much noise other terms would need, in a few groups of different sizes, before
 anything is drawn.
 """
 

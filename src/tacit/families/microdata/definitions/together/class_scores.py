@@ -1,4 +1,4 @@
-"""Judging several releases: what they tell together of everybody, scored by a definition."""
+"""Scores of several releases: what they tell together of everybody, scored by a definition."""
 
 from __future__ import annotations
 

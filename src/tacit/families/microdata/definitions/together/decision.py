@@ -1,4 +1,4 @@
-"""Deciding only: does a definition hold for who has several releases? A search asks it of many.
+"""Decision only: does a definition hold for who has several releases? A search asks it of many.
 
 What every world allows at most refutes most releases at once; what some world shows proves the
 others, kind by kind, without looking for all that is left.

@@ -1,4 +1,6 @@
-"""Telling what several releases together say of somebody: who it is, which groups, what is left."""
+"""Joint evidence: what several releases together say of somebody: who it is, which groups, what is
+left.
+"""
 
 from __future__ import annotations
 

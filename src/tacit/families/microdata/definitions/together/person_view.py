@@ -1,4 +1,5 @@
-"""Seen: what somebody who holds several releases knows of a person, and how a definition scores it.
+"""A person's view: what somebody who holds several releases knows of a person, and how a
+definition scores it.
 
 With one release it is what the person's group shows, so a definition says the same of both.
 """
