@@ -12,7 +12,7 @@ Done = TypeVar("Done")
 
 
 @dataclass(slots=True, eq=False)
-class Waiting(Generic[Work, Done]):
+class QueuedWork(Generic[Work, Done]):
     """Work that waits for its turn, and what became of it."""
 
     work: Work
@@ -36,11 +36,11 @@ class GroupCommit(Generic[Work, Done]):
         self._write = write
         self._turn = threading.Lock()
         self._coming = threading.Lock()
-        self._waiting: list[Waiting[Work, Done]] = []
+        self._waiting: list[QueuedWork[Work, Done]] = []
 
     def do(self, work: Work) -> Done:
         """Do some work; it is on the disk when this returns, and undone where it raises."""
-        own: Waiting[Work, Done] = Waiting(work)
+        own: QueuedWork[Work, Done] = QueuedWork(work)
         with self._coming:
             self._waiting.append(own)
         try:
@@ -74,12 +74,12 @@ class GroupCommit(Generic[Work, Done]):
             with self._coming:
                 self._waiting[:0] = [one for one in group if not one.is_over]
 
-    def _together(self, group: Sequence[Waiting[Work, Done]]) -> None:
+    def _together(self, group: Sequence[QueuedWork[Work, Done]]) -> None:
         written = self._write([one.work for one in group])
         for one, done in zip(group, written, strict=True):
             one.done.append(done)
 
-    def _alone(self, one: Waiting[Work, Done]) -> None:
+    def _alone(self, one: QueuedWork[Work, Done]) -> None:
         try:
             self._together([one])
         except Exception as error:

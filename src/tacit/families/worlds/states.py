@@ -27,7 +27,7 @@ class TooManyStates(Exception):
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenTerms:
     """A disjunction of terms, read off tuple by tuple."""
 
     start: int
@@ -37,7 +37,7 @@ class _Open:
     ends: dict[int, int] = field(default_factory=dict)  # by tuple: terms that are complete with it
 
     @classmethod
-    def of(cls, terms: Sequence[Term], place: Mapping[int, int]) -> _Open:
+    def of(cls, terms: Sequence[Term], place: Mapping[int, int]) -> _OpenTerms:
         found = cls((1 << len(terms)) - 1)
         for at, term in enumerate(terms):
             for literal in term:
@@ -92,7 +92,7 @@ class _Counter:
 class _Watched:
     """A condition, or a row of the secret, with the first and last tuple it speaks of."""
 
-    terms: _Open
+    terms: _OpenTerms
     counts: list[_Counter]
     first: int
     last: int
@@ -162,7 +162,7 @@ def by_states(
         active += new
         start = tuple(one_new.begin() for one_new in new)
         look()
-        states = _stepped(states, _Step.of(active, one, at), start, most)
+        states = _stepped(states, _TupleStep.of(active, one, at), start, most)
         active = [still for still in active if still.last > at]
     rows = [row for row, _ in secret]
     found: dict[frozenset[Tuple], list[int]] = {}
@@ -179,7 +179,7 @@ def by_states(
 def _watched(condition: Condition, role: str, place: Mapping[int, int], bit: int = 0) -> _Watched:
     places = [place[one] for one in condition.tuples()]
     return _Watched(
-        _Open.of(condition.terms, place),
+        _OpenTerms.of(condition.terms, place),
         [_Counter.of(one) for one in condition.counts],
         min(places),
         max(places),
@@ -189,7 +189,7 @@ def _watched(condition: Condition, role: str, place: Mapping[int, int], bit: int
 
 
 @dataclass(slots=True)
-class _Step:
+class _TupleStep:
     """What one tuple decides: which of the open conditions it touches,
     which of them end, which stay open.
     """
@@ -200,7 +200,7 @@ class _Step:
     kept_after: list[int]
 
     @classmethod
-    def of(cls, active: Sequence[_Watched], one: int, at: int) -> _Step:
+    def of(cls, active: Sequence[_Watched], one: int, at: int) -> _TupleStep:
         touched = [
             (number, each, each.last == at)
             for number, each in enumerate(active)
@@ -239,7 +239,7 @@ class _Step:
 
 
 def _stepped(
-    states: dict[tuple[State, bool], dict[int, int]], step: _Step, start: State, most: int
+    states: dict[tuple[State, bool], dict[int, int]], step: _TupleStep, start: State, most: int
 ) -> dict[tuple[State, bool], dict[int, int]]:
     found: dict[tuple[State, bool], dict[int, int]] = {}
     size = 0

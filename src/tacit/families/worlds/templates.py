@@ -121,7 +121,7 @@ def templates(
         for part in query.parts
     ]
     rules += [rule for value in constants for rule in _watch_constants(Constant(value), relations)]
-    search = _Search(Chase(rules, relations, injective=True), relations)
+    search = _BranchSearch(Chase(rules, relations, injective=True), relations)
     return search.run(limit, ends=endless(dependencies, relations) is None)
 
 
@@ -191,7 +191,7 @@ def _watch_constants(constant: Constant, relations: Relations) -> Iterator[Disju
 # -- the search ------------------------------------------------------------------------------------
 
 
-class _Search:
+class _BranchSearch:
     """The branches of the chase, the smallest first, so that what a finished one embeds into
     need not be followed.
     """

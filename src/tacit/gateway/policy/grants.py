@@ -21,7 +21,7 @@ from tacit.gateway.policy.policy import (
     contradictions,
     unchecked_policy,
 )
-from tacit.gateway.policy.table_names import Names
+from tacit.gateway.policy.table_names import TableNames
 from tacit.plan.plan import Plan
 
 
@@ -126,7 +126,7 @@ def written(name: str, policy: GatewayPolicy) -> str:
     whoever asks as for nobody.
     """
     views = {other: for_nobody(text, policy) for other, text in policy.views.items()}
-    names = Names(policy.relations, views, policy.dialect, QueryText("", name))
+    names = TableNames(policy.relations, views, policy.dialect, QueryText("", name))
     return names.resolved(whole_table(name)).sql(dialect=policy.dialect, comments=False)
 
 

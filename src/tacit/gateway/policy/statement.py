@@ -25,7 +25,7 @@ from tacit.gateway.policy.common_tables import written_out
 from tacit.gateway.policy.dialects import translated, with_booleans
 from tacit.gateway.policy.qualified_names import qualified
 from tacit.gateway.policy.row_order import check_order, check_stored_order, without_inner_order
-from tacit.gateway.policy.table_names import Names
+from tacit.gateway.policy.table_names import TableNames
 from tacit.gateway.policy.values import Parameters, is_text, numbered, shortened, with_values
 
 MOST_CHARACTERS = 100_000
@@ -81,7 +81,7 @@ def statement_of(
             hint="Write a SELECT.",
             mark=source.mark(0),
         )
-    names = Names(relations, views, dialect, source, hidden or ())
+    names = TableNames(relations, views, dialect, source, hidden or ())
     if hidden is not None and (unknown := names.unknown(tree)):
         raise QueryError(
             f"No view of this role shows anything of {listed(unknown, 'or')}.", code=NOT_SHOWN

@@ -21,7 +21,7 @@ from tacit.gateway.policy.qualified_names import plain
 MOST_NODES = 20_000  # of a tree, views written out
 
 
-class Names:
+class TableNames:
     """What the names of tables in a query stand for.
     Only letters from a to z have a case: look-alikes are other names.
     """

@@ -22,7 +22,7 @@ from tacit.families.synthetic.drawing import acceptance, urn
 from tacit.families.synthetic.drawing import group_drawing as drawing
 from tacit.families.synthetic.drawing.acceptance import Good
 from tacit.families.synthetic.drawing.group_drawing import draw
-from tacit.families.synthetic.drawing.randomness import LARGEST, Randomness, Waiting
+from tacit.families.synthetic.drawing.randomness import LARGEST, Randomness, WaitingTime
 from tacit.families.synthetic.occupied_cells import OccupiedCells
 from tacit.families.synthetic.promise.losses import Epsilon
 from tacit.families.synthetic.promise.terms import Noise, Terms
@@ -72,7 +72,7 @@ class Script(Randomness):
             [place for place in range(number) if self.choose([tau, 1 - tau]) == 0], np.int64
         )
 
-    def waits(self, waiting: Waiting, size: int, most: int = LARGEST):
+    def waits(self, waiting: WaitingTime, size: int, most: int = LARGEST):
         ways = [R ** (wait + 1) for wait in range(FAR)] + [R**FAR]
         return np.array([self.choose(ways) for _ in range(size)], np.int64)
 

@@ -19,7 +19,7 @@ import pytest
 
 from tacit.families.synthetic.cells import KEEP_UNITS
 from tacit.families.synthetic.drawing import randomness as module
-from tacit.families.synthetic.drawing.randomness import Chance, Randomness, Waiting, folded
+from tacit.families.synthetic.drawing.randomness import Chance, Randomness, WaitingTime, folded
 from tacit.families.synthetic.promise.losses import Epsilon
 
 HALF = Epsilon.read("ln(4)")  # noise falls by 1/2 a step
@@ -246,7 +246,7 @@ def test_bounds_of_a_chance_are_right_and_close(epsilon):
     for threshold, digit, of, bits in itertools.product(
         (None, 1, 12, 500), (0, 1, 7, 20), ("digit", "beyond"), (16, 80, 400)
     ):
-        chance = Chance(Waiting(Epsilon.read(epsilon), threshold), digit, of)
+        chance = Chance(WaitingTime(Epsilon.read(epsilon), threshold), digit, of)
         low, high = chance.between(bits)
         with localcontext() as context:
             context.prec = 700
@@ -270,7 +270,7 @@ class Fixed(Chance):
     "value", [Fraction(1, 3), Fraction(1, 4), Fraction(0), Fraction(1), Fraction(1, 2**40)]
 )
 def test_a_coin_is_tossed_further_while_its_bits_do_not_decide(value):
-    chance = Fixed(Waiting(HALF), 0, "digit", value)
+    chance = Fixed(WaitingTime(HALF), 0, "digit", value)
     low, high = chance.between(16)
     for word in {0, low, high - 1, min(high, 2**16 - 1), 2**16 - 1}:
         for more in (0, 2**64 - 1):
@@ -289,7 +289,7 @@ def test_a_coin_is_tossed_further_while_its_bits_do_not_decide(value):
 def test_a_coin_that_stays_on_the_edge_is_tossed_again_and_again():
     edge = (2**64 - 1).to_bytes(8, "big")
     source = scripted(words(2**14 - 1, kind="<u2"), edge, edge, bytes(8))
-    assert source.coins(Fixed(Waiting(HALF), 0, "digit", Fraction(1, 4)), 1).tolist() == [True]
+    assert source.coins(Fixed(WaitingTime(HALF), 0, "digit", Fraction(1, 4)), 1).tolist() == [True]
 
 
 # -- counts ----------------------------------------------------------------------------------------
@@ -326,7 +326,7 @@ def law(most: int, tosses: int) -> dict[int, Fraction]:
     for outcome in itertools.product((False, True), repeat=tosses):
         source = Coins(os.urandom, list(outcome))
         try:
-            wait = int(source.waits(Waiting(HALF), 1, most)[0])
+            wait = int(source.waits(WaitingTime(HALF), 1, most)[0])
         except Again:
             continue
         path = outcome[: len(source.chance)]
@@ -345,7 +345,7 @@ def test_a_waiting_time_has_exactly_the_geometric_law(most):
 
 
 def test_a_waiting_time_goes_on_beyond_its_digits():
-    digits = Waiting(HALF).digits(module.LARGEST)
+    digits = WaitingTime(HALF).digits(module.LARGEST)
     assert digits == 4
     found = law(module.LARGEST, digits + 3)
     assert found == {wait: Fraction(1, 2) ** (wait + 1) for wait in range(3 * 2**digits)}
@@ -388,11 +388,11 @@ def test_noise_never_overflows():
 
 @dataclass(frozen=True)
 class Waits(Randomness):
-    """Waiting times as told: enough of them to end beyond the last place."""
+    """WaitingTime times as told: enough of them to end beyond the last place."""
 
     gaps: tuple[int, ...] = ()
 
-    def waits(self, waiting: Waiting, size: int, most: int = module.LARGEST):
+    def waits(self, waiting: WaitingTime, size: int, most: int = module.LARGEST):
         return np.array([*self.gaps, *[most] * (size - len(self.gaps))], np.int64)
 
 

@@ -178,7 +178,7 @@ class _Told:
 
     def some_more(self, system: System, table: Integers) -> list[Integers]:
         """A few tables in which many people have values that they did not have before."""
-        walk = _Walk(system, table)
+        walk = _TableWalk(system, table)
         rng = np.random.default_rng(1)
         new = np.zeros_like(table, dtype=bool)
         new[self.classes] = True
@@ -191,7 +191,7 @@ class _Told:
 
     def telling(self, system: System, open_: _Open, table: Integers) -> list[Integers]:
         """Tables that tell apart pairs that were open, as far as exchanges lead to such."""
-        walk = _Walk(system, table)
+        walk = _TableWalk(system, table)
         rng = np.random.default_rng(1)
         found: list[Integers] = []
         in_vain = 0
@@ -211,7 +211,7 @@ def _half(rng: np.random.Generator, classes: int) -> Flags:
     return rng.integers(2, size=(classes, 1)).astype(bool)
 
 
-class _Walk:
+class _TableWalk:
     """From table to table by exchanges, in all parts at once."""
 
     def __init__(self, system: System, table: Integers) -> None:

@@ -73,7 +73,7 @@ def homomorphism(
     >>> homomorphism(triangle, FactIndex([("R", (1, 2)), ("R", (5, 5))]), {})
     [1, 1, 1]
     """
-    task = _Task(pattern, facts, dict(fixed), compare or _differ)
+    task = _HomomorphismTask(pattern, facts, dict(fixed), compare or _differ)
     if not task.comparisons_hold():
         return None
     images = [-1] * len(pattern.atoms)
@@ -86,7 +86,7 @@ def homomorphism(
     return images
 
 
-class _Task:
+class _HomomorphismTask:
     """A homomorphism being looked for: what is bound so far, undone in reverse."""
 
     def __init__(
@@ -188,7 +188,7 @@ class _Task:
         return found
 
 
-def _placed_alone(task: _Task, place: int) -> dict[int, int] | None:
+def _placed_alone(task: _HomomorphismTask, place: int) -> dict[int, int] | None:
     """Where an atom goes that shares nothing with others."""
     for fact in task.candidates(place):
         new = task.bind(place, fact)
@@ -221,7 +221,7 @@ def _components(pattern: Pattern, fixed: Mapping[int, int]) -> list[list[int]]:
     return list(groups.values())
 
 
-def _solved(task: _Task, places: Sequence[int]) -> dict[int, int] | None:
+def _solved(task: _HomomorphismTask, places: Sequence[int]) -> dict[int, int] | None:
     """Where the atoms of one component go."""
     if len(places) == 1:
         return _placed_alone(task, places[0])
@@ -241,7 +241,7 @@ class _BudgetSpent(Exception):
 class _Descent:
     """Depth-first search, the most constrained atom next to what is bound first."""
 
-    def __init__(self, task: _Task, places: Sequence[int], budget: int) -> None:
+    def __init__(self, task: _HomomorphismTask, places: Sequence[int], budget: int) -> None:
         self.task = task
         self.budget = budget
         self.free = set(places)
@@ -311,7 +311,7 @@ class _Descent:
             raise _BudgetSpent
 
 
-def _by_structure(task: _Task, places: Sequence[int]) -> dict[int, int] | None:
+def _by_structure(task: _HomomorphismTask, places: Sequence[int]) -> dict[int, int] | None:
     """Decide a component that a short search did not:
     semijoins, bags, or search with propagation.
     """
@@ -322,7 +322,7 @@ def _by_structure(task: _Task, places: Sequence[int]) -> dict[int, int] | None:
     return None if chosen is None else dict(zip(places, chosen, strict=True))
 
 
-def _tables(task: _Task, places: Sequence[int]) -> list[acyclic.TermTable]:
+def _tables(task: _HomomorphismTask, places: Sequence[int]) -> list[acyclic.TermTable]:
     """For each atom the values that its free variables have in the facts where it can go.
 
     Atoms of the same shape share their rows: a chain of 400 has one list of rows, not 400.
@@ -353,7 +353,7 @@ def options(pattern: Pattern, facts: FactIndex, fixed: Mapping[int, int]) -> lis
     >>> options(chain, FactIndex([("R", (1, 2)), ("R", (2, 3)), ("R", (3, 4))]), {})
     [{0, 1}, {1, 2}]
     """
-    task = _Task(
+    task = _HomomorphismTask(
         Pattern(pattern.atoms, (), pattern.known, pattern.nulls),
         facts,
         dict(fixed),
@@ -366,7 +366,9 @@ def options(pattern: Pattern, facts: FactIndex, fixed: Mapping[int, int]) -> lis
     return found
 
 
-def _checker(task: _Task, between: Sequence[NumberedComparison]) -> Callable[[int, int, int], bool]:
+def _checker(
+    task: _HomomorphismTask, between: Sequence[NumberedComparison]
+) -> Callable[[int, int, int], bool]:
     """Does the comparison with a number hold of two values?"""
     return lambda number, left, right: task.compare(between[number][1], left, right)
 

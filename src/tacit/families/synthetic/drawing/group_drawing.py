@@ -12,7 +12,7 @@ import numpy as np
 from tacit.errors import DataError, ParameterError
 from tacit.families.synthetic.cells import Domain
 from tacit.families.synthetic.drawing.acceptance import Good
-from tacit.families.synthetic.drawing.randomness import Randomness, Waiting
+from tacit.families.synthetic.drawing.randomness import Randomness, WaitingTime
 from tacit.families.synthetic.drawing.urn import PeopleUrn, UrnPrior
 from tacit.families.synthetic.occupied_cells import Integers, OccupiedCells
 from tacit.families.synthetic.promise.losses import Epsilon
@@ -153,4 +153,4 @@ def spurious(
         len(held.places)
     )  # so many empty cells lie before each occupied one
     places = ranks + np.searchsorted(empty_before, ranks, side="right")
-    return places, threshold + randomness.waits(Waiting(epsilon), len(ranks))
+    return places, threshold + randomness.waits(WaitingTime(epsilon), len(ranks))

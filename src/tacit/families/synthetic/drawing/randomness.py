@@ -144,10 +144,10 @@ class Randomness:
         The difference of two waiting times that go on with e^(-epsilon/2).
         Noise beyond 2^61 counts as 2^61.
         """
-        waiting = Waiting(epsilon)
+        waiting = WaitingTime(epsilon)
         return self.waits(waiting, size) - self.waits(waiting, size)
 
-    def waits(self, waiting: Waiting, size: int, most: int = LARGEST) -> Integers:
+    def waits(self, waiting: WaitingTime, size: int, most: int = LARGEST) -> Integers:
         """How often something goes on before it stops, so many times;
         `most` stands for that and more.
 
@@ -175,7 +175,7 @@ class Randomness:
         """Which of so many numbers 0 with two-sided geometric noise reach a threshold of at
         least 1; draws only those that do.
         """
-        waiting, last, size, found = Waiting(epsilon, threshold), -1, 64, []
+        waiting, last, size, found = WaitingTime(epsilon, threshold), -1, 64, []
         while last < number:
             # A wait of `number` ends beyond the last one, and so do all that follow.
             places = last + np.cumsum(self.waits(waiting, min(size, BLOCK), number) + 1)
@@ -205,7 +205,7 @@ class ByteStream:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingTime:
     """A geometric law: something goes on with a chance of e^-rate, again and again, until it stops.
 
     The rate is epsilon/2, that of the noise; or, with a threshold, going on means that noise does
@@ -243,7 +243,7 @@ class Chance:
     or that it goes on to 2^b at least (`beyond`).
     """
 
-    waiting: Waiting
+    waiting: WaitingTime
     digit: int
     of: str
 
@@ -255,7 +255,7 @@ class Chance:
     def between(self, bits: int) -> tuple[int, int]:
         """Two whole numbers around the chance times 2^bits.
 
-        >>> Chance(Waiting(Epsilon.read("ln(9)")), 0, "digit").between(8)
+        >>> Chance(WaitingTime(Epsilon.read("ln(9)")), 0, "digit").between(8)
         (63, 65)
         """
         return enclosed(self, bits)
