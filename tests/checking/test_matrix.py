@@ -305,7 +305,7 @@ def test_given_nothing_is_a_question_of_its_own_and_says_so(
     for found in verdicts(document, shape, way):
         assert found.status == "holds"
         [note] = [one for one in found.warnings if "`given` of this check leaves it out" in one]
-        assert note.startswith(shape) and ("by the ledger" in note) == (way != "published")
+        assert note.startswith(shape) and ("as the ledger says" in note) == (way != "published")
         assert [one.id for one in found.assumptions].count("given-only") == 1
 
 

@@ -144,6 +144,8 @@ def test_the_help_names_the_defaults_of_the_server() -> None:
         if option.name not in (
             "audit",
             "audit_queries",
+            "audit_to",
+            "query_cost",
             "proxies",
             "allow_superuser",
             "workbench",
