@@ -75,6 +75,12 @@ def load(path: str | Path = "tacit.yaml") -> LoadedPlan:
     >>> print(tacit.load(folder / "tacit.yaml").check()["may-entropy"].because)
     entropy 2.828 in every group
     """
+    if not isinstance(path, str | Path):
+        raise ParameterError(
+            f"path: a {type(path).__name__} is no path of a plan.",
+            parameter="path",
+            hint='Write tacit.load("tacit.yaml"), or ask about a table with tacit.check.',
+        )
     return LoadedPlan(load_plan(path))
 
 
@@ -200,7 +206,7 @@ def check_all(
         "hierarchies": hierarchies,
         "distances": distances,
     }
-    plan = plan_of_table(name, roles, {"generalization": generalization})
+    plan = plan_of_table(name, roles, {"generalization": generalization}, copies=published)
     refuse_unfitting(asked, plan.tables[name].sensitive)
     with DuckDB() as engine:
         source = counted_source(data, plan, name, engine)
