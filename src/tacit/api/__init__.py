@@ -15,6 +15,7 @@ from tacit.api.definition_arguments import (
     definitions_of,
     refuse_unfitting,
 )
+from tacit.api.progress import finish
 from tacit.api.results import Anonymized, FurtherViews, SyntheticTable
 from tacit.checking.assess import Assessment, assess
 from tacit.errors import ParameterError
@@ -306,6 +307,7 @@ def anonymize(
             seconds=seconds,
         )
         found = solve(task, job or Job())
+        finish(job)
         if isinstance(found, NotRepaired):
             return Anonymized(
                 None, found.verdicts, None, None, found.because, found.advice, found.to_json()
@@ -367,7 +369,7 @@ def attack(
     wanted = None if target is None else ",".join(map(str, names(target)))
     with DuckDB() as engine, in_python():
         source = counted_source(data, plan, name, engine)
-        return attack_in(
+        found = attack_in(
             source,
             name,
             wanted,
@@ -376,6 +378,8 @@ def attack(
             job=job,
             alone=True,
         )
+    finish(job)
+    return found
 
 
 def profile(data: Any, *, name: str = "data", job: Job | None = None) -> Profile:
@@ -760,4 +764,5 @@ def synthesize(
         engine.put(name, data, list(columns.values()))
         found, relation = synthesized(plan, name, engine, seed=seed, job=job or Job())
         shown = None if relation is None else table_like(data, relation)
+    finish(job)
     return SyntheticTable(shown, found.verdicts, found.warnings, found.to_json())
