@@ -194,6 +194,11 @@ WRONG: list[tuple[Any, dict[str, Any], str]] = [
     ("k-anonymity", {"k": 2, "hierarchies": {"zip": {"mask": 1}}}, "hierarchies['zip']"),
     ("k-anonymity", {"k": 2, "generalization": {"zip": 1}}, 'e.g. {"zip": "zip.csv"} or'),
     ("k-anonymity", {"k": 2, "quasi_identifiers": [0]}, "quasi_identifiers[0]: 0 is no text"),
+    ("k-anonymity", {"k": 2, "quasi_identifiers": None}, "or [] for none."),
+    ("k-anonymity", {"k": 2, "published": [PEOPLE.head(2)]}, "published[0]: published has 2 rows"),
+    ("k-anonymity", {"k": 2, "published": PEOPLE}, "Write published=[copy]."),
+    ("k-anonymity", {"k": 2, "hierarchies": {"zip": "z.csv"}}, "in Python at the current one."),
+    ([], {}, "definition is empty, and nothing would be checked."),
 ]
 
 
@@ -211,6 +216,13 @@ def test_nothing_to_release_is_an_error() -> None:
         tacit.KAnonymizer().fit(PEOPLE)
     with pytest.raises(TacitError, match=r"^data: table data has no rows"):
         tacit.check(PEOPLE.head(0), "k-anonymity", k=2, **ROLES)
+
+
+def test_what_is_no_plan_is_told() -> None:
+    with pytest.raises(TacitError, match=r"^path: a DataFrame is no path"):
+        tacit.load(PEOPLE)  # type: ignore[arg-type]
+    with pytest.raises(TacitError, match=r"^require is empty"):
+        tacit.anonymize(PEOPLE, [], **ROLES)
 
 
 def test_a_table_that_polars_has_not_computed_yet_is_read() -> None:
@@ -241,4 +253,4 @@ def test_progress_is_drawn_where_somebody_watches(
     tacit.anonymize(
         PEOPLE, tacit.KAnonymity(k=2), hierarchies=LEVELS, job=tacit.progress(), **ROLES
     )
-    assert "█" in capsys.readouterr().err
+    assert capsys.readouterr().err.endswith("100 % done\n")

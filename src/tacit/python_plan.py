@@ -55,11 +55,26 @@ def plan_of_views(
     return read_plan(Arguments(caller, written, came_from), Path()), tuple(named)
 
 
-def plan_of_table(name: str, roles: Mapping[str, Any], release: Mapping[str, Any]) -> Plan:
-    """A plan of one table with the roles of its columns, and with one release of it."""
+def plan_of_table(
+    name: str,
+    roles: Mapping[str, Any],
+    release: Mapping[str, Any],
+    *,
+    copies: Sequence[Any] = (),
+) -> Plan:
+    """A plan of one table with the roles of its columns, and with one release of it; `copies` of
+    it are published.
+    """
     from tacit.plan.read.arguments import Arguments
     from tacit.plan.read.load import read_plan
 
+    called = names_of_copies(copies)
+    if roles["quasi-identifiers"] is None:
+        raise ParameterError(
+            "quasi_identifiers is None.",
+            parameter="quasi_identifiers",
+            hint='Give columns that others may know, such as ["age", "zip"], or [] for none.',
+        )
     refuse_numbers(roles)
     written = {
         "version": 1,
@@ -68,7 +83,11 @@ def plan_of_table(name: str, roles: Mapping[str, Any], release: Mapping[str, Any
             name: {"table": name, **{key: one for key, one in release.items() if one is not None}}
         },
     }
-    came_from: dict[KeyPath, str] = {("tables", name): "", ("releases", name): ""}
+    came_from: dict[KeyPath, str] = {
+        **{("releases", one): f"published[{place}]" for place, one in enumerate(called)},
+        ("tables", name): "",
+        ("releases", name): "",
+    }
     return read_plan(Arguments("data", written, came_from), Path())
 
 
@@ -159,19 +178,9 @@ def ask_beside(
     """
     from tacit.families.microdata.definitions.together.class_scores import answer_beside
 
-    if isinstance(published, Mapping | str) or not isinstance(published, Sequence):
-        raise ParameterError(
-            "published is a list of what is published.",
-            parameter="published",
-            hint="Write published=[copy].",
-        )
     if not published:
         return None
-    called = (
-        ["published"]
-        if len(published) == 1
-        else [f"published {number}" for number in range(1, len(published) + 1)]
-    )
+    called = names_of_copies(published)
     joint = with_key(published, called, source, name, engine) or with_labels(
         published, called, source, name, engine
     )
@@ -180,6 +189,21 @@ def ask_beside(
         return answer_beside(required_of(definition, source).definition, joint, None)
 
     return ask
+
+
+def names_of_copies(published: Sequence[Any]) -> list[str]:
+    """What copies that are published are called."""
+    if isinstance(published, Mapping | str) or not isinstance(published, Sequence):
+        raise ParameterError(
+            "published is a list of what is published.",
+            parameter="published",
+            hint="Write published=[copy].",
+        )
+    return (
+        ["published"]
+        if len(published) == 1
+        else [f"published {number}" for number in range(1, len(published) + 1)]
+    )
 
 
 def with_key(

@@ -100,7 +100,7 @@ def test_the_numbers_of_the_paper(here: Path) -> None:
 
 def test_the_page_shows_what_a_reader_gets(here: Path) -> None:
     shown = [step for block in blocks(PAGE) if block.language == "console" for step in steps(block)]
-    assert len(shown) >= 8
+    assert len(shown) >= 7
     for step in shown:
         assert is_run(step.command)
         assert agrees(run(step.command), step.output), step.command

@@ -50,7 +50,7 @@ def test_the_page_shows_what_a_reader_gets(here: Path) -> None:
         if expected:
             assert agrees(printed, expected), f"{block.name}: {command}"
             shown += 1
-    assert shown >= 10
+    assert shown >= 5
     assert (here / "men.csv").read_text() == "condition\nHeart\nSARS\nSARS\nViral\n"
     assert not (here / "older.csv").exists(), "what was refused was written"
 

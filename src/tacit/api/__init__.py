@@ -15,6 +15,7 @@ from tacit.api.definition_arguments import (
     definitions_of,
     refuse_unfitting,
 )
+from tacit.api.progress import finish
 from tacit.api.results import Anonymized, FurtherViews, SyntheticTable
 from tacit.checking.assess import Assessment, assess
 from tacit.errors import ParameterError
@@ -75,6 +76,12 @@ def load(path: str | Path = "tacit.yaml") -> LoadedPlan:
     >>> print(tacit.load(folder / "tacit.yaml").check()["may-entropy"].because)
     entropy 2.828 in every group
     """
+    if not isinstance(path, str | Path):
+        raise ParameterError(
+            f"path: a {type(path).__name__} is no path of a plan.",
+            parameter="path",
+            hint='Write tacit.load("tacit.yaml"), or ask about a table with tacit.check.',
+        )
     return LoadedPlan(load_plan(path))
 
 
@@ -200,7 +207,7 @@ def check_all(
         "hierarchies": hierarchies,
         "distances": distances,
     }
-    plan = plan_of_table(name, roles, {"generalization": generalization})
+    plan = plan_of_table(name, roles, {"generalization": generalization}, copies=published)
     refuse_unfitting(asked, plan.tables[name].sensitive)
     with DuckDB() as engine:
         source = counted_source(data, plan, name, engine)
@@ -300,6 +307,7 @@ def anonymize(
             seconds=seconds,
         )
         found = solve(task, job or Job())
+        finish(job)
         if isinstance(found, NotRepaired):
             return Anonymized(
                 None, found.verdicts, None, None, found.because, found.advice, found.to_json()
@@ -361,7 +369,7 @@ def attack(
     wanted = None if target is None else ",".join(map(str, names(target)))
     with DuckDB() as engine, in_python():
         source = counted_source(data, plan, name, engine)
-        return attack_in(
+        found = attack_in(
             source,
             name,
             wanted,
@@ -370,6 +378,8 @@ def attack(
             job=job,
             alone=True,
         )
+    finish(job)
+    return found
 
 
 def profile(data: Any, *, name: str = "data", job: Job | None = None) -> Profile:
@@ -754,4 +764,5 @@ def synthesize(
         engine.put(name, data, list(columns.values()))
         found, relation = synthesized(plan, name, engine, seed=seed, job=job or Job())
         shown = None if relation is None else table_like(data, relation)
+    finish(job)
     return SyntheticTable(shown, found.verdicts, found.warnings, found.to_json())

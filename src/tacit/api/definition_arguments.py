@@ -102,6 +102,12 @@ def definitions_of(
         return (given,)
     if isinstance(given, str | type) or not isinstance(given, Sequence):
         raise no_definition(given, argument, example)
+    if not given:
+        raise ParameterError(
+            f"{argument} is empty, and nothing would be checked.",
+            parameter=argument,
+            hint=f"Write [tacit.{example}].",
+        )
     for place, one in enumerate(given):
         if not isinstance(one, Definition):
             raise no_definition(one, f"{argument}[{place}]", example)

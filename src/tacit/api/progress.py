@@ -23,6 +23,16 @@ def progress() -> Job:
     return Job(tell=in_notebook() or (in_terminal if sys.stderr.isatty() else silent))
 
 
+def finish(job: Job | None) -> None:
+    """The work is done: the bar is full, and its line ends.
+
+    >>> finish(Job(tell=lambda text, share: print(text, share)))
+    done 1.0
+    """
+    if job is not None:
+        job.tell("done", 1.0)
+
+
 def silent(text: str, share: float) -> None:
     """Nobody is watching."""
 

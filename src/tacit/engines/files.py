@@ -275,7 +275,7 @@ def cannot_read(name: str, error: OSError) -> DataError:
     if isinstance(error, FileNotFoundError):
         return DataError(
             f"there is no file {name}.",
-            hint="Check the path; paths are relative to the plan.",
+            hint="Check the path; it begins at the plan's folder, in Python at the current one.",
             mark=Mark(name),
         )
     reason = (error.strerror or str(error)).lower()

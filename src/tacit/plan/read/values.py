@@ -154,7 +154,7 @@ def share(value: object) -> Fraction:
     >>> share("5%"), share("1/20"), share(Decimal("0.05"))
     (Fraction(1, 20), Fraction(1, 20), Fraction(1, 20))
     """
-    instead = 'a share of the rows such as 5%, 0.05 or "1/20"'
+    instead = 'a share of the rows such as "5%", 0.05 or "1/20"'
     if isinstance(value, str) and value.strip().endswith("%"):
         found = number(value.strip()[:-1].strip(), instead) / 100
     else:

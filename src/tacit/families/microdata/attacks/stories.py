@@ -135,9 +135,10 @@ class Attack:
 
     def gauges(self) -> list[Gauge]:
         """How sure somebody becomes in each story, beside how sure they were before."""
+        several = len({one.sensitive for one in self.stories if one.sensitive}) > 1
         return [
             Gauge(
-                f"{one.attack}{f' of {one.sensitive}' if one.sensitive else ''}",
+                f"{one.attack} of {one.sensitive}" if several and one.sensitive else one.attack,
                 float(one.after),
                 float(one.before),
                 compared="before",

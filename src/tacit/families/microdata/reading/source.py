@@ -384,7 +384,7 @@ def check_keys(engine: Engine, table: Table, plan: Plan, rows: int) -> None:
             raise DataError(
                 f"({', '.join(key)}) is declared a key of {table.name}, but {rows} rows have only "
                 f"{different} different values.",
-                hint="Remove the repeated rows, or declare person: instead of key:.",
+                hint="Remove the repeated rows, or say with person instead of key who is one.",
                 mark=plan.mark("tables", table.name, "key", number),
             )
 
