@@ -93,6 +93,10 @@ def test_every_output_shows_the_waiver(tacit: Any, plan: Path) -> None:
     text = page.render(found, "shared")
     assert "breached, waived" in text and "1 check waived" in text
     assert "the board &lt;agreed&gt;" in text and "DO NOT RELEASE" not in text
+    assert list(found.to_frame()["waived"]) == [
+        "",
+        "Waived by A. Bee until 2030-01-31: the board <agreed>",
+    ]
     printed = tacit("check", str(plan))
     assert printed.status == 0 and "Waived by A. Bee until 2030-01-31" in printed.out
 

@@ -65,13 +65,31 @@ def test_a_shared_one_names_no_value_and_verifies_too(folder: Path) -> None:
     assert differs(folder, file) == ""
 
 
+def test_a_shared_one_hashes_every_file_and_names_those_that_it_speaks_of(folder: Path) -> None:
+    path = folder / "tacit.yaml"
+    path.write_text(PLAN.replace("releases:", "  ward_7: {sensitive: [drug]}\nreleases:"))
+    (folder / "ward_7.csv").write_text("drug\naspirin\n")
+    found = make_dossier(load_plan(path), "april", "shared")
+    other = next(one for one in found.sources.files if one.startswith("another file, "))
+    assert set(found.sources.files) == {"tacit.yaml", "people.csv", other}
+    assert "ward_7" not in found.text and found.text.count(found.sources.files[other]) == 2
+    file = folder / "shared.html"
+    file.write_text(found.text, newline="")
+    assert differs(folder, file) == ""
+    (folder / "ward_7.csv").write_text("drug\nAspirin\n")
+    assert differs(folder, file).startswith("ward_7.csv has other content; the hash")
+
+
 def test_a_changed_byte_of_the_file_is_found(folder: Path) -> None:
     file = made(folder)
     text = file.read_text()
     for old, new in (("Recommendation", "recommendation"), ("weber", "Weber"), ("k = 2", "k = 3")):
         assert old in text
         file.write_text(text.replace(old, new, 1), newline="")
-        assert "the file is not as it was made" in differs(folder, file)
+        said = differs(folder, file)
+        line = text[: text.index(old)].count("\n") + 1
+        assert said.startswith("the file is not as it was made")
+        assert f"; line {line} of the file is the first that differs" in said
 
 
 def test_a_changed_byte_of_plan_or_data_is_named(folder: Path) -> None:

@@ -25,6 +25,7 @@ waive:
 - {check: threes, reason: agreed, by: C. Dee, until: 2999-01-31}
 """
 COPY = "releases: {all: {table: people, generalization: {zip: 5}}, "
+HIDDEN = "the last characters hidden one by one"
 RISKS = "Risk of re-identification, of each release by itself"
 
 
@@ -55,6 +56,7 @@ def test_the_date_is_that_of_utc_and_every_check_has_its_numbers(tmp_path: Path)
     assert ("Date", "2030-01-31 (UTC)") in said.facts
     checked = next(one for one in said.grids if one.caption == "What was checked")
     assert list(checked.rows[0]) == [
+        "april",
         "threes",
         "k-anonymity",
         "singling out",
@@ -74,7 +76,7 @@ def test_attacks_levels_and_what_was_not_checked_are_said(tmp_path: Path) -> Non
     said = recorded(plan, found, "shared", None, tried_on(plan, found))
     by_caption = {one.caption: one.rows for one in said.grids}
     assert by_caption["Columns of people"] == [
-        ["zip", "quasi-identifier", "mask: right", "level 1 of 5"],
+        ["zip", "quasi-identifier", HIDDEN, "level 1 of 5: 1 character hidden"],
         ["ill", "sensitive", "", "as it is"],
         ["all others", "", "", "not released"],
     ]
@@ -147,7 +149,10 @@ def test_a_risk_stands_beside_what_the_plan_allows_and_what_it_was(tmp_path: Pat
     ]
     columns = next(one for one in said.grids if one.caption == "Columns of people")
     assert columns.head == ["column", "role", "hierarchy", "in april", "in all"]
-    assert columns.rows[0][3:] == ["level 1 of 5", "level 5 of 5 (suppressed)"]
+    assert columns.rows[0][3:] == [
+        "level 1 of 5: 1 character hidden",
+        "level 5 of 5: suppressed",
+    ]
 
 
 def test_a_copy_that_was_made_elsewhere_is_hashed_and_nothing_is_claimed_of_its_levels(
@@ -161,7 +166,7 @@ def test_a_copy_that_was_made_elsewhere_is_hashed_and_nothing_is_claimed_of_its_
     found = assess(plan)
     grids = {one.caption: one for one in recorded(plan, found, "owner").grids}
     assert grids["Columns of people"].rows == [
-        ["zip", "quasi-identifier", "mask: right", "as found in given.csv"],
+        ["zip", "quasi-identifier", HIDDEN, "as found in given.csv"],
         ["ill", "sensitive", "", "as found in given.csv"],
         ["all others", "", "", ""],
     ]

@@ -116,6 +116,7 @@ class Assessment:
                     "measured": dict(verdict.measured),
                     "required": dict(verdict.required),
                     "because": verdict.because,
+                    "waived": str(verdict.waived or ""),
                 }
                 for verdict in self.verdicts
             ]

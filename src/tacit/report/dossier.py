@@ -9,8 +9,9 @@ import html
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tacit.checking.holdings.ledgers import ledger_of
 from tacit.checking.recording.recheck import LedgerComparison
 from tacit.checking.recording.release_identity import definition_of
 from tacit.errors import InputError, TacitError, did_you_mean
+from tacit.families.family import kind_of
 from tacit.ledger.checked_rows import Changed
 from tacit.ledger.entries import GIVES, Entry, canonical, time_text
 from tacit.ledger.key import Key
@@ -30,10 +32,16 @@ from tacit.plan.owned_files import read_files
 from tacit.plan.plan import Plan
 from tacit.report.html.cards import HtmlGrid
 from tacit.report.html.page import Sealing, render
-from tacit.report.html.record_page import check_name, measured_text, shown, versions
+from tacit.report.html.record_page import (
+    asked_packs,
+    check_name,
+    measured_text,
+    shown,
+    versions,
+)
 from tacit.report.trials import tried_on
 
-FORMAT = 1
+FORMAT = 2
 SAID = re.compile(r'<meta name="tacit-dossier" content="([^"]*)">')
 # Texts of a plan are escaped in the page, so that none of them looks like this.
 SEAL = re.compile(r'<code class="seal">([^<]*)</code>')
@@ -44,7 +52,8 @@ PIECE = 1 << 20
 @dataclass(frozen=True, slots=True)
 class Sources:
     """What a dossier was made from, and with which versions: files by their keyed hashes, the entry
-    by its own, verdicts in words without personal values.
+    by its own, verdicts in words without personal values. A shared one names no file that its
+    report does not speak of.
     """
 
     format: int
@@ -119,6 +128,10 @@ def make_dossier(
         )
     refuse_changed(plan, found, key, job)
     assessment = assess(plan, only=(release,), job=job, depth="page", today=day)
+    files = file_hashes(plan, key)
+    if audience == "shared":
+        told = told_files(plan, release, job)
+        files = {one if one in told else alias(one, key): digest for one, digest in files.items()}
     sources = Sources(
         FORMAT,
         release,
@@ -126,11 +139,14 @@ def make_dossier(
         day.isoformat(),
         audience,
         made_with or versions(),
-        file_hashes(plan, key),
+        files,
         found.hash,
         tuple(in_words(one) for one in assessment.verdicts),
     )
-    sealing = Sealing(canonical(asdict(sources)), entry_grid(found), UNSEALED, sources.versions)
+    about = [entry_grid(found)]
+    if audience == "shared":  # the owner's has the SHA-256 of each
+        about.append(HtmlGrid("Files, by keyed hash", ["file", "hash"], list(files.items())))
+    sealing = Sealing(canonical(asdict(sources)), about, UNSEALED, sources.versions)
     tried = tried_on(plan, assessment, job, day)
     page = render(assessment, audience, plan, tried, day, sealing)
     seal = seal_of(page, key)
@@ -156,17 +172,10 @@ def differences(text: str, then: Sources, seal: str, plan: Plan, job: Job | None
     except Changed as error:
         yield f"the ledger: {error.message}"
         return
-    if seal_of(text, key) != seal:
+    changed = seal_of(text, key) != seal
+    if changed:
         yield "the file is not as it was made, or it was made with another key"
-    files = file_hashes(plan, key)
-    refuse_missing(plan, files, then.files)
-    for name in sorted({*files, *then.files}):
-        if name not in files:
-            yield f"{name} is not among the files of the plan any more"
-        elif name not in then.files:
-            yield f"{name} was not among the files of the plan"
-        elif files[name] != then.files[name]:
-            yield f"{name} has other content"
+    yield from other_files(plan, key, then.files)
     try:
         now = make_dossier(
             plan,
@@ -182,6 +191,8 @@ def differences(text: str, then: Sources, seal: str, plan: Plan, job: Job | None
         return
     if now.sources.hash != then.hash:
         yield f"entry {then.entry} of the ledger is another one"
+    if changed and now.seal == seal:
+        yield f"line {first_other_line(text, now.text)} of the file is the first that differs"
     for one in now.sources.verdicts:
         if one not in then.verdicts:
             yield f"a verdict is another one now: {one}"
@@ -191,6 +202,31 @@ def differences(text: str, then: Sources, seal: str, plan: Plan, job: Job | None
         if then.versions != versions():
             yield f"it was made with {then.versions}, and here is {versions()}"
         yield f"the hash of the dossier made now is {now.seal}"
+
+
+def other_files(plan: Plan, key: Key, then: Mapping[str, str]) -> Iterator[str]:
+    """What differs among the files of the plan, by the names that its owner knows."""
+    files = file_hashes(plan, key)
+    names = {alias(one, key): one for one in files}
+    then = {names.get(one, one): digest for one, digest in then.items()}
+    refuse_missing(plan, files, then)
+    for name in sorted({*files, *then}):
+        if name not in files:
+            yield f"{name} is not among the files of the plan any more"
+        elif name not in then:
+            yield f"{name} was not among the files of the plan"
+        elif files[name] != then[name]:
+            yield f"{name} has other content"
+
+
+def first_other_line(text: str, other: str) -> int:
+    """The number of the first line in which two texts that differ do so.
+
+    >>> first_other_line("a\\nb\\n", "a\\nc\\n"), first_other_line("a", "a\\n")
+    (2, 2)
+    """
+    lines = zip_longest(text.split("\n"), other.split("\n"))
+    return next(number for number, (one, two) in enumerate(lines, 1) if one != two)
 
 
 def entry_of(entries: list[Entry], release: str, number: int | None) -> Entry:
@@ -241,6 +277,29 @@ def file_hashes(plan: Plan, key: Key) -> dict[str, str]:
                 raise InputError(f"{path} cannot be read: {error.strerror}.") from None
             found[shown(path, plan.folder)] = digest.hexdigest()
     return found
+
+
+def told_files(plan: Plan, release: str, job: Job) -> set[str]:
+    """The files that a report of this release speaks of to others: the plan, those of its tables
+    and checks, and its own.
+    """
+    own = plan.releases[release]
+    with OpenPlan(plan, job) as opened:
+        tables = kind_of(own).tables(own, opened)
+    checks = tuple(one for one in plan.checks if release in one.releases)
+    part = replace(
+        plan,
+        tables={name: plan.tables[name] for name in tables},
+        releases={release: own},
+        checks=checks,
+        policies=asked_packs(plan, [one.name or "" for one in checks]),
+    )
+    return {shown(path, plan.folder) for path in read_files(part)}
+
+
+def alias(name: str, key: Key) -> str:
+    """What stands for the name of a file that others need not know of."""
+    return f"another file, {key.mac('dossier file name', name.encode())[:8]}"
 
 
 def refuse_missing(plan: Plan, now: Mapping[str, str], then: Mapping[str, str]) -> None:

@@ -12,6 +12,7 @@ from tacit.model.schema import Table
 from tacit.plan.plan import Check
 from tacit.plan.read.document import Faults, KeyPath
 from tacit.plan.read.keys import RoleKeys
+from tacit.plan.read.policies import INCLUDE
 from tacit.plan.read.releases import PlanSection
 from tacit.plan.read.values import either, repeated
 
@@ -171,7 +172,10 @@ def check_names(checks: Iterable[Check], faults: Faults) -> None:
         if first is not check:
             line = faults.document.mark(*first.path, "name").line
             message = f"two checks are named {check.name!r}, the first in line {line}."
-            faults.add(message, *check.path, "name", hint="Rename one of them.")
+            hint = "Rename one of them."
+            if INCLUDE in check.path:
+                hint = f"Give one of the packs its own name: {INCLUDE}: {{..., name: april}}"
+            faults.add(message, *check.path, "name", hint=hint)
 
 
 def check_waivers(waived: Sequence[str], checks: Iterable[Check], faults: Faults) -> None:

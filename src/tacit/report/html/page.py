@@ -41,12 +41,12 @@ class ReleaseSection:
 
 @dataclass(frozen=True, slots=True)
 class Sealing:
-    """What makes a page a dossier: what it was made from, for programs; the ledger's entry; what
-    stands in the place of its hash until that is known; and what it was made with.
+    """What makes a page a dossier: what it was made from, for programs, and as tables; what stands
+    in the place of its hash until that is known; and what it was made with.
     """
 
     said: str
-    entry: HtmlGrid
+    grids: Sequence[HtmlGrid]
     seal: str
     made_with: str
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -20,8 +20,9 @@ from tacit.families.microdata.definitions.risk import in_words as risk_in_words
 from tacit.families.words import listed
 from tacit.model.numbers import exact, percents, plain
 from tacit.model.release import Microdata
-from tacit.model.schema import HierarchySpec, Table
+from tacit.model.schema import Table
 from tacit.model.verdict import Audience, Verdict
+from tacit.plan.edit.notes import described
 from tacit.plan.owned_files import read_files
 from tacit.plan.plan import Check, Plan
 from tacit.plan.read.policies import load_policy
@@ -189,11 +190,12 @@ def not_asked(plan: Plan, asked: Sequence[Check]) -> list[str]:
 
 
 def checks_grid(verdicts: Iterable[Verdict], before: Mapping[int, Mapping[str, Any]]) -> HtmlGrid:
-    """What was asked, which risks that addresses, and what was measured in the table as it is and
-    in the release.
+    """What was asked of which releases, which risks that addresses, and what was measured in the
+    table as it is and in the release.
     """
     rows = [
         [
+            listed(judged_releases(one)),
             check_name(one),
             one.check,
             ", ".join(risks_of(one.check)),
@@ -204,7 +206,16 @@ def checks_grid(verdicts: Iterable[Verdict], before: Mapping[int, Mapping[str, A
         ]
         for place, one in enumerate(verdicts)
     ]
-    head = ["check", "definition", "addresses", "required", "before", "measured", "found"]
+    head = [
+        "release",
+        "check",
+        "definition",
+        "addresses",
+        "required",
+        "before",
+        "measured",
+        "found",
+    ]
     return HtmlGrid("What was checked", head, rows)
 
 
@@ -270,10 +281,7 @@ def risks_grid(plan: Plan, tried: Tested) -> HtmlGrid:
 
 def policy_grids(plan: Plan, verdicts: Sequence[Verdict]) -> Iterator[HtmlGrid]:
     """What each pack covers, clause by clause, and what not, of those whose checks were asked."""
-    asked = [one.name or "" for one in verdicts]
-    for prefix, word in plan.policies.items():
-        if not any(name.startswith(f"{prefix}/") for name in asked):
-            continue
+    for word in asked_packs(plan, [one.name or "" for one in verdicts]).values():
         policy = load_policy(word, plan.folder)
         rows = [
             ["source", "", policy.source],
@@ -283,6 +291,15 @@ def policy_grids(plan: Plan, verdicts: Sequence[Verdict]) -> Iterator[HtmlGrid]:
         ]
         head = ["clause", "check", "how it is covered"]
         yield HtmlGrid(f"Policy pack {policy.name}: {policy.title}", head, rows)
+
+
+def asked_packs(plan: Plan, names: Sequence[str]) -> dict[str, str]:
+    """The packs of a plan of which checks with these names were asked."""
+    return {
+        prefix: word
+        for prefix, word in plan.policies.items()
+        if any(name.startswith(f"{prefix}/") for name in names)
+    }
 
 
 def columns_grids(plan: Plan, assessment: Assessment, audience: Audience) -> Iterator[HtmlGrid]:
@@ -323,7 +340,7 @@ def columns_grid(table: Table, copies: Mapping[str, Mapping[str, str]]) -> HtmlG
         [
             column,
             role,
-            in_words(table.hierarchies.get(column)),
+            described(spec) if (spec := table.hierarchies.get(column)) is not None else "",
             *(done.get(column, "") for done in copies.values()),
         ]
         for key, role in ROLES.items()
@@ -333,25 +350,6 @@ def columns_grid(table: Table, copies: Mapping[str, Mapping[str, str]]) -> HtmlG
         rows.append([ALL_OTHERS, "", "", *(done.get(ALL_OTHERS, "") for done in copies.values())])
     head = ["column", "role", "hierarchy", *(f"in {name}" for name in copies)]
     return HtmlGrid(f"Columns of {table.name}", head, rows)
-
-
-def in_words(hierarchy: HierarchySpec | None) -> str:
-    """A hierarchy in a few words.
-
-    >>> from tacit.model.schema import CsvHierarchy
-    >>> in_words(CsvHierarchy("zip.csv"))
-    'csv: zip.csv'
-    """
-    if hierarchy is None:
-        return ""
-    kind = type(hierarchy).__name__.removesuffix("Hierarchy").lower()
-    given = [getattr(hierarchy, one.name) for one in fields(hierarchy)]
-    said = [
-        listed([str(part) for part in one]) if isinstance(one, tuple) else str(one)
-        for one in given
-        if one not in (None, (), "")
-    ]
-    return f"{kind}: {', '.join(said)}" if said else kind
 
 
 def releases_grid(plan: Plan, verdicts: Iterable[Verdict]) -> HtmlGrid:

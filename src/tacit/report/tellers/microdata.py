@@ -12,6 +12,7 @@ from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.portrait import Portrait
 from tacit.model.numbers import percent
 from tacit.model.verdict import Audience, Verdict
+from tacit.plan.edit.notes import SUPPRESSED_NOTE, level_note
 from tacit.report.charts.portrait_chart import Chart, charts, noun
 from tacit.report.html.cards import HtmlGrid, shown
 from tacit.report.query_evidence import MarkedRows
@@ -102,8 +103,11 @@ def level_in_words(question: MicrodataQuestion, column: str) -> str:
         return "generalized"
     if not at:
         return AS_IT_IS
-    hidden = " (suppressed)" if set(shown.labels) == {SUPPRESSED} else ""
-    return f"level {at} of {tree.height}{hidden}"
+    spec, level = question.table.hierarchies.get(column), f"level {at}"
+    note = level_note(spec, at) if spec is not None else level
+    if set(shown.labels) == {SUPPRESSED}:
+        note = SUPPRESSED_NOTE
+    return f"{level} of {tree.height}" + (f": {note}" if note != level else "")
 
 
 def left_grid(verdict: Verdict, most: int | None = None) -> HtmlGrid | None:
