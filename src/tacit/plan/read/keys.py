@@ -66,7 +66,7 @@ class Keys(BaseModel):
         """The keys as they are written in the file.
 
         >>> RoleKeys.names()
-        ['default', 'deny', 'allow']
+        ['default', 'deny', 'allow', 'record']
         """
         return [field.alias or name for name, field in cls.model_fields.items()]
 

@@ -511,9 +511,8 @@ def change_words(one: VerdictChange) -> str:
     ...     VerdictChange("better", "k-anonymity", "april", "breached", "holds", differently=True)
     ... )
     'k-anonymity of april: breached → holds, asked differently'
-    >>> change_words(VerdictChange("changed", "k-anonymity", "april", "holds", "holds"))
-    'k-anonymity of april: holds as before; the release, its data or what is published beside it
-    changed'
+    >>> change_words(VerdictChange("gone", "k-anonymity", "april", "holds", ""))
+    'k-anonymity of april: holds, not asked any more'
     """
     about = f"{one.check} of {one.subject}"
     if one.kind == "asked differently":
