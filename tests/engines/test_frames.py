@@ -446,8 +446,9 @@ def test_columns_that_are_numbers_are_refused_unless_nobody_asks(asked: list[Any
         return
     with pytest.raises(DataError, match=r"quasi_identifiers\[0\]: 0 is no text"):
         tacit.check(data, tacit.KAnonymity(k=2), quasi_identifiers=asked)
+    gamma = tacit.GammaPrivacy(gamma=0.5)
     with pytest.raises(DataError, match=r"the column 0 of the table has no text for a name"):
-        tacit.overlapping_views(data, ["SELECT a FROM data"], [], key="a", sensitive="a")
+        tacit.overlapping_views(data, ["SELECT a FROM data"], [gamma], key="a", sensitive="a")
 
 
 def test_a_column_that_nobody_asks_about_is_not_read() -> None:

@@ -110,7 +110,7 @@ found = check(Job(), "tacit.yaml", ".")
 plan = load_plan("tacit.yaml")
 assert [one["status"] for one in found["sections"]] == ["holds", "breached", "holds"]
 assert "the table has 3 rows" in found["sections"][1]["cards"][0]
-assert what_it_is(plan.releases["size"]) == "A total" and evidence("totals") is None
+assert what_it_is(plan.releases["size"], plan) == "A total" and evidence("totals") is None
 """
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
