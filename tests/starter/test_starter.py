@@ -115,11 +115,11 @@ def test_the_plan_of_a_hospital_has_the_roles_a_person_would_give() -> None:
 @pytest.mark.parametrize(
     ("values", "labels"),
     [
-        (["yes"] * 31 + ["no"] * 10, ["5-anonymity", "2-diversity", "recursive (4,2)-diversity"]),
-        (["yes"] * 30 + ["no"] * 11, ["5-anonymity", "2-diversity", "recursive (3,2)-diversity"]),
+        (["yes"] * 31 + ["no"] * 10, ["5-anonymity", "2-diversity", "recursive (10,2)-diversity"]),
+        (["yes"] * 30 + ["no"] * 11, ["5-anonymity", "2-diversity", "recursive (9,2)-diversity"]),
         (
             ["well"] * 57 + ["flu", "flu", "cold"],
-            ["5-anonymity", "3-diversity", "recursive (20,2)-diversity"],
+            ["5-anonymity", "3-diversity", "recursive (58,2)-diversity"],
         ),
         (["flu", "cold", "cough"], ["3-anonymity", "3-diversity", "entropy 2-diversity"]),
     ],

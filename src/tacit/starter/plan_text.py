@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from math import log2
 from pathlib import Path
 
 from tacit.engines.output import discard, refusing
 from tacit.errors import InputError
+from tacit.model.numbers import percent
 from tacit.model.schema import (
     CsvHierarchy,
     DateHierarchy,
@@ -25,6 +27,7 @@ from tacit.starter.survey import Look
 LONGEST_KEY = 1000  # characters; YAML gives up looking for the colon after 1024
 COMMENT_FROM, COMMENT_UP_TO = 34, 70  # the columns between which the comments of a block begin
 INDENT = "  "
+ROOM = 3  # times as uneven as the whole table: how uneven groups may be
 
 Line = tuple[str, str]  # what YAML reads, and the comment
 
@@ -283,11 +286,14 @@ def checks(sensitive: Sequence[ColumnGuess], rows: int) -> list[Line]:
     is_binary = 0 < min(one.facts.distinct for one in sensitive) < 3
     many = 2 if is_binary else 3
     counts = [one.facts.counts for one in sensitive if len(one.facts.counts) > 1]
-    is_skewed = not all(map(has_entropy_of_two, counts))
-    spread = (
-        f"kind: recursive, c: {least_c(counts)}, l: 2"
-        if is_binary or is_skewed
-        else "kind: entropy, l: 2"
+    c = starting_c(counts)
+    spread, means = (
+        (
+            f"kind: recursive, c: {c}, l: 2",
+            f"no value has {percent(Fraction(c, c + 1))} of a group or more",
+        )
+        if is_binary or not all(map(is_even, counts))
+        else ("kind: entropy, l: 2", "values evenly spread in each group")
     )
     return [
         *asked,
@@ -295,10 +301,7 @@ def checks(sensitive: Sequence[ColumnGuess], rows: int) -> list[Line]:
             f"  - l-diversity: {{release: generalized, kind: distinct, l: {many}}}",
             f"{many} different values in every group",
         ),
-        (
-            f"  - l-diversity: {{release: generalized, {spread}}}",
-            "values evenly spread in each group",
-        ),
+        (f"  - l-diversity: {{release: generalized, {spread}}}", means),
     ]
 
 
@@ -308,24 +311,26 @@ def including(policy: str) -> list[Line]:
     return [("checks:", ""), (asked, f"tacit policies {policy} says what it covers")]
 
 
-def least_c(counts: Iterable[Sequence[int]]) -> int:
-    """The c of recursive (c,2)-diversity to begin with:
-    3, or the least whole number that the whole table meets.
+def starting_c(counts: Iterable[Sequence[int]]) -> int:
+    """The c of recursive (c,2)-diversity to begin with: 3, or what lets groups be three times as
+    uneven as the whole table. The least that the table meets would leave hardly anything of it.
 
-    >>> least_c([(34014, 11208)]), least_c([(5, 4)]), least_c([(3, 1)])
-    (4, 3, 4)
+    >>> starting_c([(34014, 11208)]), starting_c([(5, 4)]), starting_c([(3, 1)])
+    (10, 4, 10)
     """
-    return max([3, *(most // sum(others) + 1 for most, *others in counts)])
+    return max([3, *(ROOM * most // sum(others) + 1 for most, *others in counts)])
 
 
-def has_entropy_of_two(counts: Sequence[int]) -> bool:
-    """Is the entropy of a column at least that of two values alike? Where it is close, no.
+def is_even(counts: Sequence[int]) -> bool:
+    """Is the entropy of a column well above that of two values alike, so that groups can have that?
 
-    >>> has_entropy_of_two((5, 3, 2)), has_entropy_of_two((97, 2, 1))
-    (True, False)
+    >>> is_even((5, 3, 2)), is_even((6, 2, 2)), is_even((97, 2, 1))
+    (False, False, False)
+    >>> is_even((3, 3, 2, 2))
+    True
     """
     every = sum(counts)
-    return -sum(many / every * log2(many / every) for many in counts) > 1 + 1e-9
+    return -sum(many / every * log2(many / every) for many in counts) > 1.5
 
 
 def refuse_existing(plan: Path) -> None:

@@ -42,8 +42,8 @@ def draft_of(task: RepairTask, judge: NodeJudge) -> Choice | None:
 
 
 def worth_dropping(task: RepairTask, cost: float, job: Job) -> Dropping | None:
-    """What a release costs from which a few rows may be dropped; None where that saves little, or
-    where rows may be dropped already.
+    """What a release costs from which a few rows may be dropped, as far as it is found in a moment;
+    None where that saves little, or where rows may be dropped already.
     """
     if task.repair.suppress or task.aware or task.beside is not None or not 0 < cost < math.inf:
         return None
@@ -54,7 +54,7 @@ def worth_dropping(task: RepairTask, cost: float, job: Job) -> Dropping | None:
     job.step("asking what a few dropped rows would save", 0.8)
     costs = cost_by(judge, task.repair.utility, task.repair.weights)
     found = search(judge, costs, every=False, seconds=SECONDS, job=job)
-    if found.best is None or found.cost is None or not found.proved or found.cost > WORTH * cost:
+    if found.best is None or found.cost is None or found.cost > WORTH * cost:
         return None
     return Dropping(
         SHARE, judge.outcome(found.best).suppressed, task.raw.base.rows, cost, found.cost
