@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -288,7 +288,16 @@ def test_a_full_disk_leaves_the_old_file(
         engine.save(numbers(10), str(old), rows=10)
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Ctrl-C interrupts, also where a shell in the background has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("kind", ["duckdb", "postgres"])
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 def test_ctrl_c_leaves_the_old_file(
@@ -309,11 +318,28 @@ def test_ctrl_c_leaves_the_old_file(
         assert engine.value(numbers(1)) == 1
 
 
-def when_writing(folder: Path, act: Callable[[], None]) -> None:
-    """Act once some of the temporary file is written."""
+@pytest.mark.slow
+def test_a_file_that_is_interrupted_again_and_again_never_hangs(tmp_path: Path) -> None:
+    """DuckDB's writing in the background hung once in some hundred times: hence `begin`."""
+    path = tmp_path / "out.csv"
+    with DuckDB() as engine:
+        sql = f"COPY ({engine.sql(numbers(100_000_000))}) TO '{path}' (FORMAT csv)"
+        for _ in range(1500):
+            watch = threading.Thread(
+                target=when_writing, args=(tmp_path, engine.connection.interrupt, path.name)
+            )
+            watch.start()
+            with pytest.raises(duckdb.InterruptException):
+                engine.connection.execute(sql)
+            watch.join()
+            path.unlink(missing_ok=True)
+
+
+def when_writing(folder: Path, act: Callable[[], None], name: str = ".*.tmp") -> None:
+    """Act once some of the file is written; of the temporary one, where none is named."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
-        sizes = [path.stat().st_size for path in folder.glob(".*.tmp") if path.exists()]
+        sizes = [path.stat().st_size for path in folder.glob(name) if path.exists()]
         if any(size > 10_000 for size in sizes):
             return act()
         time.sleep(0.01)

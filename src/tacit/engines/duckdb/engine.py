@@ -37,6 +37,7 @@ from tacit.engines.base import (
     NativeType,
 )
 from tacit.engines.duckdb.catalog import SOURCE, Catalogue
+from tacit.engines.duckdb.connection import begin
 from tacit.engines.duckdb.parquet import unreadable_columns
 from tacit.engines.duckdb.reserved_words import (
     csv_as_text,
@@ -185,7 +186,7 @@ class DuckDB(Engine):
 
     def __init__(self, database: Path | None = None, *, folder: Path = Path(".")) -> None:
         super().__init__()
-        self.connection = duckdb.connect(":memory:")
+        self.connection = begin()
         self.database = database
         self.folder = folder
         self._files: dict[str, Path] = {}

@@ -54,7 +54,9 @@ def to_parquet(written: Path, types: Mapping[str, str], place: Path, final: Path
     """
     import duckdb
 
-    with duckdb.connect() as connection:
+    from tacit.engines.duckdb.connection import begin
+
+    with begin() as connection:
         source = csv_as_text(written, types, empty_texts=True)
         try:
             picked = ", ".join(
