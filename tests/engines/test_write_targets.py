@@ -320,7 +320,7 @@ def test_ctrl_c_leaves_the_old_file(
 
 @pytest.mark.slow
 def test_a_file_that_is_interrupted_again_and_again_never_hangs(tmp_path: Path) -> None:
-    """DuckDB's writing in the background hung once in some hundred times: hence `begin`."""
+    """DuckDB's writing in the background hung now and then: hence `begin`."""
     path = tmp_path / "out.csv"
     with DuckDB() as engine:
         sql = f"COPY ({engine.sql(numbers(100_000_000))}) TO '{path}' (FORMAT csv)"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from math import log2
 from pathlib import Path
 
 from tacit.engines.output import discard, refusing
 from tacit.errors import InputError
-from tacit.model.numbers import percent
 from tacit.model.schema import (
     CsvHierarchy,
     DateHierarchy,
@@ -290,7 +288,7 @@ def checks(sensitive: Sequence[ColumnGuess], rows: int) -> list[Line]:
     spread, means = (
         (
             f"kind: recursive, c: {c}, l: 2",
-            f"no value has {percent(Fraction(c, c + 1))} of a group or more",
+            f"more than 1 in {c + 1} of a group lack its most frequent value",
         )
         if is_binary or not all(map(is_even, counts))
         else ("kind: entropy, l: 2", "values evenly spread in each group")

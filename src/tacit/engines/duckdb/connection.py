@@ -1,4 +1,4 @@
-"""A DuckDB in memory, as all that reads or writes files here begins it."""
+"""A DuckDB in memory that can be interrupted while it writes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import duckdb
 
 
 def begin() -> duckdb.DuckDBPyConnection:
-    """A connection of its own, which can be interrupted whatever it does."""
+    """A connection of its own."""
     connection = duckdb.connect(":memory:")
-    with suppress(duckdb.Error):  # before 2.0 there is no such setting, and all is written in order
-        # A file that is written in the background waits for itself, and for ever, when its COPY
-        # is interrupted (2.0.0: about once in a thousand times).
+    with suppress(duckdb.Error):  # before 2.0 there is no such setting
+        # A COPY that writes in the background may wait for itself, and for ever, when it is
+        # interrupted (2.0.0).
         connection.execute("SET async_threads = 0")
     return connection

@@ -504,13 +504,17 @@ def show_changes(moved: Sequence[VerdictChange]) -> None:
 
 
 def change_words(one: VerdictChange) -> str:
-    """What became of a check, in words.
+    r"""What became of a check, in words.
 
     >>> from tacit.workbench.check_states import VerdictChange
     >>> change_words(
     ...     VerdictChange("better", "k-anonymity", "april", "breached", "holds", differently=True)
     ... )
     'k-anonymity of april: breached → holds, asked differently'
+    >>> found = change_words(VerdictChange("changed", "k-anonymity", "april", "holds", "holds"))
+    >>> print(found.replace("; ", ";\n"))
+    k-anonymity of april: holds as before;
+    the release, its data or what is published beside it changed
     >>> change_words(VerdictChange("gone", "k-anonymity", "april", "holds", ""))
     'k-anonymity of april: holds, not asked any more'
     """
