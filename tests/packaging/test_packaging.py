@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -118,6 +119,20 @@ def commit_all(folder: Path) -> None:
     run("git", "add", "--all", cwd=folder)
     names = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
     run("git", *names, "commit", "--quiet", "--message", "All of it", cwd=folder)
+
+
+INSTALLED = sorted(
+    set(re.findall(r"\$\(INSTALL\) -e '(\.\[.+?\])'", (ROOT / "Makefile").read_text()))
+)
+
+
+@pytest.mark.parametrize("extras", INSTALLED)
+def test_what_make_installs_is_there_in_the_versions_of_the_constraints(
+    extras: str, reaches_packages: None
+) -> None:
+    pytest.importorskip("uv", reason="no uv: pip install uv")
+    uv = [sys.executable, "-m", "uv", "pip", "install", "--system-certs", "--dry-run"]
+    run(*uv, "--python", sys.executable, "-c", "constraints.txt", "-e", extras, cwd=ROOT)
 
 
 def test_the_hook_stops_a_commit_whose_plan_is_breached(
