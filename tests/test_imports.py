@@ -206,7 +206,7 @@ STATEMENT = re.compile(
 
 def sql_built_in(path: Path) -> Iterator[str]:
     """Where a module writes a statement as text, or builds a part of one with sqlglot."""
-    tree = ast.parse(path.read_text("utf-8"))
+    tree, shown = ast.parse(path.read_text("utf-8")), path.relative_to(ROOT)
     # Parts of a formatted text are looked at with it, and docstrings may have examples.
     aside = {
         id(part)
@@ -215,11 +215,18 @@ def sql_built_in(path: Path) -> Iterator[str]:
         if isinstance(node, ast.JoinedStr | ast.Expr)
     }
     for node in ast.walk(tree):
-        where = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+        where = f"{shown}:{getattr(node, 'lineno', 0)}"
         if id(node) not in aside and STATEMENT.match(text_of(node)):
             yield f"{where} has SQL as text"
-        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("exp."):
+        if isinstance(node, ast.Call) and begins_with_exp(node.func):
             yield f"{where} calls {ast.unparse(node.func)}"
+
+
+def begins_with_exp(node: ast.AST) -> bool:
+    """Is it `exp.` and what follows?"""
+    while isinstance(node, ast.Attribute) and not isinstance(node.value, ast.Name):
+        node = node.value
+    return isinstance(node, ast.Attribute) and ast.unparse(node.value) == "exp"
 
 
 def text_of(node: ast.AST) -> str:

@@ -42,6 +42,7 @@ def test_the_breach_of_the_demo_is_read_on_the_pages(
     expect(main).to_contain_text("no other data about these people has been published")
 
 
+@pytest.mark.slow
 def test_what_somebody_believes_about_a_person_is_shown_before_and_after(
     demo: Served, visit: Callable[..., Visitor]
 ) -> None:

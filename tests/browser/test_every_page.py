@@ -83,9 +83,8 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize(
-    "kind", ["demo", *(pytest.param(kind, marks=pytest.mark.slow) for kind in list(PAGES)[1:])]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", PAGES)
 def test_every_page_is_accessible_and_fits_a_phone(
     kind: str, served: Callable[[str], Served], visit: Callable[..., Visitor]
 ) -> None:
@@ -98,6 +97,7 @@ def test_every_page_is_accessible_and_fits_a_phone(
         look_at(page)
 
 
+@pytest.mark.slow
 def test_solutions_of_a_repair_are_accessible_and_fit_a_phone(
     served: Callable[[str], Served], visit: Callable[..., Visitor]
 ) -> None:
@@ -110,6 +110,7 @@ def test_solutions_of_a_repair_are_accessible_and_fit_a_phone(
     look_at(page)
 
 
+@pytest.mark.slow
 def test_a_decision_is_accessible_and_fits_a_phone(
     served: Callable[[str], Served], visit: Callable[..., Visitor]
 ) -> None:

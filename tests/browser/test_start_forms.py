@@ -104,6 +104,7 @@ def test_a_release_is_added_by_form_and_wrong_fields_say_so(
     assert [check.releases for check in plan.checks] == [("homes",), ("late",)]
 
 
+@pytest.mark.slow
 def test_a_release_is_changed_and_removed_and_follows_the_text(
     city: Served, visit: Callable[..., Visitor]
 ) -> None:
