@@ -19,6 +19,7 @@ from tacit.errors import ParameterError
 from tacit.gateway import shipping
 from tacit.gateway.options import Options
 from tacit.gateway.shipping import Shipper, collector_of
+from waiting import soon
 
 LINES = [json.dumps({"at": "2026-04-01T09:30:00.000Z", "n": n}).encode() for n in range(1_200)]
 
@@ -181,7 +182,7 @@ def test_the_gateway_ships_what_is_in_its_log_with_its_seals(tmp_path: Path) -> 
         events = [json.loads(line) for line in found.wait(4)]
         assert [one["event"] for one in events[:2]] == ["chain", "decision"]
         with running.client() as client:
-            assert "tacit_audit_waiting 0.0" in client.get("/metrics").text
+            assert soon(lambda: "tacit_audit_waiting 0.0" in client.get("/metrics").text)
     lines = running.audit().encode().splitlines()
     assert found.wait(len(lines)) == lines and b'"seal"' in lines[0]
 
