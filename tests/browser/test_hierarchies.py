@@ -44,7 +44,7 @@ def test_files_find_their_columns_and_groups_are_made_by_keyboard(
     assert not (tmp_path / "second.csv").exists()
     age = page.get_by_test_id("hierarchy-age")
     age.locator("summary").first.click()
-    expect(age).to_contain_text('"20-23" (level 1) has 24, which is not in it.')
+    expect(age).to_contain_text('"20-23" (level 1) is the label of 24, which is not in it.')
 
     work = page.get_by_test_id("hierarchy-occupation")
     work.locator("summary").first.press("Enter")

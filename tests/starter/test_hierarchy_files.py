@@ -53,7 +53,8 @@ def test_init_takes_the_files_beside_the_data_and_says_what_is_odd(tmp_path):
         other="x;y\n",
     )
     made = start(str(tmp_path / "people.csv"), plan=tmp_path / "tacit.yaml")
-    assert 'hierarchy_age.csv: "20-24" (level 1) has 25, which is not in it.' in made.notes
+    odd = 'hierarchy_age.csv: "20-24" (level 1) is the label of 25, which is not in it.'
+    assert odd in made.notes
     plan = load_plan(tmp_path / "tacit.yaml")
     assert plan.tables["people"].hierarchies["age"].file == "hierarchy_age.csv"
 
@@ -66,7 +67,7 @@ def test_init_takes_the_files_beside_the_data_and_says_what_is_odd(tmp_path):
         (["a;p;*", "b;q;*", "c;r;*"], "Level 1 joins no values"),
         (["a;p;x", "b;p;y", "c;q;y"], "The highest level has several labels"),
         (["a;p;*", "b;p;*", "c;q;*", "z;q;*"], "no row has it: z."),
-        (["5;<5;*", "3;<5;*", "6;5+;*"], '"<5" (level 1) has 5, which is not in it.'),
+        (["5;<5;*", "3;<5;*", "6;5+;*"], '"<5" (level 1) is the label of 5, which is not in it.'),
     ],
 )
 def test_what_is_odd_is_said(lines, said):

@@ -120,7 +120,7 @@ def oddities(values: Iterable[Any], rows: Rows) -> Iterator[str]:
     >>> rows = [(1, ["30", "25-29", "*"]), (2, ["31", "30-34", "*"]), (3, ["32", "30-34", "*"])]
     >>> for odd in oddities(["30", "32"], rows):
     ...     print(odd)
-    "25-29" (level 1) has 30, which is not in it.
+    "25-29" (level 1) is the label of 30, which is not in it.
     1 value stands in the file, and no row has it: 31.
     """
     lines = [row for _, row in rows]
@@ -146,8 +146,19 @@ def _outside(lines: Sequence[Sequence[str]], height: int) -> Iterator[str]:
                 wrong.setdefault(row[level], []).append(row[0])
         if wrong:
             label, values = next(iter(wrong.items()))
-            more = f" So do {len(wrong) - 1:,} more labels." if len(wrong) > 1 else ""
-            yield f'"{label}" (level {level}) has {listed(values)}, which is not in it.{more}'
+            label_of = f'"{label}" (level {level}) is the label of {listed(values)}'
+            more = f" {others(len(wrong) - 1)} odd in the same way." if len(wrong) > 1 else ""
+            are = "is" if len(values) == 1 else "are"
+            yield f"{label_of}, which {are} not in it.{more}"
+
+
+def others(many: int) -> str:
+    """How many more labels, with their verb.
+
+    >>> others(1), others(19)
+    ('1 more label is', '19 more labels are')
+    """
+    return "1 more label is" if many == 1 else f"{many:,} more labels are"
 
 
 def _repeated_levels(lines: Sequence[Sequence[str]], height: int) -> Iterator[str]:
