@@ -76,15 +76,30 @@ def plan_of_table(
             hint='Give columns that others may know, such as ["age", "zip"], or [] for none.',
         )
     refuse_numbers(roles)
+    if name in (*called, *map(relation_of, called)):
+        raise ParameterError(
+            f"name: a copy that is published is called {name!r}.",
+            parameter="name",
+            hint="Give the table another name.",
+        )
     written = {
         "version": 1,
         "tables": {name: {key: one for key, one in roles.items() if one is not None}},
         "releases": {
-            name: {"table": name, **{key: one for key, one in release.items() if one is not None}}
+            **{
+                one: {"table": name, "generalization": dict(copy)}
+                for one, copy in zip(called, copies, strict=True)
+                if isinstance(copy, Mapping)
+            },
+            name: {"table": name, **{key: one for key, one in release.items() if one is not None}},
         },
     }
     came_from: dict[KeyPath, str] = {
-        **{("releases", one): f"published[{place}]" for place, one in enumerate(called)},
+        **{
+            ("releases", one, *rest): f"published[{place}]"
+            for place, one in enumerate(called)
+            for rest in ((), ("generalization",))
+        },
         ("tables", name): "",
         ("releases", name): "",
     }
@@ -213,20 +228,39 @@ def with_key(
     name: str,
     engine: DuckDB,
 ) -> JointQuestion | None:
-    """Copies in which a key says who is who: some people may be in some of them only; None where
-    no copy has the key.
+    """Copies in which a key or person says who is who: some people may be in some of them only;
+    None where no copy has it.
     """
-    from tacit.families.microdata.reading.snapshots import joint_of_snapshots, snapshot
+    from tacit.families.microdata.reading.snapshots import (
+        joint_of_snapshots,
+        same_key,
+        shown_by,
+        snapshot,
+    )
 
-    keys = source.plan.tables[name].keys
-    if not keys or any(isinstance(one, Mapping) for one in published):
-        return None
+    table = source.plan.tables[name]
+    key, roles = table.naming, (*table.quasi_identifiers, *table.sensitive, *table.insensitive)
+    columns: dict[str, Sequence[str]] = {}
     for one, data in zip(called, published, strict=True):
-        engine.put(f"tacit {one}", data)
-    if not any(set(keys[0]) & set(engine.columns(f"tacit {one}")) for one in called):
+        if not isinstance(data, Mapping):
+            engine.put(relation_of(one), data)
+            columns[one] = engine.columns(relation_of(one))
+    if not key or not any(set(key) <= set(there) for there in columns.values()):
         return None
-    copies = [snapshot(one, keys[0], engine, f"tacit {one}") for one in called]
-    return joint_of_snapshots(source, source.question(name), keys[0], copies, Job())
+    copies = [
+        snapshot(
+            one,
+            key,
+            engine,
+            relation_of(one),
+            [column for column in columns[one] if column not in key or column in roles],
+        )
+        if one in columns
+        else shown_by(source, source.question(one), roles, key)
+        for one in called
+    ]
+    joint = joint_of_snapshots(source, source.question(name), key, copies, Job())
+    return replace(joint, assumptions=(same_key(key, (*called, name)),))
 
 
 def with_labels(
@@ -241,25 +275,16 @@ def with_labels(
 
     releases, given = dict(source.plan.releases), {}
     for one, data in zip(called, published, strict=True):
-        if isinstance(data, Mapping):
-            refuse_unknown(data, source.plan.tables[name])
-            releases[one] = Microdata(one, name, dict(data))
-        else:
+        if not isinstance(data, Mapping):
             releases[one] = Microdata(one, name)
             given[one] = rows_of(data, one, engine)
     source.plan = replace(source.plan, releases=releases)
     return JointQuestions(source, Job(), given).question((*called, name))
 
 
-def refuse_unknown(levels: Mapping[str, int], table: Table) -> None:
-    """Levels are for quasi-identifiers."""
-    for column in levels:
-        if column not in table.quasi_identifiers:
-            raise ParameterError(
-                f"published names {column!r}, which is no quasi-identifier.",
-                parameter="published",
-                hint=did_you_mean(column, table.quasi_identifiers),
-            )
+def relation_of(copy: str) -> str:
+    """What the engine calls a copy that is published."""
+    return f"tacit {copy}"
 
 
 def rows_of(data: Any, called: str, engine: DuckDB) -> FileRows:
@@ -268,7 +293,7 @@ def rows_of(data: Any, called: str, engine: DuckDB) -> FileRows:
     from tacit.families.microdata.hierarchy import value_text
     from tacit.families.overlaps.reading.answer_rows import FileRows
 
-    relation = f"tacit {called}"
+    relation = relation_of(called)
     engine.put(relation, data)
     header = list(engine.columns(relation))
     cells: dict[tuple[str | None, ...], int] = {}

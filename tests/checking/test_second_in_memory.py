@@ -11,7 +11,7 @@ import pytest
 
 import tacit
 from oracles import together as oracle
-from tacit.errors import DataError, ParameterError
+from tacit.errors import DataError, ParameterError, PlanError
 
 PEOPLE = pandas.DataFrame(
     {
@@ -74,8 +74,38 @@ def test_a_copy_that_does_not_fit_is_an_error(out: Any, why: str) -> None:
 def test_what_is_out_is_a_list_of_levels_of_the_table() -> None:
     with pytest.raises(ParameterError, match="published is a list"):
         check(published=APRIL)
-    with pytest.raises(ParameterError, match="no quasi-identifier"):
+    with pytest.raises(PlanError, match="not a quasi-identifier"):
         check(published=[{"salary": 1}])
+    for level in ("1", True, 1.0, -1, 9):
+        with pytest.raises(PlanError, match=r"published\[0\]"):
+            check(published=[{"age": level}])
+
+
+def test_the_table_is_not_called_like_a_copy_of_it() -> None:
+    for name in ("published", "tacit published"):
+        with pytest.raises(ParameterError, match="a copy that is published is called"):
+            check(published=[APRIL], name=name)
+    assert check(published=[APRIL], name="published 1").status == "breached"
+
+
+def test_what_says_who_is_who_is_among_the_assumptions() -> None:
+    def assumed(out: Any, **more: Any) -> set[str]:
+        found = check(data=PEOPLE.assign(id=range(8)), published=[out], **more)
+        return {one.id for one in found.assumptions} & {"same-rows", "same-key"}
+
+    assert assumed(APRIL) == {"same-rows"}
+    assert assumed(APRIL, key="id") == {"same-rows"}
+    assert assumed({"age": 1, "zone": 2}, key="id") == set()
+    assert assumed(APRIL.assign(id=range(8)), key="id") == {"same-key"}
+    assert assumed(APRIL.assign(id=range(8)), person="id") == {"same-key"}
+
+
+def test_copies_with_a_key_and_levels_are_judged_together() -> None:
+    data = PEOPLE.assign(id=range(8))
+    found = check(
+        data=data, key="id", published=[{"age": 1, "zone": 2}, data.assign(age="*", zone="*")]
+    )
+    assert found.status == "breached" and found.measured == {"l": 1}
 
 
 def test_what_is_not_defined_for_several_is_undecided() -> None:
@@ -130,7 +160,7 @@ def test_with_a_key_people_may_have_joined_or_left(definition: Any, kind: str, a
     rng, seen = random.Random(5), set()
     for _ in range(40):
         data, out, values, releases = snapshots(rng)
-        if out.empty:
+        if not {*data.id} & {*out.id}:
             continue
         found = tacit.check(
             data,
@@ -159,6 +189,33 @@ def test_what_a_key_cannot_match_is_an_error() -> None:
         (then.assign(value=["u", "w"]), "1 value of value that nobody has now"),
         (then.drop(columns="value"), "does not show their value"),
         (then.assign(ward=1), "has a column 'ward'"),
+        (then.assign(id=["1", "3"]), "nobody of published is in data, by id"),
+        (then.iloc[:0], "nobody of published is in data, by id"),
     ):
         with pytest.raises(DataError, match=why):
             tacit.check(now, definition, published=[out], **roles)
+
+
+def test_who_left_before_the_last_copy_is_known_by_another_one() -> None:
+    now = pandas.DataFrame({"id": [1, 2], "zone": ["a", "a"], "value": ["u", "v"]})
+    between = pandas.DataFrame({"id": [2, 3], "zone": ["a", "a"], "value": ["v", "u"]})
+    first = pandas.DataFrame({"id": [3, 4], "zone": ["a", "b"], "value": ["u", "v"]})
+    roles: dict[str, Any] = {"quasi_identifiers": ["zone"], "sensitive": "value", "key": "id"}
+    found = tacit.check(now, DISTINCT, published=[first, between], **roles)
+    assert found.status == "breached" and found.witness is not None
+    assert found.witness.facts["people"] == 4 and found.witness.facts["people_below"] == 4
+    with pytest.raises(DataError, match="nobody of published is in data"):
+        tacit.check(now, DISTINCT, published=[first], **roles)
+
+
+def test_a_quasi_identifier_may_be_part_of_the_key() -> None:
+    now = pandas.DataFrame({"id": [1, 1], "zone": ["a", "b"], "value": ["u", "v"]})
+    roles: dict[str, Any] = {
+        "quasi_identifiers": ["zone"],
+        "sensitive": "value",
+        "key": ["id", "zone"],
+        "hierarchies": {"zone": "*"},
+        "generalization": {"zone": 1},
+    }
+    found = tacit.check(now, DISTINCT, published=[now], **roles)
+    assert found.status == "breached" and found.measured == {"l": 1}

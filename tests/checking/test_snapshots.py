@@ -55,7 +55,7 @@ def test_what_two_snapshots_tell_is_what_all_worlds_tell(tmp_path: Path) -> None
         held = {rows[at][3] for at in range(many) if now[at]}
         for row in rows:
             row[3] = row[3] if row[3] in held else rows[0][3]
-        if not any(then):
+        if not any(was and now[at] for at, was in enumerate(then)):
             continue
         plan = plan_with(
             [row for at, row in enumerate(rows) if now[at]],
@@ -109,7 +109,8 @@ def test_who_left_is_told_by_what_the_first_release_shows_of_them(tmp_path: Path
     ("then", "why"),
     [
         ([[1, "x", "p", "v"]], "value of 1 person is another one in april"),
-        ([[9, "x", "p", "w"]], "1 value of value that nobody has now"),
+        ([NOW[0], [9, "x", "p", "w"]], "1 value of value that nobody has now"),
+        ([["1", "x", "p", "u"]], "nobody of april is in may, by id"),
     ],
 )
 def test_what_does_not_fit_is_undecided_and_says_why(

@@ -58,7 +58,7 @@ class Drawn:
             groups: list[Any] = [rng.randrange(parts) for _ in range(many)]
             if rng.random() < 0.25:
                 groups = [None if rng.random() < 0.2 else one for one in groups]
-            shown = [0, 1] if rng.random() < 0.85 else [0]
+            shown = [0, 1] if rng.random() < 0.85 else rng.choice([[0], [1]])
             self.releases.append(oracle.Release(groups, shown))
         last = self.releases[-1]
         last.groups = [0 if one is None else one for one in last.groups]  # it has a whole table

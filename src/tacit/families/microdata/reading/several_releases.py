@@ -15,7 +15,6 @@ from tacit.families.microdata.reading.declared_distances import parts_of
 from tacit.families.microdata.reading.found_levels import found_levels
 from tacit.families.microdata.reading.source import source_of
 from tacit.families.overlaps.reading.answer_rows import FileRows, read_answer
-from tacit.families.words import listed
 from tacit.model.jobs import Job
 from tacit.model.release import Microdata
 from tacit.model.verdict import Assumption
@@ -90,13 +89,21 @@ class JointQuestions:
             ],
             self._base(table),
             columns,
-            () if table.keys or table.person else (SAME_ROWS,),
+            () if self._is_who_known(names, table) else (SAME_ROWS,),
             job=self.job,
         )
 
+    def _is_who_known(self, names: Sequence[str], table: Table) -> bool:
+        """Does a key or person say who is who in all of them? Rows that are given have none."""
+        return bool(table.naming) and not any(name in self._given for name in names)
+
     def _snapshots(self, names: Sequence[str], tables: Sequence[Table]) -> JointQuestion:
         """The same of releases of one table at several times, matched by its key."""
-        from tacit.families.microdata.reading.snapshots import joint_of_snapshots, shown_by
+        from tacit.families.microdata.reading.snapshots import (
+            joint_of_snapshots,
+            same_key,
+            shown_by,
+        )
 
         key = tables[-1].naming
         for one in tables:
@@ -109,13 +116,7 @@ class JointQuestions:
         asked = [self._question(*pair) for pair in zip(names, tables, strict=True)]
         copies = [shown_by(self.source, *one, key) for one in asked[:-1]]
         joint = joint_of_snapshots(self.source, asked[-1][0], key, copies, self.job)
-        said = ", ".join(key)
-        who = Assumption(
-            "same-key",
-            f"{said} {'names' if len(key) == 1 else 'name'} the same person in "
-            f"{listed(sorted({one.name for one in tables}))}, and nobody's values changed between",
-            "no",
-        )
+        who = same_key(key, sorted({one.name for one in tables}))
         return replace(joint, assumptions=(*joint.assumptions, who))
 
     def _question(self, name: str, table: Table) -> tuple[MicrodataQuestion, Collection[str]]:

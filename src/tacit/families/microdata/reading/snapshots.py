@@ -20,6 +20,7 @@ from tacit.families.microdata.reading.declared_distances import parts_of
 from tacit.families.microdata.recoded import as_it_is
 from tacit.families.words import listed, plural
 from tacit.model.jobs import Job
+from tacit.model.verdict import Assumption
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
@@ -30,6 +31,17 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 Key = tuple[Any, ...]
+
+
+def same_key(key: Sequence[str], tables: Sequence[str]) -> Assumption:
+    """The key is taken to name the same people in several tables."""
+    names = "names" if len(key) == 1 else "name"
+    return Assumption(
+        "same-key",
+        f"{', '.join(key)} {names} the same person in {listed(tables)}, and nobody's values "
+        "changed between",
+        "no",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +58,27 @@ def snapshot(
     key: Sequence[str],
     engine: Engine,
     table: str,
-    columns: Sequence[str] | None = None,
+    shown: Sequence[str],
 ) -> Snapshot:
-    """A table as a snapshot; everybody has a key of their own."""
-    there = list(engine.columns(table))
+    """Some columns of a table as a snapshot; everybody has a key of their own."""
+    there = engine.columns(table)
     if missing := [one for one in key if one not in there]:
         raise DataError(
             f"{name} has no column {missing[0]!r}, and key says who is who.",
             hint=f"Give the copy with its key: {listed(list(key))}.",
         )
-    shown = [one for one in (there if columns is None else columns) if one not in key]
+    names = list(dict.fromkeys([*key, *shown]))
     rows: dict[Key, Row] = {}
     twice = 0
-    for cells in engine.rows(shapes.columns_of(table, [*key, *shown])):
-        who = tuple(cells[: len(key)])
+    for cells in engine.rows(shapes.columns_of(table, names)):
+        who, row = tuple(cells[: len(key)]), dict(zip(names, cells, strict=True))
         if None in who:
             raise DataError(
                 f"somebody in {name} has no {listed(list(key))}, and key says who is who.",
                 hint="Fill it in.",
             )
         twice += who in rows
-        rows[who] = dict(zip(shown, cells[len(key) :], strict=True))
+        rows[who] = {column: row[column] for column in shown}
     if twice:
         raise DataError(
             f"{plural('row', twice)} of {name} with the {listed(list(key))} of another.",
@@ -132,6 +144,7 @@ def joint_of_snapshots(
     everybody = list(dict.fromkeys([*own.rows, *(who for one in copies for who in one.rows)]))
     for one in copies:
         _check(one, own, columns, table.quasi_identifiers)
+    _refuse_strangers(own, copies, key)
     values = {
         column: [_value(who, column, [own, *copies]) for who in everybody] for column in columns
     }
@@ -219,6 +232,22 @@ def _check(one: Snapshot, own: Snapshot, columns: Sequence[str], quasi: Sequence
         raise DataError(
             f"{one.name} has people who left, and does not show their {hidden[0]}.",
             hint="Give the copy with all columns that are released as they are.",
+        )
+
+
+def _refuse_strangers(own: Snapshot, copies: Sequence[Snapshot], key: Sequence[str]) -> None:
+    """Every copy has somebody of the table, or of another copy that has: else the key says nothing
+    of them, mostly because it is written otherwise there.
+    """
+    known, left = set(own.rows), list(copies)
+    while near := [one for one in left if not known.isdisjoint(one.rows)]:
+        known.update(*(one.rows for one in near))
+        left = [one for one in left if one not in near]
+    if left:
+        raise DataError(
+            f"nobody of {left[0].name} is in {own.name}, by {listed(list(key))}: nothing says who "
+            "is who in both.",
+            hint=f"Write {listed(list(key))} in the same way and with the same type in both.",
         )
 
 

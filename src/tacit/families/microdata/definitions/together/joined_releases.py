@@ -180,9 +180,18 @@ class Component:
 
     @cached_property
     def tuples(self) -> Integers:
-        """The tuples that its people have."""
-        found: Integers = np.unique(self.releases.has.tuples[self.cells])
-        return found
+        """The tuples that its people may have: those that they have, and where a release hides
+        columns of somebody whom no other release shows whole, all that look like these there.
+        """
+        releases = self.releases
+        own: Integers = np.unique(releases.has.tuples[self.cells])
+        inside = releases.groups[:, self.classes] != ABSENT
+        whole = np.array([is_whole(one) for one in releases.shown])
+        if inside[whole].any(axis=0).all():
+            return own
+        hiding = releases.shown[~whole & inside.any(axis=1)]
+        like = np.array([np.isin(one, one[own]) for one in hiding]).any(axis=0)
+        return np.flatnonzero(like)
 
     @cached_property
     def current(self) -> Integers:
