@@ -194,3 +194,18 @@ def test_groups_of_their_own_are_written_beside_what_is_out(tmp_path: Path) -> N
     found = anonymize(plan, "may", output, options={"method": "mondrian", "utility": "loss"})
     assert isinstance(found, Repaired) and found.output == output
     assert found.verdicts[0].subject == {"release": "may", "given": ["april"]}
+
+
+def test_checks_that_judge_no_group_alone_are_named_where_none_hold_with_what_is_out() -> None:
+    document = plan_with({"age": 2, "zone": 1})
+    document["tables"]["t"]["rows"] = [
+        [21, "A1", "u"],
+        [33, "B1", "u"],
+        [24, "A2", "v"],
+        [24, "B1", "u"],
+        [24, "B1", "u"],
+    ]
+    document["checks"] = [{"c-k-safety": {"release": "may", "c": 0.9, "k": 0}}]
+    found = anonymize(plan_of(document), "may", options={"method": "mondrian", "utility": "loss"})
+    assert isinstance(found, NotRepaired)
+    assert "for which (0.9,0)-safety together with april holds" in found.because

@@ -217,7 +217,7 @@ class RecodingGround:
 
     def failed(self, groups: RowPartition) -> str:
         """The first check that fails, also with what is published."""
-        if self.beside is not None and not self.judge.failing(groups).any():
+        if self.beside is not None and self.judge.holds(groups):
             failing = self.fails_beside(groups)
             if failing is not None:
                 return f"{failing.required.label} together with {listed(self.beside.names)}"
