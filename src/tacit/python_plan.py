@@ -244,7 +244,7 @@ def with_key(
     for one, data in zip(called, published, strict=True):
         if not isinstance(data, Mapping):
             engine.put(relation_of(one), data)
-            columns[one] = engine.columns(relation_of(one))
+            columns[one] = list(engine.columns(relation_of(one)))
     if not key or not any(set(key) <= set(there) for there in columns.values()):
         return None
     copies = [
