@@ -1,6 +1,7 @@
 """The eighteen kinds of identifiers of HIPAA, and names of columns that hold them.
 
-The letters are those of 45 CFR 164.514(b)(2)(i). Names are English words, as `words_of` reads them.
+The letters are those of 45 CFR 164.514(b)(2)(i), which asks for those of relatives, employers and
+household members too. Names are English words, as `words_of` reads them, or short for them.
 """
 
 from __future__ import annotations
@@ -70,27 +71,31 @@ KINDS = (
 )
 
 PHRASES: tuple[tuple[IdentifierKind, str], ...] = (
-    (NAMES, "surname, forename, nickname, initials, fname, lname, maiden name, full name"),
+    (
+        NAMES,
+        "surname, forename, nickname, initials, fname, lname, maiden, full name, first name, "
+        "last name, middle name, given name, family name, next of kin, employer",
+    ),
     (
         PLACES,
         "address, addr, street, house number, city, town, village, municipality, county, "
         "precinct, parish, borough, district, neighborhood, neighbourhood, tract, block group, "
         "fips, geoid, geocode, latitude, longitude, lat, lon, lng, coordinates, birthplace, "
-        "place of birth, residence",
+        "place of birth, residence, suburb, hamlet, cbsa, gps, geohash",
     ),
     (
         DATES,
         "date, day, month, birth, birthday, born, dob, yob, birthdate, admission, admitted, "
-        "discharge, discharged, death, deceased, died, dod, timestamp, datetime",
+        "discharge, discharged, death, deceased, died, dod, timestamp, datetime, dttm, admit",
     ),
     (PHONES, "phone, telephone, cellphone, mobile, tel"),
     (FAXES, "fax"),
     (EMAILS, "email, e mail, email address, e mail address"),
-    (SOCIAL, "ssn, social security"),
+    (SOCIAL, "ssn, social security, social sec"),
     (
         RECORDS,
-        "mrn, medical record, medical record number, chart number, patient id, patient number, "
-        "patient no, patient nr, hospital number",
+        "mrn, medical record, medical record number, med rec, medrec, chart number, patient id, "
+        "patient number, patient no, patient nr, hospital number",
     ),
     (
         PLANS,
@@ -111,7 +116,7 @@ PHRASES: tuple[tuple[IdentifierKind, str], ...] = (
     (
         VEHICLES,
         "vin, license plate, licence plate, number plate, plate number, vehicle id, "
-        "vehicle number, vehicle identification number",
+        "vehicle number, vehicle identification number, vehicle registration, registration number",
     ),
     (
         DEVICES,
@@ -128,7 +133,8 @@ PHRASES: tuple[tuple[IdentifierKind, str], ...] = (
     (
         OTHERS,
         "id, ids, uid, uuid, guid, identifier, record number, record no, case number, case no, "
-        "username, user name, login, barcode",
+        "encounter number, accession, nhs number, tax number, npi, username, user name, "
+        "login, barcode, hash, twitter, facebook, instagram, linkedin",
     ),
 )
 # These say it only where they are the whole name: a device type is no device.
@@ -142,10 +148,23 @@ WHOLE = {
     "certificate": LICENSES,
     "vehicle": VEHICLES,
     "device": DEVICES,
+    "plate": VEHICLES,
+    "serial": DEVICES,
     "mac": DEVICES,
     "image": PHOTOS,
 }
-ZIP = "zip, zipcode, zip code, zcta, postcode, post code, postal code"
+# Short for words of a longer name: a column that is only called PT is a time of the blood.
+SHORT = {
+    **dict.fromkeys(("no", "nr", "num", "nbr"), "number"),
+    "nm": "name",
+    "cd": "code",
+    "dt": "date",
+    "pt": "patient",
+    "cert": "certificate",
+    "lic": "license",
+    "sn": "serial",
+}
+ZIP = "zip, zipcode, zip code, zcta, postcode, post code, postal code, postal"
 AGE = "age, ages, years old"
 BIRTH = "birth, birthday, born, dob, yob, birthdate"
 
@@ -160,7 +179,7 @@ def kinds_of_name(name: str) -> tuple[IdentifierKind, ...]:
     >>> [one.letter for one in kinds_of_name("birthCity")], kinds_of_name("language")
     (['B', 'C'], ())
     """
-    said = words_of(name)
+    said = spelled_out(name)
     found = [(phrase, kind) for kind, phrase in phrases() if says(said, phrase)]
     longest = [
         kind
@@ -194,4 +213,14 @@ def is_called(name: str, listed: str) -> bool:
     >>> is_called("ZIPCode", ZIP), is_called("age_group", AGE), is_called("percentage", AGE)
     (True, True, False)
     """
-    return any(says(words_of(name), phrase) for phrase in listed.split(", "))
+    return any(says(spelled_out(name), phrase) for phrase in listed.split(", "))
+
+
+def spelled_out(name: str) -> list[str]:
+    """The words of a column's name, with the longer word for what is short for it.
+
+    >>> spelled_out("adm_dt"), spelled_out("PT")
+    (['adm', 'date'], ['pt'])
+    """
+    said = words_of(name)
+    return [SHORT.get(one, one) for one in said] if len(said) > 1 else said
