@@ -59,6 +59,13 @@ def test_a_pack_included_twice_needs_names_that_differ(tmp_path: Path) -> None:
     assert [one.name for one in plan.checks][3:5] == ["in-may/singling-out", "in-may/inference"]
 
 
+def test_two_packs_never_have_one_name(tmp_path: Path) -> None:
+    (tmp_path / "house.yaml").write_text(HOUSE)
+    own = "{policy: house.yaml, release: april, name: wp216}"
+    with pytest.raises(TacitError, match=r"another policy is named 'wp216' too"):
+        plan_with(tmp_path, "{policy: wp216, release: april}", own)
+
+
 def test_an_own_pack_is_a_file_of_the_owner(tmp_path: Path) -> None:
     (tmp_path / "house.yaml").write_text(HOUSE)
     plan = plan_with(tmp_path, "{policy: house.yaml, releases: [april]}")
@@ -74,6 +81,7 @@ def test_an_own_pack_is_a_file_of_the_owner(tmp_path: Path) -> None:
         ("{policy: wp21, release: april}", "there is no policy 'wp21'. Did you mean 'wp216'?"),
         ("{policy: wp216, release: april, k: 3}", "include takes no 'k'"),
         ("{policy: wp216, release: june}", "june"),
+        ("{policy: wp216, release: [april, may]}", "tacit.yaml:7:28: k-anonymity judges one"),
         ("{policy: none.yaml, release: april}", "there is no policy 'none.yaml'"),
     ],
 )

@@ -53,6 +53,7 @@ def test_made_again_it_is_the_same_with_the_same_hash(folder: Path) -> None:
     one, two = (make_dossier(plan, "april", made=date(2030, 1, 31)) for _ in range(2))
     assert one.text == two.text and one.seal == two.seal and one.seal in one.text
     assert "weber" in one.text and "2030-01-31" in one.text
+    assert "who wrote the plan" in one.text and "what was asked" not in one.text
     assert differs(folder, made(folder)) == ""
 
 

@@ -57,7 +57,7 @@ def test_the_date_is_that_of_utc_and_every_check_has_its_numbers(tmp_path: Path)
     checked = next(one for one in said.grids if one.caption == "What was checked")
     assert list(checked.rows[0]) == [
         "april",
-        "threes",
+        "threes: 3-anonymity",
         "k-anonymity",
         "singling out",
         "k = 3",
@@ -108,6 +108,9 @@ checks: [{perfect-privacy: {release: v, secret: s}}]
     said = recorded(plan, found, "shared", None, tried_on(plan, found))
     assert "v was not attacked: there are attacks on generalized copies only" in said.unchecked
     assert "Do not release it" in said.grids[0].rows[0][1]
+    assert "which organisation answers for it" in said.to_add and "what was asked" in said.to_add
+    out = recorded(plan, found, "shared", None, tried_on(plan, found), went_out=True)
+    assert "It went out without meeting its checks. Breached" in out.grids[0].rows[0][1]
 
 
 def test_a_pack_is_told_clause_by_clause_where_its_checks_were_asked(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tacit.plan.plan import Check, Plan, Role
 from tacit.plan.read.checks import read_check
 from tacit.plan.read.document import Faults, PlanSource, read_document
 from tacit.plan.read.keys import FileKeys, PlanKeys, read_keys
-from tacit.plan.read.policies import INCLUDE, included, is_include, prefix_of
+from tacit.plan.read.policies import INCLUDE, OWN_NAME, included, is_include, prefix_of
 from tacit.plan.read.references import LEDGER, References, check_names, check_waivers
 from tacit.plan.read.releases import PlanSection, read_query, read_release, releases_from
 from tacit.plan.read.snapshots import with_snapshots
@@ -136,9 +136,15 @@ def _read_releases(
 
 
 def _read_checks(keys: PlanKeys, folder: Path, faults: Faults) -> Iterable[Check]:
+    packs: dict[str, str] = {}
     for at, entry in enumerate(keys.checks):
         if is_include(entry):
-            yield from included(entry, at, folder, faults)
+            if found := included(entry, at, folder, faults):
+                prefix, word = prefix_of(entry[INCLUDE]), entry[INCLUDE]["policy"]
+                if packs.setdefault(prefix, word) != word:  # a report tells their clauses apart
+                    message = f"another policy is named {prefix!r} too."
+                    faults.add(message, "checks", at, INCLUDE, hint=OWN_NAME)
+            yield from found
             continue
         check = read_check(entry, at, faults)
         if check is not None:

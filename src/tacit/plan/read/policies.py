@@ -16,6 +16,7 @@ from tacit.plan.read.document import Document, Faults, parse, read_text
 
 INCLUDE = "include"
 EXAMPLE = "include: {policy: small-groups-10, release: april}"
+OWN_NAME = f"Give one of the packs its own name: {INCLUDE}: {{..., name: april}}"
 KEYS = ("policy", "release", "releases", "name")
 PACK_KEYS = ("title", "source", "seen", "checks", "covers", "not-covered")
 CLAUSE_KEYS = ("clause", "by", "how")
@@ -228,6 +229,7 @@ def included(entry: Mapping[str, Any], at: int, folder: Path, faults: Faults) ->
 def _checks(
     policy: PolicyPack, prefix: str, released: Mapping[str, Any], path: Any, faults: Faults
 ) -> Iterator[Check]:
+    """The pack by itself was read before: what is wrong now is what the entry says of releases."""
     own = Faults(policy.document)
     for number, entry in enumerate(policy.checks):
         ((kind, keys),) = entry.items()
@@ -237,4 +239,4 @@ def _checks(
             place = (*path, f"#{number + 1}")
             yield replace(check, name=f"{prefix}/{check.name}", path=place)
     for error in own.found:
-        faults.take(error)
+        faults.add(error.message, *path, next(iter(released)), hint=error.hint)

@@ -12,7 +12,7 @@ from tacit.model.schema import Table
 from tacit.plan.plan import Check
 from tacit.plan.read.document import Faults, KeyPath
 from tacit.plan.read.keys import RoleKeys
-from tacit.plan.read.policies import INCLUDE
+from tacit.plan.read.policies import INCLUDE, OWN_NAME
 from tacit.plan.read.releases import PlanSection
 from tacit.plan.read.values import either, repeated
 
@@ -174,7 +174,7 @@ def check_names(checks: Iterable[Check], faults: Faults) -> None:
             message = f"two checks are named {check.name!r}, the first in line {line}."
             hint = "Rename one of them."
             if INCLUDE in check.path:
-                hint = f"Give one of the packs its own name: {INCLUDE}: {{..., name: april}}"
+                hint = OWN_NAME
             faults.add(message, *check.path, "name", hint=hint)
 
 

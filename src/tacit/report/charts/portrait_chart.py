@@ -29,7 +29,7 @@ SIZE = 14
 WIDTH = 400
 STEP = 30  # height of a bar with its space
 LETTER = 8  # the width of a letter, in the widest of the fonts
-LABEL = 22  # letters of a label
+LABEL = 25  # letters of a label: groups of 100,000–999,999
 ROW = 46  # height of a person in the chart of beliefs
 RIGHT = 66  # room for "100 %" behind the scale of beliefs
 

@@ -90,7 +90,9 @@ def render(
         glossary=glossary(assessment),
         record=None
         if plan is None
-        else recorded(plan, assessment, audience, today, tried, made_with),
+        else recorded(
+            plan, assessment, audience, today, tried, made_with, went_out=dossier is not None
+        ),
         dossier=dossier,
     )
 

@@ -47,6 +47,12 @@ TO_ADD = (
     "when it is looked at again, and who is told if somebody is found in it",
     "who signs, and what makes them fit to",
 )
+WENT_OUT = "It went out without meeting its checks."
+NOT_SAID = {  # by the key of the plan that would say it
+    "organisation": "which organisation answers for it",
+    "author": "who wrote the plan",
+    "question": "what was asked",
+}
 MOST_COPIES = 4  # side by side in a table of columns
 ALL_OTHERS, NOT_RELEASED = "all others", "not released"
 ENGINES = ("duckdb", "sqlglot", "numpy", "ortools", "dp-accounting")  # what decides beside Tacit
@@ -73,9 +79,11 @@ def recorded(
     today: date | None = None,
     tried: Tested | None = None,
     made_with: str | None = None,
+    went_out: bool = False,
 ) -> RecordPage:
     """What is said of a plan and its verdicts; `tried` is what was tried on its releases,
-    `made_with` the versions where they are not those of today.
+    `made_with` the versions where they are not those of today, and `went_out` that it is about what
+    others have.
 
     Hashes are for the owner only: with the hash of a small table a guess of its rows can be
     confirmed. So are the releases in words: a query may name a person.
@@ -87,7 +95,7 @@ def recorded(
     facts += [("Author", plan.author)] if plan.author else []
     facts.append(("Versions", made_with or versions()))
     grids = [
-        recommended(assessment),
+        recommended(assessment, went_out),
         checks_grid(verdicts, tried.before),
         risks_grid(plan, tried),
         attacks_grid(tried),
@@ -107,7 +115,7 @@ def recorded(
         waived,
         plan.question,
         unchecked(plan, assessment, tried, audience),
-        TO_ADD,
+        [*(why for key, why in NOT_SAID.items() if not getattr(plan, key)), *TO_ADD],
     )
 
 
@@ -130,28 +138,30 @@ def versions() -> str:
     return ", ".join(found)
 
 
-def recommended(assessment: Assessment) -> HtmlGrid:
+def recommended(assessment: Assessment, went_out: bool) -> HtmlGrid:
     """What follows from the verdicts for each release."""
     rows = []
     for name, answered in by_release(assessment.answered):
         own = [one.verdict for one in answered]
-        rows.append([heading(name, own), recommendation(own, assessment.verdicts)])
+        rows.append([heading(name, own), recommendation(own, assessment.verdicts, went_out)])
     return HtmlGrid("Recommendation", ["release", "what follows from the checks"], rows)
 
 
-def recommendation(own: Sequence[Verdict], every: Sequence[Verdict]) -> str:
-    """What to do with a release, and because of which checks. Whether it goes out is the owner's
-    decision.
+def recommendation(own: Sequence[Verdict], every: Sequence[Verdict], went_out: bool = False) -> str:
+    """What to do with a release, and because of which checks; of one that `went_out`, what it is.
+    Whether it goes out is the owner's decision.
     """
     for status, words in (("breached", "Do not release it."), ("undecided", "Not yet.")):
         failing = [check_name(one) for one in own if one.status == status and one.fails]
         if failing:
-            return f"{words} {status.capitalize()}: {listed(failing)}."
+            return f"{WENT_OUT if went_out else words} {status.capitalize()}: {listed(failing)}."
     if joint := not_together(own, every):
-        return f"Do not release it so: it meets its own checks, {joint}."
+        words = WENT_OUT if went_out else "Do not release it so."
+        return f"{words} It meets its own checks, {joint}."
     if waived := [check_name(one) for one in own if one.waived]:
-        return f"Release it only where the waivers are accepted: {listed(waived)}."
-    return "It meets the checks of this plan. Read what was not checked before it goes out."
+        words = "It is out, which is right" if went_out else "Release it"
+        return f"{words} only where the waivers are accepted: {listed(waived)}."
+    return "It meets the checks of this plan. Read what was not checked before you sign."
 
 
 def check_name(verdict: Verdict) -> str:
@@ -196,7 +206,7 @@ def checks_grid(verdicts: Iterable[Verdict], before: Mapping[int, Mapping[str, A
     rows = [
         [
             listed(judged_releases(one)),
-            check_name(one),
+            f"{one.name}: {one.label}" if one.name else one.label,
             one.check,
             ", ".join(risks_of(one.check)),
             parameters(one.required),
