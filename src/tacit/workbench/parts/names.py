@@ -17,7 +17,13 @@ from nicegui.events import GenericEventArguments
 BUTTONS = 12  # known names that are a button; more are found by writing
 # What was written is gone from the field in the moment in which it is taken.
 TAKE = "const name = box.value.trim(); box.value = ''; if (name) emit(name);"
-ENTERED = f"(event) => {{ const box = event.target; event.preventDefault(); {TAKE} }}"
+# Enter also ends the writing of a word in Chinese, Japanese or Korean: that is no name yet.
+ENTERED = f"""(event) => {{
+  const box = event.target;
+  if (event.isComposing) return;
+  event.preventDefault();
+  {TAKE}
+}}"""
 FOUND = f"""(event) => {{
   const box = event.target;
   if (event.inputType !== 'insertReplacementText') return;

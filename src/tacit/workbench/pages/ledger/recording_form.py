@@ -200,9 +200,11 @@ class Form:
         """
         names = self.releases.value or []
         planned = bool(names) and all(self.plan.releases[name].to for name in names)
-        ways = {way: text for way, text in WAYS.items() if planned or way != AS_PLANNED}
-        before = self.who.value if self.who.value in ways else None
-        self.who.set_options(ways, value=before or (AS_PLANNED if planned else None))
+        offer_first(self.who, offered=planned)
+        if planned and self.who.value is None:
+            self.who.set_value(AS_PLANNED)
+        elif not planned and self.who.value == AS_PLANNED:
+            self.who.set_value(None)
 
     def _who_chosen(self) -> None:
         self.to.whole.set_visibility(self.who.value == THESE)
@@ -235,42 +237,35 @@ class Form:
                 ).classes("muted")
             else:
                 has_file = kind_of(release).is_file(release)  # made elsewhere, and there
-                ways = self._ways()
                 self.how = ui.radio(
-                    ways,
-                    value=ONLY
-                    if has_file
-                    else MADE
-                    if names[0] in self.given
-                    else next(iter(ways)),
+                    self._ways(),
+                    value=ONLY if has_file else MADE if names[0] in self.given else WRITE,
                     on_change=self._show_file,
                 ).props('dense inline aria-label="The file that goes out"')
+                self._out_already_said()
             self.fields = ui.element("div").classes("stack")
         self._show_file()
 
     def _ways(self) -> dict[str, str]:
-        """What can be done about the file.
-        What is published is recorded only: nobody is given anything.
-        """
+        """What can be done about the file."""
         release = self.plan.releases[self.releases.value[0]]
         if kind_of(release).is_file(release):
             return {
                 ONLY: f"{release.answer_file}, as the plan says",
                 MADE: "Another file, made already",
             }
-        ways = {
+        return {
             WRITE: "Write it here, once it is recorded",
             ONLY: "Only record it",
             MADE: "It is made already",
         }
-        return {
-            way: text for way, text in ways.items() if way != WRITE or not self.out_already.value
-        }
 
     def _out_already_said(self) -> None:
-        if self.how is not None:
-            ways = self._ways()
-            self.how.set_options(ways, value=self.how.value if self.how.value in ways else ONLY)
+        """What is published is recorded only: nobody is given anything."""
+        if self.how is not None and WRITE in self.how.options:
+            offer_first(self.how, offered=not self.out_already.value)
+            if self.out_already.value and self.how.value == WRITE:
+                self.how.set_value(ONLY)
 
     def _show_file(self) -> None:
         self.fields.clear()
@@ -367,7 +362,12 @@ class Form:
         names = tuple(self.releases.value or ())
         if not names:
             raise InputError("no release is chosen.", hint="Choose the release that goes out.")
-        if self.who.value is None or (self.who.value == THESE and not self.to.value):
+        planned = all(self.plan.releases[name].to for name in names)
+        if (
+            self.who.value is None
+            or (self.who.value == THESE and not self.to.value)
+            or (self.who.value == AS_PLANNED and not planned)
+        ):
             raise InputError(
                 "it is not said who gets it.",
                 hint="Choose or write the recipients, or say that it goes to everybody.",
@@ -393,7 +393,7 @@ class Form:
                 raise InputError(
                     "no file is chosen.", hint="Choose the file that goes out, or send it."
                 )
-        if way == WRITE:
+        if way == WRITE and not self.out_already.value:
             output = new_within(self.visit, self.output.value)
         return Recording(
             names,
@@ -440,6 +440,15 @@ class Form:
         self.result.clear()
         with self.result:
             show_work(work, done)
+
+
+def offer_first(choice: ui.radio, *, offered: bool) -> None:
+    """Offer the first way of a choice, or hide it.
+
+    It keeps its place: a page sends the place of what was pressed, and where that moved meanwhile,
+    "To these" would become "To everybody".
+    """
+    choice.classes(remove="without-first") if offered else choice.classes(add="without-first")
 
 
 def private(folder: Path) -> None:
