@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-START_SECONDS = 60
-END_SECONDS = 30
+START_SECONDS = 180
+END_SECONDS = 60
 LINK = re.compile(r"http://\S+/workbench/enter\S+")
 ADDRESS = re.compile(r"answers at (http://[^\s/]+)")
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from browser.serving import Served
 
-LONG = 45_000  # milliseconds, for work
+LONG = 120_000  # milliseconds, for work
 
 
 def quiet(page: Page) -> None:

@@ -27,7 +27,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 # log as well.
 APART = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",)
 PHONE, DESK = 390, 1280
-PATIENCE = 15_000  # milliseconds; for jobs a test says more
+PATIENCE = 30_000  # milliseconds; for jobs a test says more
 
 Theme = Literal["light", "dark"]
 

@@ -18,6 +18,7 @@ import pytest
 from tacit import demo
 from tacit.errors import InputError, TacitError
 from tacit.model.jobs import Cancelled, Job
+from tacit.model.release import Microdata
 from tacit.plan.plan import Plan
 from tacit.plan.read.load import load_plan
 from tacit.workbench.bench import STATE, Bench
@@ -410,7 +411,10 @@ def test_the_board_says_what_the_ledger_says_of_a_release(folder: Path, here: No
     assert given["done"].to == ("insurer",) and given["done"].status == "holds"
     assert given["done"].words.endswith("; 1 of 1 check held then")
     old = answers(plan, None)
-    assert sentence(plan, old, given).endswith("out of date: one and two.")
+    assert sentence(plan, old, given) == (
+        "done met its checks when it went out. Some results are missing or out of date: one and "
+        "two."
+    )
     mine = [one for one in old if one.check.releases == ("done",)]
     assert [decided_then(one, given) for one in mine] == ["holds"]
     assert {decided_then(one, given) for one in old if one not in mine} == {None}
@@ -486,6 +490,12 @@ def test_repair_is_offered_only_where_it_can_do_something(tmp_path: Path) -> Non
         "v": False,
         "w": True,
     }
+    file = replace(plan.of(Microdata)["t"], file="t.csv")  # a file stays as it is
+    assert [can_be_repaired(plan, file, state) for state in ("breached", "holds", "stale")] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_releases_checks_and_roles_are_told_in_words(folder: Path) -> None:

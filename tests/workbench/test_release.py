@@ -12,13 +12,18 @@ from typing import Any
 import pytest
 
 from tacit import demo
+from tacit.checking.assess import assess
+from tacit.checking.recording.record import record
 from tacit.engines.open import open_engine
 from tacit.families.catalog import FAMILIES
 from tacit.families.microdata.attacks.attack_beliefs import KnowledgeAmount
 from tacit.families.microdata.reading.source import MicrodataSource
-from tacit.plan.plan import Check
+from tacit.families.words import known_facts
+from tacit.model.release import Microdata
+from tacit.plan.plan import Check, Plan
 from tacit.plan.read.load import load_plan
 from tacit.report.charts.person_beliefs import believed_chart
+from tacit.report.tellers.microdata import left_grid
 from tacit.workbench.check_states import CheckState, State
 from tacit.workbench.pages.release.microdata import (
     Size,
@@ -32,6 +37,7 @@ from tacit.workbench.pages.release.microdata import (
     size_of,
 )
 from tacit.workbench.pages.release.page import evidence, sentence
+from tacit.workbench.pages.release.together import drafts_of, others_out
 
 
 @pytest.fixture
@@ -49,6 +55,64 @@ def answer(
         None if state == "unchecked" else {"status": state, "because": because}
     )
     return CheckState(str(k), Check("k-anonymity", {"k": k}), state, verdict)
+
+
+COPIES = """version: 1
+tables:
+  people:
+    columns: [age, zone, ill]
+    rows: [[21, A, flu], [24, A, gout], [22, B, gout], [27, B, flu]]
+    quasi-identifiers: [age, zone]
+    sensitive: [ill]
+    hierarchies: {age: {ranges: [10]}, zone: "*"}
+releases:
+  draft: {table: people}
+  april: {table: people, generalization: {age: 1, zone: 1}}
+  may: {table: people, file: may.csv}
+checks:
+  - l-diversity: {release: april, kind: distinct, l: 2}
+  - l-diversity: {release: may, kind: distinct, l: 2}
+"""
+
+
+def copies(folder: Path) -> Plan:
+    (folder / "may.csv").write_text("age,zone,ill\n" + 2 * "20-29,*,flu\n20-29,*,gout\n")
+    (folder / "tacit.yaml").write_text(COPIES)
+    return load_plan(folder / "tacit.yaml")
+
+
+def test_a_copy_is_told_together_with_others_only_where_there_are_others(tmp_path: Path) -> None:
+    plan = copies(tmp_path)
+    assert not others_out(plan, "may")
+    assert record(plan, "may", to=("clinic",), by="me").entries
+    assert not others_out(plan, "may") and others_out(plan, "april")
+    (tmp_path / "tacit-ledger.sqlite").unlink()  # with its key still there
+    assert others_out(plan, "may")
+
+
+def test_levels_are_looked_for_in_drafts_and_not_in_files(tmp_path: Path) -> None:
+    plan = copies(tmp_path)
+    found = {name: drafts_of(plan, one) for name, one in plan.of(Microdata).items()}
+    assert found == {"draft": ["draft"], "april": ["april"], "may": ["april"]}
+
+
+def test_values_that_are_left_have_a_column_for_each_thing_that_is_known(tmp_path: Path) -> None:
+    plan = copies(tmp_path)
+    assert record(plan, "may", to=("clinic",), by="me").entries
+    (said,) = assess(plan, only=["april"]).answered
+    grid = left_grid(said.verdict)
+    assert grid is not None
+    assert grid.head == ("age", "zone", "people", "before", "may", "april", "together")
+    assert [row[2] for row in grid.rows] == ["4"] and grid.rows[0][1] in ("A", "B")
+    joined = left_grid(said.verdict, joined=True)
+    assert joined is not None and joined.head[:2] == ("people who", "people")
+
+
+def test_what_a_file_does_not_show_is_not_known_of_anybody(tmp_path: Path) -> None:
+    plan = copies(tmp_path)
+    with open_engine(plan.source, plan.folder) as engine:
+        (first, *_) = lines_of(MicrodataSource(plan, engine), "may", "ill", 0, 1)
+    assert known_facts(first.person.known) == "is 20-29"
 
 
 def test_the_verdict_is_one_sentence() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.hierarchy import SUPPRESSED, value_text
 from tacit.families.microdata.microdata import Person
 from tacit.model.numbers import percent, percents
 
@@ -112,9 +112,12 @@ def known_facts(known: Mapping[str, Any]) -> str:
 
     >>> known_facts({"zip": "13053", "age": 31, "nationality": "American"})
     'is 31, American and lives in 13053'
+    >>> known_facts({"zip": "*", "age": "30-39"})  # of a file in which zip is not shown
+    'is 30-39'
     """
     said = sorted(
-        (saying(column, value) for column, value in known.items()), key=lambda one: one[:3] != "is "
+        (saying(column, value) for column, value in known.items() if value != SUPPRESSED),
+        key=lambda one: one[:3] != "is ",
     )
     parts = [one if i == 0 or one[:3] != "is " else one[3:] for i, one in enumerate(said)]
     return listed(parts) if parts else "is in the table"

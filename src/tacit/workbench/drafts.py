@@ -14,6 +14,7 @@ from tacit.errors import InputError, PlanError, Problems, QueryError, TacitError
 from tacit.families.microdata.reading.declared_distances import parts_of
 from tacit.families.queries.reading.readings import Readings
 from tacit.families.queries.schema import relations_of
+from tacit.gateway.options import AUDIT
 from tacit.model.release import Synthetic, View
 from tacit.plan.edit.editing import Wish, rewritten
 from tacit.plan.edit.spelling import Opened
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from tacit.workbench.bench import Bench, Book
 
 KEPT = "draft"
+OWN_LOG = Path(AUDIT).stem
 MOST_UNDONE = 50
 STRANGE = ("unknown-column", "unknown-table")
 
@@ -483,13 +485,14 @@ def data_files(
     bench: Bench, folder: Path, endings: tuple[str, ...], *, most: int = 200
 ) -> list[str]:
     """The files of some kinds below the bench's folder, as a plan in `folder` names them;
-    what leads outside is left out.
+    what leads outside, and the gateway's audit log, are left out.
     """
     from tacit.workbench.bench import walk
 
     found: list[str] = []
     for place in sorted(walk(bench.folder)):
-        if not place.name.lower().endswith(tuple(endings)) or len(found) >= most:
+        name = place.name.lower()
+        if not name.endswith(endings) or name.startswith(OWN_LOG) or len(found) >= most:
             continue
         try:
             bench.inside(place)

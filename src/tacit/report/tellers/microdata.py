@@ -56,7 +56,7 @@ class MicrodataTeller(Teller):
         from tacit.report.terminal.text_parts import below, small_table
 
         super().show(answered, console, owner, before)
-        found = left_grid(answered.verdict, PRINTED) if owner else None
+        found = left_grid(answered.verdict, PRINTED, joined=True) if owner else None
         if found is not None and answered.verdict.status == "breached":
             rows = tuple(map(tuple, found.rows))
             table = MarkedRows(found.caption, tuple(found.head), rows, ("",) * len(rows))
@@ -110,17 +110,26 @@ def level_in_words(question: MicrodataQuestion, column: str) -> str:
     return f"{level} of {tree.height}" + (f": {note}" if note != level else "")
 
 
-def left_grid(verdict: Verdict, most: int | None = None) -> HtmlGrid | None:
-    """The values that are left for people: before, by each release alone, and by all together."""
+def left_grid(
+    verdict: Verdict, most: int | None = None, *, joined: bool = False
+) -> HtmlGrid | None:
+    """The values that are left for people: before, by each release alone, and by all together.
+
+    What is known of them has a column for each attribute, or is `joined` in one for a terminal.
+    """
     evidence = verdict.witness or verdict.certificate
     if evidence is None or "left" not in evidence.personal:
         return None
     left, every = evidence.personal["left"], evidence.facts["kinds"]
     kinds = left["kinds"][:most]
     names = evidence.facts["releases"]
+    columns = [] if joined else list(dict.fromkeys(name for one in kinds for name in one["known"]))
     rows = [
         (
-            shown(one["known"]),
+            *(
+                [shown(one["known"][name]) if name in one["known"] else "" for name in columns]
+                or [shown(one["known"])]
+            ),
             f"{one['people']:,}",
             f"{left['before']:,} values",
             *(some_values(one["alone"].get(name)) for name in names),
@@ -130,19 +139,23 @@ def left_grid(verdict: Verdict, most: int | None = None) -> HtmlGrid | None:
     ]
     few = f": {len(kinds):,} of {every:,} kinds of people, with the fewest"
     caption = f"Values that are left{few if len(kinds) < every else ''}"
-    return HtmlGrid(caption, ("people who", "people", "before", *names, "together"), rows)
+    head = (*(columns or ["people who"]), "people", "before", *names, "together")
+    return HtmlGrid(caption, head, rows)
 
 
 def some_values(found: Mapping[str, Any] | None) -> str:
-    """Values in a cell.
+    """Values in a cell; of many only how many.
 
     >>> some_values({"number": 2, "values": ["flu", "gout"]}), some_values(None)
     ('2: flu, gout', '(not in it)')
+    >>> some_values({"number": 14, "values": ["flu", "gout"]})
+    '14 values'
     """
     if found is None:
         return "(not in it)"
-    more = ["..."] if found["number"] > LISTED else []
-    told = ", ".join([*map(shown, found["values"][:LISTED]), *more])
+    if found["number"] > LISTED:
+        return f"{found['number']:,} values"
+    told = ", ".join(map(shown, found["values"]))
     return f"{found['number']:,}: {told}" if told else "0"
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from nicegui import ui
 
 from tacit.errors import TacitError
+from tacit.families.microdata.hierarchy import SUPPRESSED
 from tacit.workbench.bench import Visit
 from tacit.workbench.parts.labels import aria
 from tacit.workbench.parts.notices import show_error
@@ -29,7 +30,7 @@ Fetch = Callable[[int, int, Sort], list[Row] | Awaitable[list[Row]]]
 
 class PageGrid:
     """A table on a page. `fetch(offset, limit, sort)` gives rows;
-    `pick` is called with a row whose first cell is pressed, which `called` names in full.
+    `pick` is called with a row whose first shown value is pressed; `called` names it in full.
     """
 
     def __init__(
@@ -129,9 +130,11 @@ class PageGrid:
     def _row(self, row: Row) -> None:
         with ui.element("tr").classes("marked" if self._marked(row) else ""):
             pick = self._pick
+            # A value that is not shown says of nobody who it is.
+            first = next((at for at, value in enumerate(row) if value != SUPPRESSED), 0)
             for number, value in enumerate(row):
                 with ui.element("td"):
-                    if number == 0 and pick is not None:
+                    if number == first and pick is not None:
                         button = ui.button(cell_text(value), on_click=partial(pick, row)).props(
                             "flat dense no-caps align=left"
                         )

@@ -47,7 +47,9 @@ class Entries:
         self.to: str | None = None
         self.numbers: array[int] | None = None  # of the entries that reached a recipient
         self.changed: Callable[[], Coroutine[Any, Any, None]] | None = None
-        with ui.element("section").classes("card").props('aria-label="Released so far"'):
+        self.whole = ui.element("section").classes("card").props('aria-label="Released so far"')
+        self.whole.set_visibility(total > 0)  # nothing to filter, nothing to show
+        with self.whole:
             ui.html("Released so far", tag="h2", sanitize=False)
             self._filters()
             self.working = ui.element("div").classes("stack")
@@ -74,6 +76,7 @@ class Entries:
     async def restart(self, total: int) -> None:
         """Show the first page again, after something was recorded."""
         self.total = total
+        self.whole.set_visibility(total > 0)
         await self._filter()
 
     def _filters(self) -> None:

@@ -5,6 +5,7 @@ last check, and a button to check.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from tacit.families.family import kind_of
 from tacit.families.overlaps.runs.restore import KIND as RESTORABLE
 from tacit.families.words import listed, plural
 from tacit.ledger.paging import those
+from tacit.model.release import Microdata
 from tacit.report.query_evidence import value_words
 from tacit.report.terminal.ledger import when as time_words
 from tacit.workbench.bench import Visit
@@ -69,8 +71,12 @@ SIGNS = {
     "asked differently": "≠",
     "changed": "=",
 }
+HOLDERS = re.compile(r" \(.+ already\)$")  # who has the other releases: the ledger says it
 COLUMNS = ("release", "check", "state", "what was found", "checked")
 SHORT = 160
+NAMED = 3  # releases that the headline names; more are counted
+MEET = ("meets its checks", "meet their checks")
+MET = ("met its checks when it went out", "met their checks when they went out")
 
 
 async def show(visit: Visit) -> None:
@@ -225,7 +231,7 @@ class Board:
                         )
             self._actions(release, bool(found), state)
 
-    def _actions(self, release: Release, asked: bool, state: str) -> None:
+    def _actions(self, release: Release, asked: bool, state: State) -> None:
         """What can be done; the repair of what is breached stands out."""
         name = release.name
         with ui.element("div").classes("actions"):
@@ -236,7 +242,7 @@ class Board:
             ui.link("Open", self.visit.link("release", name)).props(
                 f'aria-label="Open {aria(name)}"'
             )
-            if can_be_repaired(self.plan, release):
+            if can_be_repaired(self.plan, release, state):
                 ui.link("Repair", self.visit.link("repair", name)).props(
                     f'aria-label="Repair {aria(name)}"'
                 ).classes("go" if state == "breached" else "")
@@ -334,11 +340,11 @@ def sentence(
     held = [name for name in old if name in given and given[name].status == "holds"]
     if breached:
         made = files_of_drafts(plan, breached)
-        first = ready([name for name in made if states[name] == "holds"], "meets its checks")
-        first += ready([name for name in made if name in held], "met its checks when it went out")
+        first = ready([name for name in made if states[name] == "holds"], MEET)
+        first += ready([name for name in made if name in held], MET)
         return f"{first}Not ready to release: {listed(breached)}."
     if missing := [name for name in old if name not in held]:
-        return f"Some results are missing or out of date: {listed(missing)}."
+        return f"{ready(held, MET)}Some results are missing or out of date: {listed(missing)}."
     if held:
         return f"Not checked since it went out: {listed(held)}."
     if any(one.state == "undecided" for one in found):
@@ -353,19 +359,23 @@ def sentence(
     return "All releases meet the checks of this plan."
 
 
-def ready(names: Sequence[str], said: str) -> str:
-    """A sentence for each of these releases.
+def ready(names: Sequence[str], said: tuple[str, str]) -> str:
+    """A sentence about these releases; `said` of one, and of several.
 
-    >>> ready(["june"], "meets its checks"), ready([], "meets its checks")
-    ('june meets its checks. ', '')
+    >>> ready(["june"], MEET), ready(["june", "july"], MEET), ready([], MEET)
+    ('june meets its checks. ', 'june and july meet their checks. ', '')
     """
-    return "".join(f"{name} {said}. " for name in names)
+    who = listed(names) if len(names) <= NAMED else f"{len(names)} releases"
+    return f"{who} {said[len(names) > 1]}. " if names else ""
 
 
-def can_be_repaired(plan: Plan, release: Release) -> bool:
+def can_be_repaired(plan: Plan, release: Release, state: State = "breached") -> bool:
     """Is there anything that the page Repair can do about a release? Further views are looked
-    for only where gamma-privacy is asked.
+    for only where gamma-privacy is asked. A file stays as it is: that page says what to do where
+    its checks do not hold.
     """
+    if isinstance(release, Microdata) and release.file and state not in ("breached", "undecided"):
+        return False
     return release.of_table is not None or any(
         one.kind == RESTORABLE and release.name in one.releases for one in plan.checks
     )
@@ -448,8 +458,10 @@ def in_short(because: str) -> str:
 
     >>> in_short("a group of 1 person, 4 required. Anyone who knows that Bruce is 31 ...")
     'a group of 1 person, 4 required'
+    >>> in_short("with may at least 7 rows left for everybody (Clinic has may (entry 2) already)")
+    'with may at least 7 rows left for everybody'
     """
-    first = first_sentence(because)
+    first = HOLDERS.sub("", first_sentence(because))
     return first if len(first) <= SHORT else f"{first[: SHORT - 1]}…"
 
 

@@ -166,9 +166,11 @@ class Page:
 
     def _buttons(self, found: Sequence[CheckState], given: ReleaseHistory | None) -> None:
         """What can be done; the step that is due is the one that stands out."""
-        due = next_step(state_of(found), self._is_repairable(), recorded=given is not None)
+        state = state_of(found)
+        repairable = can_be_repaired(self.plan, self.release, state)
+        due = next_step(state, repairable, recorded=given is not None)
         with ui.element("div").classes("toolbar actions-bar"):
-            if self._is_repairable():
+            if repairable:
                 ui.link("Repair it", self.visit.link("repair", self.name)).classes(
                     "go" if due == "repair" else ""
                 ).mark("repair")
@@ -186,9 +188,6 @@ class Page:
                 ui.button("Report to share", on_click=lambda: self._report("shared")).props(
                     "outline no-caps"
                 ).mark("report-shared")
-
-    def _is_repairable(self) -> bool:
-        return can_be_repaired(self.plan, self.release)
 
     # -- the evidence ------------------------------------------------------------------------------
 

@@ -5,12 +5,16 @@ levels are looked for beside them.
 from __future__ import annotations
 
 from asyncio import to_thread
+from collections.abc import Sequence
 
 from nicegui import ui
 
-from tacit.checking.publications import all_out
+from tacit.checking.holdings.ledgers import released_names
+from tacit.errors import TacitError
 from tacit.families.microdata.attacks.stories import Story
 from tacit.model.release import Microdata
+from tacit.plan.plan import Plan
+from tacit.plan.read.references import LEDGER
 from tacit.report.attack_report import story_chart
 from tacit.workbench.bench import Visit
 from tacit.workbench.parts.notices import notice
@@ -30,15 +34,41 @@ NO_COPY = (
 async def show(visit: Visit, release: Microdata) -> None:
     """The section, where something else is published."""
     plan = await to_thread(visit.book.plan)
-    if [one for one in all_out(plan) if one != release.name]:
-        TogetherSection(visit, release).show()
+    if await to_thread(others_out, plan, release.name):
+        TogetherSection(visit, release, drafts_of(plan, release)).show()
+
+
+def others_out(plan: Plan, name: str) -> bool:
+    """Is anything published besides this release? It may be, where the ledger cannot be read.
+    Blocks.
+    """
+    try:
+        known = released_names(plan)
+    except TacitError:
+        return True
+    return bool({*plan.published, *known} - {name, LEDGER})
+
+
+def drafts_of(plan: Plan, release: Microdata) -> list[str]:
+    """Releases of the same table for which levels can be looked for: itself, or where it is a
+    file others that are none.
+    """
+    if release.file is None:
+        return [release.name]
+    return [
+        one.name
+        for one in plan.of(Microdata).values()
+        if one.table == release.table
+        and one.file is None
+        and any(one.name in check.releases for check in plan.checks)
+    ]
 
 
 class TogetherSection:
     """A button that asks for the story, a link to the search, and the story."""
 
-    def __init__(self, visit: Visit, release: Microdata) -> None:
-        self.visit, self.name = visit, release.name
+    def __init__(self, visit: Visit, release: Microdata, drafts: Sequence[str]) -> None:
+        self.visit, self.name, self.drafts = visit, release.name, drafts
 
     def show(self) -> None:
         """Room for both."""
@@ -55,9 +85,12 @@ class TogetherSection:
                 ui.button("What do both tell?", on_click=self._start).props(
                     'outline no-caps data-testid="tell-together"'
                 )
-                ui.link(
-                    "Look for levels beside what is published", self.visit.link("repair", self.name)
-                ).mark("search-beside")
+                for name in self.drafts:
+                    of = "" if name == self.name else f" for {name}"
+                    ui.link(
+                        f"Look for levels{of} beside what is published",
+                        self.visit.link("repair", name),
+                    ).mark("search-beside")
             self._place = ui.element("div").classes("stack").props('aria-live="polite"')
         works, key = self.visit.book.works, self._key()
         if (last := works.latest(STORY, key)) is not None and not last.over:

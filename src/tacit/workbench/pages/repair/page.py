@@ -14,7 +14,8 @@ from tacit.families.words import listed
 from tacit.model.release import Microdata, Release, Synthetic
 from tacit.plan.plan import Check, Plan
 from tacit.workbench.bench import Visit
-from tacit.workbench.check_states import CheckState, adopt, answers, state_of
+from tacit.workbench.check_states import CheckState, State, adopt, answers, state_of
+from tacit.workbench.pages.overview.page import can_be_repaired
 from tacit.workbench.pages.repair.lattice import show_microdata
 from tacit.workbench.pages.repair.repair_answers import heading
 from tacit.workbench.pages.repair.restore import show_views
@@ -88,7 +89,11 @@ def show_all(visit: Visit, plan: Plan, found: list[CheckState]) -> None:
         "Where a check does not hold, something can often be changed so that it does. A "
         "repair writes a file that you then look at. Nothing is sent anywhere."
     ).classes("muted")
-    tables = plan.of(Microdata).values()
+    tables = [
+        one
+        for one in plan.of(Microdata).values()
+        if can_be_repaired(plan, one, about(found, one.name))
+    ]
     synthetic = plan.of(Synthetic).values()
     gamma = of_views(found)
     if tables:
@@ -157,6 +162,6 @@ def entry(visit: Visit, name: str, title: str, told: str, state: str) -> None:
         ui.label(told).classes("muted")
 
 
-def about(found: list[CheckState], release: str) -> str:
+def about(found: list[CheckState], release: str) -> State:
     """What the last verdicts about a release say, all its checks together."""
     return state_of(one for one in found if release in one.check.releases)

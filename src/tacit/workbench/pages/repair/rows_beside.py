@@ -96,7 +96,7 @@ def before_table(heads: Sequence[str], columns: Sequence[str], lines: Sequence[P
     titles = "".join(
         (
             f'<th scope="col"{withheld(name, columns)}>{escape(name)}'
-            f"<br><span>{note(name, columns)}</span></th>"
+            f"{note(name, heads, columns)}</th>"
         )
         for name in heads
     )
@@ -117,7 +117,7 @@ def before_table(heads: Sequence[str], columns: Sequence[str], lines: Sequence[P
 def after_table(heads: Sequence[str], columns: Sequence[str], lines: Sequence[PreviewRow]) -> str:
     """The rows as they are released; what differs is marked, and rows that are dropped say so."""
     titles = "".join(
-        f'<th scope="col">{escape(name)}<br><span>&nbsp;</span></th>' for name in columns
+        f'<th scope="col">{escape(name)}{note(name, heads, columns)}</th>' for name in columns
     )
     rows = []
     for line in lines:
@@ -141,9 +141,13 @@ def withheld(name: str, columns: Sequence[str]) -> str:
     return "" if name in columns else ' class="withheld"'
 
 
-def note(name: str, columns: Sequence[str]) -> str:
-    """What stands below the name of a column."""
-    return "&nbsp;" if name in columns else "not released"
+def note(name: str, heads: Sequence[str], columns: Sequence[str]) -> str:
+    """What stands below the name of a column: a line in all heads where one needs it, so that
+    the rows of both tables stay beside each other.
+    """
+    if set(heads) <= set(columns):
+        return ""
+    return f"<br><span>{'&nbsp;' if name in columns else 'not released'}</span>"
 
 
 def class_of(line: PreviewRow) -> str:

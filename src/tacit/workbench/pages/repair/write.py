@@ -98,6 +98,11 @@ class FileName:
         )
         self._looked_at()
 
+    def follow(self, before: str, now: str) -> None:
+        """Call the file after the release, as long as nobody has called it otherwise."""
+        if self.name.value == free_name(self._book.folder, safe(before), self.kind.value):
+            self.name.set_value(free_name(self._book.folder, safe(now), self.kind.value))
+
     def _turned(self) -> None:
         stem, dot, ending = self.name.value.rpartition(".")
         self.name.set_value(
@@ -205,6 +210,9 @@ class WritePage:
             ).props('outlined dense data-testid="release-name"')
             called.style("max-width: 22rem")
             file = FileName(self.visit.book, called.value)
+            called.on_value_change(
+                lambda event: file.follow(event.previous_value or "", event.value or "")
+            )
             insists = ui.checkbox(
                 "Write it all the same: a check cannot judge it together with what is published."
             ).props('dense data-testid="unjudged"')
@@ -301,9 +309,10 @@ class WritePage:
         """What to do with the file, by what the plan says of it now."""
         releases = releases_now(self.visit.book)
         ready = in_plan(releases, self.name, found)
+        is_out = ready is not None and ready in released(self.plan)
         self.next.clear()
         with self.next:
-            ui.label(next_words(ready)).classes("muted").props('data-testid="next"')
+            ui.label(next_words(ready, is_out=is_out)).classes("muted").props('data-testid="next"')
             with ui.element("div").classes("toolbar"):
                 levels_say_it = found.told.levels is not None and not found.suppressed
                 if ready is None and levels_say_it and self.name not in released(self.plan):
@@ -320,7 +329,10 @@ class WritePage:
                         'data-testid="as-release"'
                     )
                 if ready is not None:
-                    record_button(self.visit, lambda: (ready, found.output))
+                    if is_out:
+                        ui.link("The ledger", self.visit.link("ledger"))
+                    else:
+                        record_button(self.visit, lambda: (ready, found.output))
                     ui.link("Check it on the page Overview", self.visit.link("overview"))
             if found.suppressed and ready is None:
                 ui.label(
@@ -404,12 +416,16 @@ def raised(found: WrittenRelease) -> dict[str, int]:
     return {column: level for column, level in (found.told.levels or {}).items() if level}
 
 
-def next_words(ready: str | None) -> str:
+def next_words(ready: str | None, *, is_out: bool = False) -> str:
     """What to do with a file, by the release of the plan that it is.
 
     >>> next_words("april")
     'It is release april of the plan. Record it in the ledger when it goes out.'
+    >>> next_words("april", is_out=True)
+    'It is release april of the plan, and recorded in the ledger.'
     """
+    if ready is not None and is_out:
+        return f"It is release {ready} of the plan, and recorded in the ledger."
     if ready is None:
         return (
             "The ledger records what the plan says: first put the levels, or the file, into "

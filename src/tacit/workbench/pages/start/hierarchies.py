@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from functools import partial
@@ -20,7 +20,8 @@ from nicegui.events import MultiUploadEventArguments
 from tacit.engines.files import read_rows
 from tacit.engines.formats import TEXT
 from tacit.errors import DataError, InputError, TacitError
-from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.hierarchy import SUPPRESSED, value_text
+from tacit.families.words import listed
 from tacit.model.schema import (
     CsvHierarchy,
     DateHierarchy,
@@ -30,7 +31,7 @@ from tacit.model.schema import (
     RangeHierarchy,
 )
 from tacit.plan.edit.lookup import spec_at
-from tacit.plan.edit.notes import described, level_note
+from tacit.plan.edit.notes import SUPPRESSED_NOTE, described, level_note
 from tacit.plan.edit.wishes.release_wishes import SetLevels
 from tacit.plan.edit.wishes.table_wishes import SetHierarchy
 from tacit.plan.read.hierarchies import UNITS, height
@@ -135,6 +136,29 @@ def look_over(part: Path, name: str) -> None:
         )
 
 
+def fits_none(file: str, others: Sequence[str]) -> InputError:
+    """Why a file with levels is for no quasi-identifier; `others` are columns that it would fit.
+
+    >>> fits_none("jobs.csv", ["occupation"]).message
+    'jobs.csv has the values of occupation, which is no quasi-identifier: it is not made coarser.'
+    """
+    if others:
+        which = (
+            "which is no quasi-identifier: it is"
+            if len(others) == 1
+            else "which are no quasi-identifiers: they are"
+        )
+        return InputError(
+            f"{file} has the values of {listed(others)}, {which} not made coarser.",
+            hint="Change the role under Columns, and drop the file again.",
+        )
+    return InputError(
+        f"{file} fits no column: no quasi-identifier has all its values in the first column of "
+        "this file.",
+        hint="Every value of the data needs a line.",
+    )
+
+
 class Hierarchies:
     """The hierarchies of a table's quasi-identifiers."""
 
@@ -229,27 +253,27 @@ class Hierarchies:
         file = os.path.relpath(stored.path, folder)
         columns = await asyncio.to_thread(self._columns_of, file, stored.path)
         if not columns:
+            others = await asyncio.to_thread(self._columns_of, file, stored.path, quasi=False)
             if stored.is_new:
                 stored.path.unlink(missing_ok=True)
-            raise InputError(
-                f"{uploads.shortened(one.name)} fits no column: no quasi-identifier has all its "
-                "values in the first column of this file.",
-                hint="Every value of the data needs a line.",
-            )
+            raise fits_none(uploads.shortened(one.name), others)
         return columns, file
 
-    def _columns_of(self, file: str, path: Path) -> list[str]:
-        """The columns that a file has levels for; those it is called after, if there are such."""
-        found = list(matches({file: path}, self._values()))
+    def _columns_of(self, file: str, path: Path, *, quasi: bool = True) -> list[str]:
+        """The quasi-identifiers that a file has levels for, or the other columns;
+        those it is called after, if there are such.
+        """
+        found = list(matches({file: path}, self._values(quasi=quasi)))
         return [one for one in found if is_called(one, file)] or found
 
-    def _values(self) -> dict[str, list[Any]]:
-        """The values of the quasi-identifiers, as far as they were kept."""
+    def _values(self, *, quasi: bool) -> dict[str, list[Any]]:
+        """The values of the quasi-identifiers, or of the others, as far as they were kept."""
         roles = self.draft.roles(self.table)
         return {
-            column: [value for value, _ in self.profile.values.get(column, ())]
-            for column, role in roles.items()
-            if role == "quasi-identifiers" and self.profile.has_all_values(column)
+            column: [value for value, _ in counted]
+            for column, counted in self.profile.values.items()
+            if (roles.get(column) == "quasi-identifiers") == quasi
+            and self.profile.has_all_values(column)
         }
 
     async def _undone(self) -> None:
@@ -297,7 +321,7 @@ class Panel:
             return
         words = described(self.spec) if self.spec else "no hierarchy: released as it is"
         levels = ", ".join(
-            f"{name}: {level_note(self.spec, level) if self.spec else f'level {level}'}"
+            f"in {name}: {level_note(self.spec, level) if self.spec else f'level {level}'}"
             for name, level in self._levels().items()
         )
         self._words.set_text(f"{words}{f' · {levels}' if levels else ''}")
@@ -322,7 +346,7 @@ class Panel:
                 found = await self._preview(self.spec)
                 top = await asyncio.to_thread(self._top, found)
                 with fields:
-                    self._level_fields(top)
+                    self._level_fields(top, found)
 
     def _ways(self) -> None:
         guess = self.section.profile.guess(self.column)
@@ -491,12 +515,16 @@ class Panel:
             return found.steps[-1].height
         return max(now, MOST_LEVELS)
 
-    def _level_fields(self, top: int) -> None:
+    def _level_fields(self, top: int, found: Preview | None) -> None:
         if self.spec is None:
             return
+        seen = {step.height: step.examples for step in found.steps} if found is not None else {}
         for name, release in self.section.draft.releases(self.section.table).items():
             if isinstance(self.spec, CsvHierarchy | MaskHierarchy):
-                options = {str(level): f"level {level}" for level in range(top + 1)}
+                options = {
+                    str(level): f"level {level}{example_of(seen.get(level, ()))}"
+                    for level in range(top + 1)
+                }
             else:
                 options = {
                     str(level): f"level {level}: {level_note(self.spec, level)}"
@@ -554,6 +582,17 @@ class Panel:
                 notice(odd, "warn")
         show_tree(found, self.column, is_whole=profile.has_all_values(self.column))
         return found
+
+
+def example_of(labels: Sequence[str]) -> str:
+    """What a level shows for example, behind its number.
+
+    >>> example_of(["20-29", "30-39", "40-49"]), example_of(["*"]), example_of([])
+    (': such as 20-29', ': suppressed', '')
+    """
+    if not labels:
+        return ""
+    return f": {SUPPRESSED_NOTE}" if labels[0] == SUPPRESSED else f": such as {labels[0]}"
 
 
 def fits(way: str, guess: ColumnGuess | None) -> bool:
