@@ -71,7 +71,8 @@ SIGNS = {
     "asked differently": "≠",
     "changed": "=",
 }
-HOLDERS = re.compile(r" \(.+ already\)$")  # who has the other releases: the ledger says it
+# Who has the other releases: the ledger says it.
+HOLDERS = re.compile(r" \((?:[^()]|\([^()]*\))* already\)$")
 COLUMNS = ("release", "check", "state", "what was found", "checked")
 SHORT = 160
 NAMED = 3  # releases that the headline names; more are counted
@@ -458,8 +459,8 @@ def in_short(because: str) -> str:
 
     >>> in_short("a group of 1 person, 4 required. Anyone who knows that Bruce is 31 ...")
     'a group of 1 person, 4 required'
-    >>> in_short("with may at least 7 rows left for everybody (Clinic has may (entry 2) already)")
-    'with may at least 7 rows left for everybody'
+    >>> in_short("with may (10,3)-diversity for everybody (Clinic has may (entry 2) already)")
+    'with may (10,3)-diversity for everybody'
     """
     first = HOLDERS.sub("", first_sentence(because))
     return first if len(first) <= SHORT else f"{first[: SHORT - 1]}…"
