@@ -486,6 +486,14 @@ def test_an_unknown_separator_is_noted(tacit: Run) -> None:
     assert "is the separator something else" in err
 
 
+def test_a_decimal_comma_is_seen_beside_words_for_missing() -> None:
+    starter = start(csv("t.csv", "weight;zip", "61,5;13053", "?;13053", "70,25;NA", "NA;13068"))
+    weight = next(one.facts for one in starter.guesses if one.name == "weight")
+    assert weight.kind == "decimal" and weight.missing == 2
+    text = Path("tacit.yaml").read_text("utf-8")
+    assert 'decimal: ","' in text and 'unknown: {"*": ["?", NA]}' in text
+
+
 def test_a_file_can_be_given_another_table_name() -> None:
     assert start(csv("2024-05 final.csv", *PATIENTS)).table == "table_2024_05_final"
     assert start("2024-05 final.csv", plan=Path("b.yaml"), table="people").table == "people"

@@ -321,10 +321,11 @@ def look_at_table(
     """
     engine.attach_once(table)
     if file and not table.unknown and not table.quasi_identifiers and not table.sensitive:
+        unknown = words_for_missing(engine, table.name)
         found = replace(
             table,
-            unknown=words_for_missing(engine, table.name),
-            decimal_comma=has_decimal_commas(engine, table.name),
+            unknown=unknown,
+            decimal_comma=has_decimal_commas(engine, table.name, unknown),
         )
         if found != table:
             engine.attach(found)
@@ -419,11 +420,14 @@ def words_for_missing(engine: Engine, table: str) -> dict[str, tuple[str, ...]]:
     return {"*": tuple(sorted({word for words in found.values() for word in words}))}
 
 
-def has_decimal_commas(engine: Engine, table: str) -> bool:
-    """Has a table a column that is all numbers, some of them such as 61,5?"""
+def has_decimal_commas(engine: Engine, table: str, unknown: Mapping[str, tuple[str, ...]]) -> bool:
+    """Has a table a column that is all numbers, some of them such as 61,5? Words for missing
+    count for none.
+    """
     kinds = engine.columns(table)
-    texts = [name for name, kind in kinds.items() if kind == "text"]
-    return bool(texts) and bool(comma_columns(engine, table, dict.fromkeys(texts, ())))
+    everywhere = unknown.get("*", ())
+    texts = {name: unknown.get(name, everywhere) for name, kind in kinds.items() if kind == "text"}
+    return bool(texts) and bool(comma_columns(engine, table, texts))
 
 
 def doubts(names: Iterable[str]) -> tuple[str, ...]:
