@@ -75,6 +75,7 @@ class Served:
         """Ask it to stop as an operator does, but once: who asks again does not want to wait."""
         if not self.stopping:
             self.stopping = True
+            self.process.send_signal(signal.SIGCONT)  # a test that failed may have paused it
             self.process.send_signal(signal.SIGINT)
 
     def end(self) -> int:
