@@ -44,3 +44,28 @@ def test_the_number_of_hidden_rows_does_not_show(hidden: int, tmp_path: Path) ->
             130_000 - 3 * BATCH_ROWS
         ]
         stream.close()
+
+
+def test_a_batch_ends_with_the_row_that_makes_it_long_however_the_rows_came() -> None:
+    rng = random.Random(5)
+    for _ in range(100):
+        words = ["x" * rng.choice([0, 1, 5, 40]) for _ in range(rng.randint(1, 40))]
+        lists = [rng.choice([None, [], ["ab"], ["c", None, "defg"]]) for _ in words]
+        expected, count, size = [], 0, 0
+        for word, some in zip(words, lists, strict=True):
+            count += 1
+            size += 16 + len(word) + sum(8 + len(one or "") for one in some or ())
+            if count == 7 or size >= 100:
+                expected.append(count)
+                count = size = 0
+        whole = pa.record_batch(
+            [pa.array(words), pa.array(lists, pa.list_(pa.string()))], ["a", "b"]
+        )
+        parts, at = [], 0
+        while at < len(words):
+            many = rng.randint(0, 6)
+            parts.append(whole.slice(at, many))
+            at += many
+        found = list(even(parts, 7, 100))
+        assert [one.num_rows for one in found] == expected + [count] * bool(count)
+        assert pa.Table.from_batches(found).equals(pa.table(whole))

@@ -80,3 +80,13 @@ def test_a_value_that_is_too_long_ends_the_answer(door: Live, accept: str) -> No
 def test_many_short_values_are_no_long_one(tmp_path: Path) -> None:
     with live(tmp_path, cell_bytes=10) as running:
         assert running.query("SELECT ward, beds FROM wards").status_code == 200
+
+
+def test_a_row_that_is_too_long_ends_the_answer_before_it_is_in_memory(tmp_path: Path) -> None:
+    with live(tmp_path, row_bytes=20) as running:
+        for accept in ("application/json", "text/csv", "application/vnd.apache.arrow.stream"):
+            row = "SELECT repeat(ward, 10) AS x, repeat(ward, 10) AS y{} FROM wards"
+            assert running.query(row.format(""), accept=accept).status_code == 200
+            answer = running.query(row.format(", ward"), accept=accept)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (400, "answer-bytes")
+            assert "a row of the answer has more than 20 bytes" in answer.text

@@ -152,10 +152,16 @@ positive = click.IntRange(min=1)
     help="The most bytes of one answer (default: as many as its rows have).",
 )
 @click.option(
+    "--row-bytes",
+    type=positive,
+    metavar="N",
+    help="The most bytes of one row of an answer (default: 1048576).",
+)
+@click.option(
     "--cell-bytes",
     type=positive,
     metavar="N",
-    help="The most bytes of one text in an answer (default: 16777216).",
+    help="The most bytes of one text in an answer (default: as many as a row).",
 )
 @click.option(
     "--query-cost",

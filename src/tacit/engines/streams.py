@@ -41,6 +41,16 @@ class FailsOnRows(EngineError):
         )
 
 
+class LongRow(EngineError):
+    """A row of the answer has more bytes than a row may have."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"a row of the answer has more than {most} bytes.",
+            hint="Ask for a part of it, or ask the owner to raise --row-bytes.",
+        )
+
+
 class AnswerStream(ABC):
     """The answer to one query: begun, read and closed by one thread; `stop` may come from any.
 
@@ -48,6 +58,7 @@ class AnswerStream(ABC):
     """
 
     schema: Any  # pyarrow.Schema, once it has begun
+    most_row: int | None = None  # bytes of a row; where it is set, LongRow is raised beyond it
     writes_csv = False  # whether `csv` can be read instead of the batches, once it has begun
 
     def __init__(self, sql: str) -> None:

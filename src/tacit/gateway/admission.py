@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit.engines.sql.one_select import one_select, tables_in
+from tacit.engines.streams import LongRow
 from tacit.errors import EngineError, TacitError
 from tacit.gateway.http.auth import role_of
 from tacit.gateway.policy.asker import Asker
@@ -122,6 +123,8 @@ def explained(gateway: Gateway) -> Iterator[None]:
     except Unreachable as error:
         gateway.tell(f"The database cannot be asked: {error}")
         raise busy("database", "the database cannot be reached.", 10) from None
+    except LongRow as error:
+        raise Refusal(400, "answer-bytes", error.message, hint=error.hint) from None
     except EngineError as error:
         raise Refusal(400, "database", error.message, hint=error.hint) from None
 

@@ -322,6 +322,7 @@ class Gateway:
             shared=shared,
             each=options.user_queries,
             most_cell=options.cell_bytes,
+            most_row=options.row_bytes,
             most_work=options.query_cost,
         )
         door = TokenDoor(Users(ledger), far="://" in plan.ledger, provider=self._provider)

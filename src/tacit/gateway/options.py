@@ -31,8 +31,8 @@ class Options:
     One user has at most `user_queries` of the queries and `user_decisions` of the deciders at once
     (None: half of them), asks `user_requests` times a minute, and has `user_seconds` and
     `user_bytes` of answers a day (None: as much as they like). An answer has `answer_bytes`,
-    and one value of it `cell_bytes`. What the database expects to be more work than `query_cost` is
-    not run.
+    a row of it `row_bytes`, and one value `cell_bytes`. What the database expects to be more work
+    than `query_cost` is not run.
     `postgres_port` is where PostgreSQL's clients connect (None: nowhere). With `tls_certificate`
     and `tls_key`, files in PEM, both ports speak TLS, and nothing else.
     `oidc_issuer` is the identity provider whose tokens for `oidc_audience` are taken too, by the
@@ -69,7 +69,8 @@ class Options:
     user_seconds: float | None = None
     user_bytes: int | None = None
     answer_bytes: int | None = None
-    cell_bytes: int = 16 << 20
+    row_bytes: int = 1 << 20
+    cell_bytes: int | None = None
     query_cost: float | None = None
     audit_bytes: int | None = None
     audit_to: str | None = None
@@ -100,6 +101,7 @@ class Options:
             "user_seconds",
             "user_bytes",
             "answer_bytes",
+            "row_bytes",
             "cell_bytes",
             "query_cost",
             "audit_bytes",

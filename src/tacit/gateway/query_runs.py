@@ -13,10 +13,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tacit.engines.streams import AnswerStream, Stopped
+from tacit.engines.streams import AnswerStream, LongRow, Stopped
 from tacit.errors import EngineError, TacitError
 from tacit.gateway.http.compact import compact
-from tacit.gateway.http.even_batches import even, even_bytes
+from tacit.gateway.http.even_batches import even, even_bytes, text_bytes
 from tacit.gateway.http.formats import CsvEncoder, Part, Piece
 from tacit.gateway.policy.refusals import Refusal, busy
 from tacit.gateway.turns import NOBODY, Turns
@@ -102,10 +102,12 @@ class Places:
         shared: Engine | None = None,
         each: int | None = None,
         most_cell: int | None = None,
+        most_row: int | None = None,
         most_work: float | None = None,
     ) -> None:
         self._wait = wait
         self._most_cell = most_cell
+        self._most_row = most_row
         self._most_work = most_work
         self._open = open_engine if shared is None else lambda: shared
         self._shared = shared
@@ -155,6 +157,7 @@ class Places:
         answer = RunningAnswer(place, sql, encoder, limit, seconds, gone)
         answer.user = user
         answer.most_cell = self._most_cell
+        answer.most_row = self._most_row
         answer.most_work = self._most_work
         self._answers.add(answer)
         return answer
@@ -222,6 +225,7 @@ class RunningAnswer:
         self.seen: list[tuple[Any, ...]] | None = None  # rows that were sent, where they are kept
         self.digest: AnswerDigest | None = None  # of rows that were sent, where it is wanted
         self.most_cell: int | None = None  # bytes of one text
+        self.most_row: int | None = None  # bytes of one row
         self.most_work: float | None = None  # that the engine may expect
         self.stopped = False
         self._sql = sql
@@ -332,6 +336,7 @@ class RunningAnswer:
             if wanted:
                 kept = compact(batch.slice(0, wanted))
                 check_cells(kept, self.most_cell)
+                check_rows(kept, self.most_row)
                 self._see(kept)
                 yield from small(kept)
             if wanted < batch.num_rows:
@@ -378,6 +383,7 @@ class RunningAnswer:
             if self.stopped:
                 raise Stopped
             self._stream = stream = self.place.engine().stream(self._sql)
+            stream.most_row = self.most_row
             try:
                 self._check_work(stream)
                 stream.begin() if self._encoder.rows_wanted else stream.describe()
@@ -443,6 +449,12 @@ def check_cells(batch: Any, most: int | None) -> None:
         texts |= is_a.is_large_string(kind) or is_a.is_large_binary(kind)
         if texts and (pc.max(pc.binary_length(column)).as_py() or 0) > most:
             raise cell_too_large(most)
+
+
+def check_rows(batch: Any, most: int | None) -> None:
+    """Raise LongRow where an engine that does not look itself gave a row of more bytes."""
+    if most is not None and batch.nbytes > most and max(text_bytes(batch), default=0) > most:
+        raise LongRow(most)
 
 
 def cell_too_large(most: int) -> Refusal:

@@ -170,6 +170,19 @@ def test_a_question_that_takes_too_long_is_ended(door: Live) -> None:
         assert line.execute("SELECT count(*) FROM pg_namespace").fetchone() == (3,)
 
 
+@pytest.mark.slow
+def test_a_question_writes_no_file(door: Live) -> None:
+    with connect(door, "owners") as line:
+        for name in ("temp_directory", "memory_limit", "threads"):
+            with pytest.raises(psycopg.Error):
+                line.execute(f"SELECT current_setting('{name}') FROM duckdb_settings()")
+        many = ", ".join(f"pg_type t{at}" for at in range(5))
+        with pytest.raises(psycopg.Error) as refused:
+            line.execute(f"SELECT t0.typname, t1.typname FROM {many} ORDER BY 1, 2")
+    assert "not answered here" in str(refused.value) or "too long" in str(refused.value)
+    assert not Path(".tmp").exists()
+
+
 def test_views_that_speak_of_whoever_asks_are_described(tmp_path: Path) -> None:
     with live(tmp_path, ABOUT_ANN, postgres_port=0) as running:
         asked = "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = "

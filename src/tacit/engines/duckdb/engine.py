@@ -55,6 +55,7 @@ from tacit.engines.files import csv_shape
 from tacit.engines.floats import shortest_float
 from tacit.engines.formats import format_of
 from tacit.engines.identity import file_origins
+from tacit.engines.machine_memory import memory_there
 from tacit.engines.sql import shapes, shapes_text
 from tacit.errors import DataError, EngineError, Mark, did_you_mean
 from tacit.model.deadline import look
@@ -662,13 +663,10 @@ class DuckDB(Engine):
 
 
 def memory_for_strangers() -> int:
-    """How many bytes all queries of others may take together:
-    a quarter of the machine's, and not more than a few gigabytes.
+    """How many bytes all queries of others may take together: a quarter of what this process may
+    have, and not more than a few gigabytes.
     """
-    try:
-        return min(MOST_MEMORY, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4)
-    except (ValueError, OSError, AttributeError):
-        return MOST_MEMORY
+    return min(MOST_MEMORY, (memory_there() or MOST_MEMORY) // 4)
 
 
 def attentively(connection: duckdb.DuckDBPyConnection, work: Callable[[], Answer]) -> Answer:

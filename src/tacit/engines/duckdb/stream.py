@@ -12,11 +12,15 @@ from typing import Any
 import duckdb
 
 from tacit.engines.duckdb.reserved_words import first_line
-from tacit.engines.streams import BATCH_ROWS, AnswerStream, FailsOnRows
+from tacit.engines.sql.long_rows import LONG_ROW, checked
+from tacit.engines.streams import BATCH_ROWS, AnswerStream, FailsOnRows, LongRow
 from tacit.errors import EngineError
 
 # their words hold a value of the row
 ON_ROWS = r"(Conversion|Out of Range|Invalid Input|Mismatch Type) Error"
+# Rows with texts are read a few at a time: DuckDB makes all rows of a batch before it gives any,
+# and a text that it has once itself may stand in each of them.
+FEW_ROWS, FEW_BYTES = 256, 256 << 20
 
 
 class DuckDBStream(AnswerStream):
@@ -30,7 +34,8 @@ class DuckDBStream(AnswerStream):
     def begin(self) -> None:
         """Have DuckDB plan the query and start on it."""
         with self._until_stopped():
-            self._reader = batches(self._relation(), BATCH_ROWS)
+            relation = self._relation()
+            self._reader = bounded(self._cursor, self._sql, relation, self.most_row)
             self.schema = self._reader.schema
 
     def describe(self) -> None:
@@ -75,6 +80,8 @@ class DuckDBStream(AnswerStream):
                 raise EngineError(
                     "DuckDB had too little memory to answer.", hint="Ask for less at a time."
                 ) from None
+            if LONG_ROW in str(error) and self.most_row is not None:
+                raise LongRow(self.most_row) from None
             if re.search(ON_ROWS, str(error)):
                 raise FailsOnRows from None
             raise EngineError(f"DuckDB could not answer: {first_line(error)}") from None
@@ -84,6 +91,16 @@ def batches(relation: Any, rows: int) -> Any:
     """A relation's answer as a reader of batches, by the name that this version of DuckDB has."""
     newer = getattr(relation, "to_arrow_reader", None)
     return (newer or relation.fetch_arrow_reader)(rows)
+
+
+def bounded(cursor: duckdb.DuckDBPyConnection, sql: str, relation: Any, most: int | None) -> Any:
+    """The answer to a query, whose relation is at hand, as a reader of batches that fit into
+    memory: a row of more than `most` bytes is an error, before any of it leaves DuckDB.
+    """
+    columns = list(zip(relation.columns, (kind.id for kind in relation.types), strict=True))
+    if most is None or (short := checked(sql, columns, most)) is None:
+        return batches(relation, BATCH_ROWS)
+    return batches(cursor.sql(short), max(1, min(FEW_ROWS, FEW_BYTES // most)))
 
 
 def expected_rows(step: Mapping[str, Any]) -> tuple[float, float]:

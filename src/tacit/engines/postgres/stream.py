@@ -18,6 +18,7 @@ from tacit.engines.streams import (
     NUMBER,
     AnswerStream,
     FailsOnRows,
+    LongRow,
     Stopped,
     arrow,
     is_number,
@@ -38,6 +39,7 @@ ARROW_TYPES = {
 TIMESTAMP, TIMESTAMP_TZ, NUMERIC = 1114, 1184, 1700
 OWN_WORDS = {16, 700, 701, TIMESTAMP, TIMESTAMP_TZ}
 STREAM_BYTES = 1 << 20
+MOST_ROW = 1 << 31  # bytes: more than PostgreSQL itself sends
 ON_ROWS = ("21", "22")  # classes of errors: two rows where one is due, and what cannot be computed
 ZEROS = r"^(-?[0-9]+)(\.0+|(\.[0-9]*[1-9])0+)$"  # a number that ends in zeros behind the point
 
@@ -169,7 +171,7 @@ class PostgresStream(AnswerStream):
         """
         from psycopg import pq
 
-        copying = self._connection.pgconn
+        copying, longest = self._connection.pgconn, self.most_row or MOST_ROW
         receive, block, rows, left, size = copying.get_copy_data, bytearray(), 0, most or -1, 0
         with selectors.DefaultSelector() as arriving:
             arriving.register(copying.socket, selectors.EVENT_READ)
@@ -178,6 +180,8 @@ class PostgresStream(AnswerStream):
                     size, row = receive(1)
                     if size <= 0:
                         break
+                    if size > longest:
+                        raise LongRow(longest)
                     # keeping the rows themselves until there are many takes seven times as long
                     block += row
                     rows += 1

@@ -7,16 +7,13 @@ no network. Its answers are a function of the plan, the role and the source's de
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
 
-from tacit.engines.duckdb.stream import batches
 from tacit.gateway.postgres.catalog_queries import (
     MACRO,
     MENTIONS,
@@ -34,7 +31,6 @@ from tacit.gateway.postgres.catalog_rows import (
     tables,
 )
 from tacit.gateway.postgres.catalog_rows import TYPES as BASE_TYPES
-from tacit.gateway.postgres.postgres_errors import Trouble
 from tacit.gateway.postgres.rows import columns_of
 from tacit.gateway.postgres.settings import VERSION
 from tacit.gateway.postgres.types import SAID
@@ -42,11 +38,11 @@ from tacit.gateway.postgres.types import SAID
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tacit.gateway.postgres.catalog_runs import CatalogRuns
     from tacit.gateway.postgres.knowledge import RoleKnowledge
+    from tacit.gateway.postgres.text_readers import TextReaders
 
-SECONDS = 5.0
 VISIBLE = (CATALOG_OID, PUBLIC_OID)
-MOST_ROWS = 100_000
 KEPT, KEPT_ROWS = 500, 1_000  # answers that are remembered, and how many rows they may have
 TYPES = {"t": "VARCHAR", "b": "BOOLEAN", "s": "SMALLINT", "i": "INTEGER", "l": "BIGINT"}
 TYPES |= {"o": "BIGINT", "f": "DOUBLE", "z": "TIMESTAMPTZ"}
@@ -61,39 +57,47 @@ class Catalog:
     """
 
     def __init__(
-        self, known: RoleKnowledge, describe: Callable[[str], Awaitable[pa.Schema]]
+        self,
+        known: RoleKnowledge,
+        describe: Callable[[str], Awaitable[pa.Schema]],
+        runs: CatalogRuns,
+        readers: TextReaders,
     ) -> None:
         self._known = known
         self._describe = describe
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="tacit-catalog")
+        self._runs = runs
+        self._readers = readers
         self._answers: OrderedDict[str, pa.Table] = OrderedDict()
         self._made: asyncio.Future[duckdb.DuckDBPyConnection] | None = None
 
-    async def answers(self, sql: str) -> bool:
-        """Is a query about the catalogs, or about the session itself? What may be is read in a
-        thread: others must not wait for it.
-        """
+    async def answers(self, sql: str, user: str) -> bool:
+        """Is a query of a user about the catalogs, or about the session itself?"""
         if MENTIONS.search(sql) is None:
             return False
-        return await asyncio.to_thread(asks_catalogs, sql, self._known.names)
+        return await self._readers.read(user, lambda: asks_catalogs(sql, self._known.names))
 
-    async def table(self, sql: str, values: Sequence[Any], settings: Mapping[str, str]) -> pa.Table:
-        """The answer to a question about the catalogs; a Trouble where it cannot be read."""
-        asked = await asyncio.to_thread(question, sql, values, settings, self._known.role)
+    async def table(
+        self,
+        sql: str,
+        values: Sequence[Any],
+        settings: Mapping[str, str],
+        user: str,
+        stop: asyncio.Future[None],
+    ) -> pa.Table:
+        """The answer to a question of a user about the catalogs; a Trouble where it cannot be
+        read, Gone where nobody wants it any more.
+        """
+        role = self._known.role
+        asked = await self._readers.read(user, lambda: question(sql, values, settings, role))
         found: Any = self._answers.get(asked)
         if found is None:
-            database = await self._database()
-            loop = asyncio.get_running_loop()
-            found = await loop.run_in_executor(self._thread, answered, database, asked)
+            answer = await self._runs.table(await self._database(), asked, user, stop)
+            found = await asyncio.to_thread(shown, answer)
             if found.num_rows <= KEPT_ROWS:
                 self._answers[asked] = found
             if len(self._answers) > KEPT:
                 self._answers.popitem(last=False)
         return found
-
-    def close(self) -> None:
-        """Forget it."""
-        self._thread.shutdown(wait=False)
 
     async def _database(self) -> duckdb.DuckDBPyConnection:
         if self._made is None or (self._made.done() and self._made.exception() is not None):
@@ -105,7 +109,7 @@ class Catalog:
             one.name: columns_of(await self._describe(one.sql)) for one in self._known.things
         }
         rows = rows_of(self._known, columns)
-        return await asyncio.get_running_loop().run_in_executor(self._thread, database_of, rows)
+        return await asyncio.to_thread(database_of, rows)
 
 
 def database_of(rows: Mapping[str, Sequence[Row]]) -> duckdb.DuckDBPyConnection:
@@ -128,6 +132,7 @@ def database_of(rows: Mapping[str, Sequence[Row]]) -> duckdb.DuckDBPyConnection:
             )
     for statement in macros(rows):
         made.execute(statement)
+    made.execute("SET temp_directory = ''")  # what does not fit into memory fails
     made.execute("SET enable_external_access = false; SET lock_configuration = true")
     return made
 
@@ -311,28 +316,6 @@ def _overloaded(name: str, counts: Sequence[int], body: str) -> str:
         given = [f"a{at}" for at in range(1, count + 1)]
         forms.append(f"({', '.join(given)}) AS {body.replace('last_', f'a{count}')}")
     return f"CREATE MACRO {MACRO}{name}{', '.join(forms)}"
-
-
-def answered(database: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
-    """What the database in memory answers, lists as PostgreSQL writes them."""
-    timer = threading.Timer(SECONDS, database.interrupt)
-    timer.start()
-    try:
-        found = batches(database.sql(sql), MOST_ROWS).read_all()
-    except duckdb.InterruptException:
-        raise Trouble("57014", "the question about catalogs took too long.") from None
-    except duckdb.Error as error:
-        said = str(error).partition("\n")[0]
-        raise Trouble(
-            "0A000",
-            "this question about catalogs is not answered here.",
-            detail=said.replace(f"{SCHEMA}.", "").replace(MACRO, ""),
-        ) from None
-    finally:
-        timer.cancel()
-    if found.num_rows > MOST_ROWS:
-        raise Trouble("54000", f"the answer has more than {MOST_ROWS} rows.")
-    return shown(found)
 
 
 def shown(table: pa.Table) -> pa.Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -15,6 +16,7 @@ from tacit.gateway.query_runs import Gone
 
 STALL_SECONDS = 30.0  # for a client to take something of an answer
 LOOK_SECONDS = 5.0
+TURN_SECONDS = 0.0005  # that one client may have the loop; then others are asked
 TLS_SECONDS = 10.0
 Read = TypeVar("Read")
 
@@ -30,6 +32,7 @@ class ClientLine(asyncio.Protocol):
         self._writable = asyncio.Event()
         self._writable.set()
         self._paused = False
+        self._since = time.monotonic()  # when others had their turn
         self._task: asyncio.Task[None] | None = None
         self._transport: asyncio.Transport
         self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -81,6 +84,12 @@ class ClientLine(asyncio.Protocol):
     def trust(self) -> None:
         """From now on messages may be long: the client has shown who it is."""
         self._reader.most = MOST_MESSAGE
+
+    async def let_others(self) -> None:
+        """Give others a turn, where what this client sent at once has taken a while."""
+        if time.monotonic() - self._since > TURN_SECONDS:
+            await asyncio.sleep(0)
+            self._since = time.monotonic()
 
     def send(self, *parts: Part) -> None:
         """Have something sent with the next flush."""
@@ -149,4 +158,6 @@ class ClientLine(asyncio.Protocol):
                 self._transport.resume_reading()
             self._came.clear()
             await self._came.wait()
+            self._since = time.monotonic()
+        await self.let_others()
         return found

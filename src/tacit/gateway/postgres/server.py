@@ -17,6 +17,7 @@ from tacit.gateway.admission import explained, limited
 from tacit.gateway.http.app import where
 from tacit.gateway.policy.refusals import Refusal
 from tacit.gateway.postgres import wire
+from tacit.gateway.postgres.catalog_runs import CatalogRuns
 from tacit.gateway.postgres.catalogs import Catalog
 from tacit.gateway.postgres.client_line import ClientLine
 from tacit.gateway.postgres.knowledge import RoleKnowledge
@@ -24,6 +25,7 @@ from tacit.gateway.postgres.postgres_errors import Trouble, trouble_of
 from tacit.gateway.postgres.rows import Described
 from tacit.gateway.postgres.session import PostgresSession
 from tacit.gateway.postgres.signing_in import first_of, signed_in
+from tacit.gateway.postgres.text_readers import TextReaders
 from tacit.gateway.query_runs import Gone
 from tacit.gateway.turns import NOBODY
 
@@ -59,6 +61,8 @@ class PostgresDoor:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._now: InForce | None = None
         self._catalogs: dict[str, Catalog] = {}
+        self._catalog_runs = CatalogRuns()
+        self.readers = TextReaders()
         self._schemas: OrderedDict[str, pa.Schema] = OrderedDict()
 
     async def listen(self, place: socket.socket) -> asyncio.Server:
@@ -97,6 +101,7 @@ class PostgresDoor:
                 raise Trouble("53300", "there are too many connections.", fatal=True)
             who = await asyncio.wait_for(self._signed_in(line), SIGN_IN_SECONDS)
             if who is not None:
+                self._check_share(who)
                 session = PostgresSession(self._gateway, self, line, who)
                 self._sessions[process] = (secret, session)
                 await session.serve(process, secret)
@@ -117,13 +122,25 @@ class PostgresDoor:
             self._lines.discard(line)
             line.close()
 
+    def _check_share(self, who: SignedIn) -> None:
+        """One user has at most half of the connections."""
+        own = sum(one.user == who.user.name for _, one in self._sessions.values())
+        if own >= MOST_CONNECTIONS // 2:
+            self._gateway.metrics.limited("connections")
+            raise Trouble("53300", f"you have {own} connections already.", fatal=True)
+
     def catalog(self, now: InForce, who: SignedIn) -> Catalog:
         """What a role may know of, as catalogs; made when it is first asked for."""
         self._follow(now)
         found = self._catalogs.get(who.role)
         if found is None:
             knowledge = RoleKnowledge(now.plan, now.policy, who.role)
-            found = Catalog(knowledge, lambda sql: self.schema(now, sql, asyncio.Future()))
+            found = Catalog(
+                knowledge,
+                lambda sql: self.schema(now, sql, asyncio.Future()),
+                self._catalog_runs,
+                self.readers,
+            )
             self._catalogs[who.role] = found
         return found
 
@@ -150,8 +167,6 @@ class PostgresDoor:
 
     def _follow(self, now: InForce) -> None:
         if self._now is not now:
-            for one in self._catalogs.values():
-                one.close()
             self._now, self._catalogs, self._schemas = now, {}, OrderedDict()
 
     async def _signed_in(self, line: ClientLine) -> SignedIn | None:

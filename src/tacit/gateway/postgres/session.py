@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
-from tacit.gateway.admission import Admitted, Run, admitted, event_of
+from tacit.gateway.admission import Admitted, Run, admitted, event_of, limited
 from tacit.gateway.gateway import refusal_of
 from tacit.gateway.http.app import where
 from tacit.gateway.http.requests import MOST_LETTERS as MOST_QUERY
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from tacit.gateway.postgres.client_line import ClientLine
     from tacit.gateway.postgres.server import PostgresDoor
     from tacit.gateway.postgres.signing_in import SignedIn
+
+Found = TypeVar("Found")
 
 PATH = "postgres"  # in the audit log and the counters
 MOST_PREPARED, MOST_PORTALS = 1_000, 100
@@ -99,6 +101,11 @@ class PostgresSession:
         self._between = False  # all was answered, and nothing has been asked since
         self._sql = ""
         line.gone.add_done_callback(lambda _: self._stopped())
+
+    @property
+    def user(self) -> str:
+        """The name of who has signed in."""
+        return self._who.user.name
 
     def cancel(self) -> None:
         """Stop what is being done for the client."""
@@ -203,7 +210,7 @@ class PostgresSession:
         if isinstance(message, wire.QueryMessage):
             await self._simple(message.sql)
         elif isinstance(message, wire.Parse):
-            self._parse(message)
+            await self._parse(message)
         elif isinstance(message, wire.Bind):
             await self._bind(message)
         elif isinstance(message, wire.Describe):
@@ -223,12 +230,13 @@ class PostgresSession:
         """Statements one after the other; the first that fails is the last."""
         check_length(sql)
         await self._forget("")
-        found = split(sql)
+        found = await self._read(sql, lambda: split(sql))
         if not found:
             self._line.send(wire.EMPTY)
         for one in found:
+            await self._line.let_others()
             self._sql = one
-            portal = Portal(PreparedStatement(one, command_of(one)))
+            portal = Portal(PreparedStatement(one, await self._command(one)))
             try:
                 if await self._open(portal) and portal.rows is not None:
                     self._line.send(wire.row_description(columns_of(portal.rows.schema)))
@@ -236,10 +244,10 @@ class PostgresSession:
             finally:
                 await self._end(portal, portal.done)
 
-    def _parse(self, message: wire.Parse) -> None:
+    async def _parse(self, message: wire.Parse) -> None:
         check_length(message.sql)
         self._sql = message.sql
-        if len(found := split(message.sql)) > 1:
+        if len(found := await self._read(message.sql, lambda: split(message.sql))) > 1:
             raise Trouble("42601", "a prepared statement is one statement.")
         sql = found[0] if found else ""
         if message.name and message.name in self._statements:
@@ -247,7 +255,8 @@ class PostgresSession:
         size = sum(len(one.sql) for one in self._statements.values()) + len(sql)
         if len(self._statements) >= MOST_PREPARED or size > MOST_LETTERS:
             raise Trouble("53400", "this session has prepared too many statements.")
-        self._statements[message.name] = PreparedStatement(sql, command_of(sql), message.types)
+        command = await self._command(sql)
+        self._statements[message.name] = PreparedStatement(sql, command, message.types)
         self._line.send(wire.PARSE_COMPLETE)
 
     async def _bind(self, message: wire.Bind) -> None:
@@ -326,18 +335,20 @@ class PostgresSession:
         policy = self._now().policy
         if prepared.inferred[0] != policy.digest:
             asked = (prepared.sql, policy.relations, policy.dialect)
-            short = len(prepared.sql) < LONG  # others must not wait for what is long
-            found = (
-                parameter_types(*asked)
-                if short
-                else await asyncio.to_thread(parameter_types, *asked)
-            )
+            found = await self._read(prepared.sql, lambda: parameter_types(*asked))
             prepared.inferred = (policy.digest, found)
         _, found = prepared.inferred
         said = prepared.types
         return tuple(
             said[at] if at < len(said) and said[at] else number for at, number in enumerate(found)
         )
+
+    async def _read(self, sql: str, read: Callable[[], Found]) -> Found:
+        """What is read in a text; others must not wait for what is long."""
+        return await self._door.readers.read_if_long(self._who.user.name, sql, read)
+
+    async def _command(self, sql: str) -> Command:
+        return await self._read(sql, lambda: command_of(sql))
 
     async def _forget(self, name: str) -> None:
         portal = self._portals.pop(name, None)
@@ -383,9 +394,9 @@ class PostgresSession:
             portal.rows = KnownRows(self._shown(command.name), portal.formats)
             return True
         catalog, now = await self._catalog()
-        if await catalog.answers(command.query):
-            table = await catalog.table(command.query, portal.values, self._settings.all())
-            portal.rows = KnownRows(table, portal.formats)
+        if await catalog.answers(command.query, self._who.user.name):
+            table = await self._about_catalogs(catalog, command.query, portal.values)
+            portal.rows = await asyncio.to_thread(KnownRows, table, portal.formats)
         else:
             portal.rows = await self._run(
                 now, command.query, portal.values, RowEncoder(portal.formats)
@@ -610,6 +621,14 @@ class PostgresSession:
             raise Trouble("28000", "the plan has this role no more.", fatal=True)
         return self._door.catalog(now, self._who), now
 
+    async def _about_catalogs(
+        self, catalog: Catalog, sql: str, values: tuple[Value, ...]
+    ) -> pa.Table:
+        """What a question about the catalogs is answered with."""
+        settings, user = self._settings.all(), self._who.user.name
+        with limited(self._gateway):
+            return await catalog.table(sql, values, settings, user, self._stop)
+
     async def _admitted(
         self, now: InForce, sql: str, values: tuple[Value, ...], path: str
     ) -> Admitted:
@@ -665,15 +684,14 @@ class PostgresSession:
             return None
         self._check_state(command)
         catalog, now = await self._catalog()
-        if await catalog.answers(command.query):
-            return (await catalog.table(command.query, unknown, self._settings.all())).schema
+        if await catalog.answers(command.query, self._who.user.name):
+            return (await self._about_catalogs(catalog, command.query, unknown)).schema
         one = await self._admitted(now, command.query, unknown, f"{PATH} describe")
         assert one.decided.decision.sql is not None
         return await self._door.schema(now, one.decided.decision.sql, self._stop, one.user.name)
 
 
 FLUSH_BYTES = 65_536
-LONG = 2_000  # letters of a query
 
 
 def check_length(sql: str) -> None:

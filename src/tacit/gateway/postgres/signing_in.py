@@ -35,7 +35,11 @@ class SignedIn:
 
 async def first_of(line: ClientLine, tls: ssl.SSLContext | None) -> wire.Startup | wire.Cancel:
     """Who wants to come in, or to stop another session, after TLS where it is asked for."""
+    asked: set[int] = set()
     while isinstance(found := await line.first(), wire.Encrypt):
+        if found.by in asked:
+            raise Trouble("08P01", "whether to encrypt was asked already.", fatal=True)
+        asked.add(found.by)
         if found.by == wire.SSL and tls is not None and not line.secure:
             line.send(b"S")
             await line.encrypt(tls)
