@@ -137,10 +137,10 @@ def test_two_side_by_side_are_restarted_in_turn_and_no_request_is_lost(
     assert verify_trail([tmp_path / "tacit-audit.jsonl"], read_key(tmp_path)).intact
 
 
-def beside(one: Live, plan: Path) -> None:
+def beside(one: Live, plan: Path, **options: Any) -> None:
     """One more gateway on a plan whose user ann is there already."""
     from gateway import live as module
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "add_user", lambda *given: "")
-        Live.__init__(one, plan, drain_seconds=1)
+        Live.__init__(one, plan, **{"drain_seconds": 1, **options})

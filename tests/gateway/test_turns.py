@@ -149,14 +149,16 @@ def test_quotas_begin_anew_with_the_minute_and_the_day(monkeypatch: pytest.Monke
     quotas.enter("ben")
     clock[0] += 30
     quotas.enter("ann")
-    quotas.spent("ann", 1.5, 0)
+    quotas.ran("ann", 1.5)
     with pytest.raises(TooMuch) as refused:
         quotas.enter("ann")
     assert (refused.value.limit, refused.value.headers["Retry-After"]) == ("seconds", "86340")
-    quotas.spent("ben", 0, 10)
+    quotas.sent("ben", 10)
     with pytest.raises(TooMuch) as refused:
         quotas.enter("ben")
     assert refused.value.limit == "bytes"
+    with pytest.raises(TooMuch):
+        quotas.sent("ben", 1)
     clock[0] += 86_400
     quotas.enter("ann")
     quotas.enter("ben")

@@ -227,6 +227,8 @@ class Run:
     def _count(self, size: int) -> None:
         """Bytes that are about to be sent; a Refusal where the answer has more than it may."""
         self._size += size
+        with limited(self._gateway):
+            self._gateway.quotas.sent(self._one.user.name, size)
         most = self._gateway.options.answer_bytes
         if most is not None and self._size > most:
             self._gateway.metrics.limited("answer")
@@ -254,6 +256,6 @@ class Run:
             "rows": answer.rows,
             "milliseconds": one.milliseconds(),
         }
-        gateway.quotas.spent(one.user.name, time.perf_counter() - self._began, self._size)
+        gateway.quotas.ran(one.user.name, time.perf_counter() - self._began)
         gateway.audit.put(event)
         gateway.metrics.query(self.outcome, answer.rows, time.perf_counter() - one.began)

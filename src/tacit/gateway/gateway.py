@@ -38,7 +38,8 @@ from tacit.gateway.visitors import Visitors
 from tacit.gateway.workers import DECIDER, Workers
 from tacit.ledger.key import Key as OwnersKey
 from tacit.ledger.key import key_file, read_key
-from tacit.ledger.ledger import Ledger, NoLedger, open_ledger
+from tacit.ledger.ledger import Ledger, NoLedger, open_ledger, store_of
+from tacit.ledger.usage import SharedUsage
 from tacit.ledger.users import Users
 from tacit.plan.owned_files import owners_files
 from tacit.plan.read.load import load_plan
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from tacit.plan.plan import Plan
 
 WATCH_SECONDS = 1.0
+SHARE_SECONDS = 1.0  # how often gateways tell each other what users had
+LAST_SHARE_SECONDS = 5.0
 CUT_SHORT_SECONDS = 60.0  # how long it is remembered that a decision took too long
 STREAM_SECONDS = 3600.0  # beyond its own time a query may wait for a slow client, and no longer
 CUT_SHORT = Decision(
@@ -84,6 +87,7 @@ class InForce:
     watch: Watch
     last_used: LastUsed
     book: AnswerBook
+    usage: SharedUsage | None = None  # what users had of all gateways, where they share a ledger
     sessions: QuerySessions = field(default_factory=QuerySessions)
 
     def close(self) -> None:
@@ -92,6 +96,8 @@ class InForce:
         self.workers.close()
         self.ledger.close()
         self.last_used.close()
+        if self.usage is not None:
+            self.usage.close()
 
 
 class Gateway:
@@ -126,6 +132,8 @@ class Gateway:
         self._reload = asyncio.Event()
         self._closing: set[asyncio.Future[None]] = set()
         self._watching: asyncio.Task[None] | None = None
+        self._sharing: asyncio.Task[None] | None = None
+        self._unshared = False  # what users had could not be told to other gateways
         self.audit_file = self.options.audit or plan_path.parent / AUDIT
         to = self.options.audit_to
         shipper = None if to is None else Shipper(collector_of(to), self.tell)
@@ -163,6 +171,7 @@ class Gateway:
                 f"{' '.join(str(one).partition(chr(10))[0] for one in error)}"
             )
         self._watching = asyncio.create_task(self._watch())
+        self._sharing = asyncio.create_task(self._share())
 
     def load(self) -> Loaded:
         """The plan's policy and its source; a TacitError that says what is wrong with them."""
@@ -251,8 +260,11 @@ class Gateway:
 
     async def close(self) -> None:
         """Stop answering, and end all processes and connections."""
-        if self._watching is not None:
+        if self._watching is not None and self._sharing is not None:
             self._watching.cancel()
+            self._sharing.cancel()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._exchange(self._now), LAST_SHARE_SECONDS)
         self._replace(None)
         await asyncio.gather(*self._closing, return_exceptions=True)
         await asyncio.to_thread(self.audit.close)
@@ -325,7 +337,8 @@ class Gateway:
             most_row=options.row_bytes,
             most_work=options.query_cost,
         )
-        door = TokenDoor(Users(ledger), far="://" in plan.ledger, provider=self._provider)
+        far, limits = "://" in plan.ledger, self.quotas.any
+        door = TokenDoor(Users(ledger), far=far, provider=self._provider)
         if found.policy.said:
             self.tell(
                 "The source declares, and decisions take into account: "
@@ -339,7 +352,8 @@ class Gateway:
         for warning in found.policy.warnings:
             self.tell(f"Warning: {warning}")
         last_used = LastUsed(lambda: open_ledger(plan.ledger, plan.folder), self.tell)
-        return InForce(
+        usage = SharedUsage(store_of(plan.ledger, plan.folder)) if far and limits else None
+        made = InForce(
             plan,
             found.policy,
             workers,
@@ -350,7 +364,31 @@ class Gateway:
             found.watch,
             last_used,
             AnswerBook(plan, ledger),
+            usage,
         )
+        await self._exchange(made)
+        return made
+
+    async def _share(self) -> None:
+        """Tell other gateways what users had of this one, again and again."""
+        while True:
+            await asyncio.sleep(SHARE_SECONDS)
+            await self._exchange(self._now)
+
+    async def _exchange(self, now: InForce | None) -> None:
+        """Tell other gateways what users had of this one, and hear what they had of all."""
+        if now is None or now.usage is None:
+            return
+        untold = self.quotas.untold()
+        try:
+            self.quotas.learn(await asyncio.to_thread(now.usage.exchange, untold))
+        except TacitError as error:
+            self.quotas.keep(untold)
+            if not self._unshared:
+                self.tell(f"What users had cannot be told to other gateways: {error}")
+            self._unshared = True
+        else:
+            self._unshared = False
 
     def _replace(self, new: InForce | None) -> None:
         old, self._now = self._now, new
