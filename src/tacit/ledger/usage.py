@@ -51,8 +51,7 @@ class SharedUsage:
                 for name, amount in sorted(one.amounts.items()):
                     ask(ADD, name, one.kind, one.stretch, amount)
             known = [
-                Had(one.kind, one.stretch, dict(ask(ALL, one.kind, one.stretch)))  # type: ignore[arg-type]
-                for one in had
+                Had(one.kind, one.stretch, dict(ask(ALL, one.kind, one.stretch))) for one in had
             ]
         self._made = True
         return known

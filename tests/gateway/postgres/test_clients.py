@@ -1,4 +1,4 @@
-"""The clients that people have: psql, asyncpg, SQLAlchemy, pandas, pgjdbc, psqlODBC."""
+"""The clients that people have: psql, asyncpg, SQLAlchemy, pandas, DuckDB, pgjdbc, psqlODBC."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,6 +30,8 @@ roles: {nurses: {default: allow, deny: [cancer]}}
 """
 # Debian: apt install libpostgresql-jdbc-java odbc-postgresql
 JDBC = Path(os.environ.get("TACIT_TEST_JDBC", "/usr/share/java/postgresql.jar"))
+# A Python with DuckDB and pip install duckdb-extension-postgres-scanner of the same version
+DUCKDB = os.environ.get("TACIT_TEST_DUCKDB", sys.executable)
 ODBC = Path(os.environ.get("TACIT_TEST_ODBC", "/usr/lib/x86_64-linux-gnu/odbc/psqlodbcw.so"))
 
 
@@ -150,7 +153,7 @@ def test_psqlodbc(door: Live) -> None:
         pytest.skip("no psqlODBC: apt install odbc-postgresql")
     pytest.importorskip("pyodbc", reason="no pyodbc: pip install pyodbc", exc_type=ImportError)
     said = subprocess.run(
-        [os.sys.executable, HERE / "odbc_client.py", ODBC, str(door.postgres_port), door.token],
+        [sys.executable, HERE / "odbc_client.py", ODBC, str(door.postgres_port), door.token],
         capture_output=True,
         text=True,
     )
@@ -162,4 +165,22 @@ def test_psqlodbc(door: Live) -> None:
         "indexes stays_pkey",
         "rows [('B', 20)] [('A', 10), ('B', 20)]",
         "refused 42501",
+    ]
+
+
+@pytest.mark.slow
+def test_duckdb_reads_it_as_postgresql(door: Live) -> None:
+    said = subprocess.run(
+        [DUCKDB, HERE / "duckdb_client.py", door.postgres("nurses")], capture_output=True, text=True
+    )
+    if said.returncode == 3:
+        pytest.skip("no reader: pip install duckdb-extension-postgres-scanner")
+    assert said.returncode == 0, said.stderr
+    lines = [line for line in said.stdout.splitlines() if line[:4] in ("tabl", "rows", "refu")]
+    assert lines == [
+        "tables large stays wards",
+        "rows [('B', 20)]",
+        "rows [(2,)]",
+        "rows [(20,)]",
+        "refused True",
     ]
