@@ -105,13 +105,13 @@ class QuotaWindow:
         """The sums of all gateways, to which comes what was counted since."""
         self._follow()
         if known.stretch == self._number:
-            self._sums = Counter(known.amounts)  # type: ignore[arg-type]
+            self._sums = Counter(known.amounts)
             self._sums.update(self._untold)
 
     def keep(self, untold: Had) -> None:
         """Count as untold again."""
         if untold.stretch == self._number:
-            self._untold.update(untold.amounts)  # type: ignore[arg-type]
+            self._untold.update(untold.amounts)
 
     def _follow(self) -> float:
         """Begin anew where the stretch is over; the seconds that are left of it."""

@@ -50,7 +50,7 @@ from tacit.engines.duckdb.reserved_words import (
     sql_name,
     sql_place,
 )
-from tacit.engines.duckdb.stream import DuckDBStream
+from tacit.engines.duckdb.stream import DuckDBStream, Known
 from tacit.engines.files import csv_shape
 from tacit.engines.floats import shortest_float
 from tacit.engines.formats import format_of
@@ -192,6 +192,7 @@ class DuckDB(Engine):
         self.folder = folder
         self._files: dict[str, Path] = {}
         self._given: set[str] = set()
+        self._known: Known = {}
         if database is not None:
             self._open(database)
             self._reads_file(database, again=False)
@@ -416,7 +417,7 @@ class DuckDB(Engine):
 
     def stream(self, sql: str) -> AnswerStream:
         """A query on a cursor of its own: several may run at the same time."""
-        return DuckDBStream(sql, self.connection.cursor())
+        return DuckDBStream(sql, self.connection.cursor(), self._known)
 
     def close(self) -> None:
         """Close the connection."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,21 +21,29 @@ ON_ROWS = r"(Conversion|Out of Range|Invalid Input|Mismatch Type) Error"
 # Rows with texts are read a few at a time: DuckDB makes all rows of a batch before it gives any,
 # and a text that it has once itself may stand in each of them.
 FEW_ROWS, FEW_BYTES = 256, 256 << 20
+MOST_KNOWN = 10_000
+Known = dict[tuple[str, int], str]  # queries as they are checked for long rows, by what was asked
 
 
 class DuckDBStream(AnswerStream):
     """A query of DuckDB, as a relation: what `execute` gives would be made as a whole first."""
 
-    def __init__(self, sql: str, cursor: duckdb.DuckDBPyConnection) -> None:
+    def __init__(
+        self, sql: str, cursor: duckdb.DuckDBPyConnection, known: Known | None = None
+    ) -> None:
         super().__init__(sql)
         self._cursor = cursor
+        self._known = {} if known is None else known
         self._reader: Any = ()
 
     def begin(self) -> None:
         """Have DuckDB plan the query and start on it."""
         with self._until_stopped():
-            relation = self._relation()
-            self._reader = bounded(self._cursor, self._sql, relation, self.most_row)
+            if self.most_row is None:
+                self._reader = batches(self._relation(), BATCH_ROWS)
+            else:
+                asked = (self._cursor, self._sql, self.most_row)
+                self._reader = bounded(*asked, self._relation, self._known)
             self.schema = self._reader.schema
 
     def describe(self) -> None:
@@ -93,14 +101,26 @@ def batches(relation: Any, rows: int) -> Any:
     return (newer or relation.fetch_arrow_reader)(rows)
 
 
-def bounded(cursor: duckdb.DuckDBPyConnection, sql: str, relation: Any, most: int | None) -> Any:
-    """The answer to a query, whose relation is at hand, as a reader of batches that fit into
-    memory: a row of more than `most` bytes is an error, before any of it leaves DuckDB.
+def bounded(
+    cursor: duckdb.DuckDBPyConnection,
+    sql: str,
+    most: int,
+    relation: Callable[[], Any],
+    known: Known,
+) -> Any:
+    """The answer to a query as a reader of batches that fit into memory: a row of more than `most`
+    bytes is an error, before any of it leaves DuckDB. `relation` is asked for the columns, unless
+    they are `known`: planning a query takes as long as running a short one.
     """
-    columns = list(zip(relation.columns, (kind.id for kind in relation.types), strict=True))
-    if most is None or (short := checked(sql, columns, most)) is None:
-        return batches(relation, BATCH_ROWS)
-    return batches(cursor.sql(short), max(1, min(FEW_ROWS, FEW_BYTES // most)))
+    short = known.get((sql, most))
+    if short is None:
+        if len(known) >= MOST_KNOWN:
+            known.clear()
+        found = relation()
+        columns = list(zip(found.columns, (kind.id for kind in found.types), strict=True))
+        short = known[sql, most] = checked(sql, columns, most) or sql
+    few = max(1, min(FEW_ROWS, FEW_BYTES // most))
+    return batches(cursor.sql(short), BATCH_ROWS if short == sql else few)
 
 
 def expected_rows(step: Mapping[str, Any]) -> tuple[float, float]:

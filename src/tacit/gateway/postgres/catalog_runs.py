@@ -76,7 +76,7 @@ def _answered(database: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
     held: list[pa.RecordBatch] = []
     rows = size = 0
     try:
-        reader = bounded(database, sql, database.sql(sql), MOST_ROW)
+        reader = bounded(database, sql, MOST_ROW, lambda: database.sql(sql), {})
         for batch in reader:
             held.append(batch)
             rows, size = rows + batch.num_rows, size + batch.get_total_buffer_size()
