@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -137,20 +137,22 @@ def system_of(overlap: Overlap) -> System:
     high = np.repeat(overlap.sizes, wide)
     _squeeze(low, high, [*classes, *rows])
     class_of = np.repeat(np.arange(len(classes)), wide)
+    known = rows
     while True:
         look()
         live = low < high
         mine = list(_open_sums(classes, live, low))
-        simple = _simplified(rows, mine, low, high, class_of)
+        simple = _simplified(known, mine, low, high, class_of)
         before = low.copy(), high.copy()
         sums = [(one.cells, one.total) for one in mine if len(one.cells)]
+        rest = [(np.array(sorted(cells), dtype=np.int64), total) for cells, total in simple]
         # What is left of nested sums may settle more.
-        _squeeze(
-            low,
-            high,
-            [*sums, *((np.array(sorted(cells), dtype=np.int64), total) for cells, total in simple)],
-        )
-        if (low == before[0]).all() and (high == before[1]).all():
+        _squeeze(low, high, [*sums, *rest])
+        if (low > before[0]).any() or (high < before[1]).any():
+            known = rest  # says all that the rows do, and there is less to look at
+        elif known is not rows:
+            known = rows  # other sums may be nested now
+        else:
             return System(overlap, low, high, tuple(_parts(mine, simple, low, high, wide)))
 
 
@@ -213,7 +215,7 @@ def _simplified(
     """Sums over live cells without whole classes, without the same sum twice, and without one
     sum inside another.
     """
-    whole = [frozenset(one.cells.tolist()) for one in classes]
+    sizes = np.array([len(one.cells) for one in classes])
     live = low < high
     found: dict[Cells, int] = {}
     for cells, total in rows:
@@ -222,11 +224,12 @@ def _simplified(
         rest = total - int(low[cells[~is_live]].sum())
         if not rest and not is_live.any():
             continue
-        kept = frozenset(cells[is_live].tolist())
-        for number in set(class_of[list(kept)].tolist()):
-            if whole[number] <= kept:
-                kept -= whole[number]
-                rest -= classes[number].total
+        own = cells[is_live]
+        mine, many = np.unique(class_of[own], return_counts=True)
+        kept = frozenset(own.tolist())
+        for number in mine[many == sizes[mine]].tolist():
+            kept -= frozenset(classes[number].cells.tolist())
+            rest -= classes[number].total
         if rest < 0 or found.setdefault(kept, rest) != rest or (not kept and rest):
             raise NoTable
     found.pop(frozenset(), None)
@@ -237,29 +240,81 @@ def _without_nested(sums: dict[Cells, int]) -> dict[Cells, int]:
     """What is left of the larger sum where one is inside another:
     fewer cells to look at, the same tables.
     """
-    holding: dict[int, set[Cells]] = defaultdict(set)
-    for cells in sums:
-        for cell in cells:
-            holding[cell].add(cells)
-    number = count()  # sums of one size are taken in the order in which they came
-    waiting = [(len(cells), next(number), cells) for cells in sums]
-    heapify(waiting)
-    while waiting:
+    nest = _Nest(sums)
+    while nest.waiting:
         look()
-        inner = heappop(waiting)[-1]
-        if inner not in sums:
-            continue
-        fewest = min((holding[cell] for cell in inner), key=len)
-        for outer in [one for one in fewest if inner < one]:
-            rest, total = outer - inner, sums.pop(outer) - sums[inner]
-            for cell in outer:
-                holding[cell].discard(outer)
-            if total < 0 or sums.setdefault(rest, total) != total:
-                raise NoTable
-            for cell in rest:
-                holding[cell].add(rest)
-            heappush(waiting, (len(rest), next(number), rest))
-    return sums
+        size, _, inner = heappop(nest.waiting)
+        if len(nest.cells[inner]) == size:  # else it is gone, or waits with fewer cells
+            for outer in nest.around(inner):
+                nest.take_out(inner, outer)
+    return nest.left()
+
+
+class _Nest:
+    """Sums by number. A sum that loses cells keeps its number, so that only those cells are
+    looked at: inner sums are small, outer ones large.
+    """
+
+    def __init__(self, sums: dict[Cells, int]) -> None:
+        self.cells = [set(cells) for cells in sums]
+        self.totals = list(sums.values())
+        sizes = [len(cells) for cells in sums]
+        cells = np.fromiter(chain.from_iterable(sums), dtype=np.int64, count=sum(sizes))
+        numbers = np.repeat(np.arange(len(sizes)), sizes)
+        order = np.argsort(cells, kind="stable")
+        known, place = np.unique(cells, return_inverse=True)
+        ends = np.cumsum(np.bincount(place, minlength=len(known))).tolist()
+        holders = numbers[order].tolist()
+        self.holding = {
+            cell: set(holders[start:end])
+            for cell, start, end in zip(known.tolist(), [0, *ends], ends, strict=False)
+        }
+        # The same cells have the same mark; whether marks are the same by chance is looked at.
+        marks = np.random.default_rng(1).integers(0, 1 << 62, len(known))[place]
+        firsts = np.cumsum([0, *sizes[:-1]]) if sizes else np.zeros(0, dtype=np.int64)
+        self.mark = np.bitwise_xor.reduceat(marks, firsts).tolist() if sizes else []
+        self.alike: dict[int, list[int]] = defaultdict(list)
+        for number, mark in enumerate(self.mark):
+            self.alike[mark].append(number)
+        self.later = count(len(sums))  # sums of one size are taken in the order in which they came
+        self.waiting = [(size, number, number) for number, size in enumerate(sizes)]
+        heapify(self.waiting)
+
+    def around(self, inner: int) -> list[int]:
+        """The sums that have all cells of one, and more."""
+        cells = self.cells[inner]
+        fewest = min((self.holding[cell] for cell in cells), key=len, default=set[int]())
+        return [one for one in sorted(fewest) if one != inner and cells < self.cells[one]]
+
+    def take_out(self, inner: int, outer: int) -> None:
+        """What is left of a sum; it goes where another one says the same."""
+        self.alike[self.mark[outer]].remove(outer)
+        self.totals[outer] -= self.totals[inner]
+        if self.totals[outer] < 0:
+            raise NoTable
+        self._drop(outer, self.cells[inner])
+        self.mark[outer] ^= self.mark[inner]
+        for other in self.alike[self.mark[outer]]:
+            if self.cells[other] == self.cells[outer]:
+                if self.totals[other] != self.totals[outer]:
+                    raise NoTable
+                self._drop(outer, set(self.cells[outer]))
+                return
+        self.alike[self.mark[outer]].append(outer)
+        heappush(self.waiting, (len(self.cells[outer]), next(self.later), outer))
+
+    def _drop(self, number: int, cells: set[int]) -> None:
+        for cell in cells:
+            self.holding[cell].discard(number)
+        self.cells[number] -= cells
+
+    def left(self) -> dict[Cells, int]:
+        """All sums that still have cells."""
+        return {
+            frozenset(cells): total
+            for cells, total in zip(self.cells, self.totals, strict=True)
+            if cells
+        }
 
 
 def _parts(
