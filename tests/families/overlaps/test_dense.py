@@ -14,7 +14,14 @@ import numpy as np
 import pytest
 
 from tacit.families.overlaps import overlap_cores
-from tacit.families.overlaps.counting import chain, enclosures, layers, products, residues
+from tacit.families.overlaps.counting import (
+    chain,
+    enclosures,
+    falling,
+    layers,
+    products,
+    residues,
+)
 from tacit.families.overlaps.counting.arithmetic import Array, ScaledNumbers
 from tacit.families.overlaps.counting.axis_parts import Factor, common, smallest
 from tacit.families.overlaps.counting.expectations import Expected
@@ -443,6 +450,39 @@ def cuts(many: int) -> Iterator[tuple[tuple[int, ...], ...]]:
         yield tuple(
             tuple(range(start, stop)) for start, stop in zip([0, *ends], [*ends, many], strict=True)
         )
+
+
+def test_falling_powers_pass_on_what_pieces_do() -> None:
+    """Chains at random: every marginal is the same modulo a prime."""
+    edges_seen = 0
+    for number in range(300):
+        rng = random.Random(f"falling/{number}")
+        people, views = rng.randint(6, 30), rng.randint(3, 5)
+        share = rng.choice([0.1, 0.3, 0.5])
+        try:
+            parts = system_of(chained(people, rng.randint(2, 5), views, share, number)).parts
+        except NoTable:
+            continue
+        for part in parts:
+            if chain.cost(part) is None:
+                continue
+            tree = chain._tree(part)
+            edges = falling.edges_of(tree.shared, tree.order)
+            if not edges:
+                continue
+            edges_seen += len(edges)
+            by_falling = falling.Falling(edges, tree.layouts, len(tree.shared.columns))
+            (modulo,) = residues._moduli(part, residues.primes(1))
+            once = chain.marginals(tree, modulo)
+            again = chain.marginals(
+                tree,
+                modulo,
+                on=lambda state, edge, by=by_falling, modulo=modulo: by.passed(state, edge, modulo),
+            )
+            for one, other in zip(once, again, strict=True):
+                same = (one.weight.part - other.weight.part) % modulo.prime
+                assert not same.any(), number
+    assert edges_seen > 100
 
 
 @pytest.mark.parametrize("number", range(6))

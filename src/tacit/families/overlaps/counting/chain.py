@@ -9,7 +9,7 @@ by piece and a pass is a few products of matrices.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
@@ -27,7 +27,8 @@ from tacit.families.overlaps.counting.axis_parts import (
 from tacit.families.overlaps.counting.enclosures import Rounded, averages, following
 from tacit.families.overlaps.counting.enclosures import enclosed as all_enclosed
 from tacit.families.overlaps.counting.expectations import MOST_BYTES, CountingCost, Expected
-from tacit.families.overlaps.counting.residues import counted, needed
+from tacit.families.overlaps.counting.falling import Falling, edges_of, falling_cost
+from tacit.families.overlaps.counting.residues import Modulo, counted, needed
 from tacit.families.overlaps.counting.state_products import (
     ClassStates,
     Pieces,
@@ -49,6 +50,7 @@ MOST_PIECES = 6
 MOST_STATES = 1e9
 LONG = 1e7  # steps from which on work is divided among cores
 Edge = tuple[int, int]
+On = Callable[[ScaledNumbers, Edge], ScaledNumbers]  # passes a weight on from axis to axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,11 +198,38 @@ def exact_cost(part: OpenPart) -> CountingCost | None:
     """What `count` takes; None where it cannot be done."""
     found = _priced(part)
     many = None if found is None else needed(found[1].shared)
-    return (
-        None
-        if found is None or many is None
-        else CountingCost(1.5 * found[0].steps * many, found[0].bytes * CORES)
-    )
+    if found is None or many is None:
+        return None
+    once, tree = found
+    falls = _falls_at(part)
+    states = sum(state_cost(one).steps for one in tree.layouts)
+    if falls is not None:
+        once = CountingCost(falls.steps + states, falls.bytes + once.bytes)
+    return CountingCost(1.5 * once.steps * many, once.bytes * CORES)
+
+
+@lru_cache(maxsize=64)
+def _falls_at(part: OpenPart) -> CountingCost | None:
+    """What passing on in falling powers takes, where it can be done and takes less."""
+    found = _priced(part)
+    if found is None:
+        return None
+    once, tree = found
+    price = falling_cost(tree.layouts, len(tree.order))
+    passes = once.steps - sum(state_cost(one).steps for one in tree.layouts)
+    if price is None or price.steps >= passes or edges_of(tree.shared, tree.order) is None:
+        return None
+    return price
+
+
+@lru_cache(maxsize=2)
+def _falling(part: OpenPart) -> Falling | None:
+    if _falls_at(part) is None:
+        return None
+    tree = _tree(part)
+    edges = edges_of(tree.shared, tree.order)
+    assert edges is not None
+    return Falling(edges, tree.layouts, len(tree.shared.columns))
 
 
 def enclosed(part: OpenPart, job: Job | None = None) -> Expected:
@@ -218,10 +247,16 @@ def count(part: OpenPart, job: Job | None = None) -> Expected:
     only where `exact_cost` is not None.
     """
     tree = _tree(part)
-    price = exact_cost(part)
+    price, falling = exact_cost(part), _falling(part)
+
+    def run(modulo: Modulo) -> Iterator[Marginal]:
+        if falling is None:
+            return marginals(tree, modulo)
+        return marginals(tree, modulo, on=lambda state, edge: falling.passed(state, edge, modulo))
+
     return counted(
         tree.shared,
-        lambda modulo: marginals(tree, modulo),
+        run,
         job,
         is_long=price is not None and price.steps > LONG,
     )
@@ -233,10 +268,13 @@ def _tree(part: OpenPart) -> AxisTree:
     return found[1]
 
 
-def marginals(tree: AxisTree, arithmetic: Arithmetic, job: Job | None = None) -> Iterator[Marginal]:
+def marginals(
+    tree: AxisTree, arithmetic: Arithmetic, job: Job | None = None, on: On | None = None
+) -> Iterator[Marginal]:
     """For each axis and each piece of the values:
     the weight of all tables by how many people of it have which value.
     """
+    on = on or (lambda state, edge: _by_pieces(tree, state, edge, arithmetic))
     own = [
         unary(_own_weights(tree.shared, node, arithmetic), layout, arithmetic)
         for node, layout in enumerate(tree.layouts)
@@ -249,15 +287,20 @@ def marginals(tree: AxisTree, arithmetic: Arithmetic, job: Job | None = None) ->
             [own[source], *(heard[one, source] for one in tree.near(source) if one != target)],
             arithmetic,
         )
-        ends = tree.layouts[source], tree.layouts[target]
-        through = kernels(
-            _pair_weights(tree.shared, (source, target), arithmetic), *ends, arithmetic
-        )
-        heard[source, target] = passed(state, through, *ends, arithmetic)
+        heard[source, target] = on(state, (source, target))
     for node, layout in enumerate(tree.layouts):
         state = _together([own[node], *(heard[one, node] for one in tree.near(node))], arithmetic)
         for piece, weight in enumerate(shares(state, layout, arithmetic)):
             yield Marginal(weight, tuple(_people(tree, node, piece)))
+
+
+def _by_pieces(
+    tree: AxisTree, state: ScaledNumbers, edge: Edge, arithmetic: Arithmetic
+) -> ScaledNumbers:
+    """What the weight of the states of one axis says about those of another."""
+    ends = tree.layouts[edge[0]], tree.layouts[edge[1]]
+    through = kernels(_pair_weights(tree.shared, edge, arithmetic), *ends, arithmetic)
+    return passed(state, through, *ends, arithmetic)
 
 
 def _people(tree: AxisTree, node: int, piece: int) -> Iterator[tuple[int, Integers]]:
