@@ -217,6 +217,59 @@ def test_statistical_answers_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {("holds", "statistical"), ("breached", "statistical")} <= seen
 
 
+@pytest.mark.sampled
+@pytest.mark.parametrize("start", range(0, 1000, 200))
+def test_where_nothing_is_counted_the_sums_alone_decide_rightly(
+    monkeypatch: pytest.MonkeyPatch, start: int
+) -> None:
+    monkeypatch.setattr(
+        "tacit.families.overlaps.counting.average_beliefs.averaged", lambda part, job=None: None
+    )
+    seen = set()
+    for one in cases(GAMMA, 200, start):
+        true = one.beliefs().largest
+        values = published(one.views, one.answers) if one.domain is None else one.domain
+        question = question_of(one, values, covered(one.people, one.views, values))
+        if true is None:
+            continue
+        for gamma in (Fraction(1, 3), Fraction(1, 2), Fraction(3, 4)):
+            verdict = GammaPrivacy(gamma=gamma).check(question)
+            if verdict.status == "holds":
+                assert true <= gamma, one
+                assert true <= verdict.measured["gamma"], one
+            elif verdict.status == "breached":
+                assert true > gamma, one
+                assert true >= verdict.measured["gamma"], one
+            seen.add(verdict.status)
+    assert {"breached", "undecided"} <= seen
+
+
+def test_the_sums_alone_can_say_that_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each value is in each view twice, and whoever the views do not tell apart are four."""
+    monkeypatch.setattr(
+        "tacit.families.overlaps.counting.average_beliefs.averaged", lambda part, job=None: None
+    )
+    rows = [[f"p{number}", number, "wxyz"[number % 4]] for number in range(12)]
+    columns = ["name", "age", "ill"]
+    table = {"columns": columns, "key": ["name"], "sensitive": ["ill"], "rows": rows}
+    plan = {
+        "version": 1,
+        "tables": {"people": table},
+        "releases": {
+            "young": {"query": "SELECT ill FROM people WHERE age < 8"},
+            "old": {"query": "SELECT ill FROM people WHERE age >= 4"},
+        },
+        "checks": [
+            {"gamma-privacy": {"releases": ["young", "old"], "gamma": gamma}}
+            for gamma in (0.5, 0.49)
+        ],
+    }
+    half, less = asked(plan)
+    assert (half.status, half.certainty) == ("holds", "exact")
+    assert half.measured["gamma"] == Fraction(1, 2) and "worlds" not in half.measured
+    assert less.status == "undecided"
+
+
 def test_what_cannot_be_counted_is_undecided_with_an_estimate(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -1,5 +1,5 @@
 """Linear programs over the sums of a part:
-solved in floating point, they prove in integers that cells are empty.
+solved in floating point, they prove in integers that cells are empty, or have few people.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import numpy as np
 
 from tacit.families.overlaps.overlap import Integers
 from tacit.families.overlaps.system import Flags, OpenPart
+from tacit.model.deadline import left, look
 
+MOST_CELLS = 20_000  # of a part whose cells are bounded one by one
 CERTIFICATE = 1 << 32  # the multipliers of a proof are whole numbers of this part of one
 A_DAY = (
     86_400.0  # seconds that a program has where nobody set a limit: the solver takes no infinity
@@ -119,23 +121,53 @@ def proves_empty(part: OpenPart, suspects: Flags, multipliers: Reals) -> bool:
     """Do the multipliers prove that nobody is in these cells, beyond
     the least of each? In integers.
     """
-    if (
-        not np.isfinite(multipliers).all()
-        or np.abs(multipliers).max(initial=0) > 1000
-        or part.low[suspects].any()
-    ):
+    if part.low[suspects].any():
         return False
+    most = proved_most(part, suspects, multipliers)
+    return most is not None and most <= 0
+
+
+def proved_most(part: OpenPart, some: Flags, multipliers: Reals) -> int | None:
+    """At most so many people are in some cells together, beyond the least of each, by multipliers
+    of the sums. In integers; None where they are no use.
+    """
+    if not np.isfinite(multipliers).all() or np.abs(multipliers).max(initial=0) > 1000:
+        return None
     rounded = np.rint(multipliers * CERTIFICATE).astype(np.int64)
     sums = list(_shifted(part))
     covered = np.zeros(len(part.place), dtype=np.int64)
     for (cells, _), one in zip(sums, rounded.tolist(), strict=True):
         covered[cells] += one
-    missing = np.maximum(np.where(suspects, CERTIFICATE, 0) - covered, 0)
+    missing = np.maximum(np.where(some, CERTIFICATE, 0) - covered, 0)
     # What rounding took away is put back on the class of the cell.
     more = np.zeros(len(part.classes), dtype=np.int64)
     np.maximum.at(more, part.class_of, missing)
     rounded[: len(more)] += more
-    return bool(
-        sum(total * one for (_, total), one in zip(sums, rounded.tolist(), strict=True))
-        < CERTIFICATE
-    )
+    people = sum(total * one for (_, total), one in zip(sums, rounded.tolist(), strict=True))
+    return people // CERTIFICATE
+
+
+def by_sums(part: OpenPart, allowed: Integers) -> Integers:
+    """How many people each cell has at most, by the sums alone.
+
+    Linear programs narrow the bounds of the cells that may have more than `allowed`, until one
+    stays above it.
+    """
+    high = part.high.copy()
+    doubtful = np.flatnonzero(high > allowed)
+    if not len(doubtful) or len(part.place) > MOST_CELLS:
+        return high
+    program = Program(part)
+    for cell in doubtful[np.argsort((allowed - high)[doubtful], kind="stable")].tolist():
+        look()
+        found = program.most(cell, left())
+        if found is None:
+            break
+        alone = np.zeros(len(high), dtype=bool)
+        alone[cell] = True
+        proved = [proved_most(part, alone, sign * found[1]) for sign in (1, -1)]
+        most = min((one for one in proved if one is not None), default=int(high[cell]))
+        high[cell] = min(int(high[cell]), int(part.low[cell]) + max(most, 0))
+        if high[cell] > allowed[cell]:
+            break
+    return high

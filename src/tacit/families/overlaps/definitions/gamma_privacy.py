@@ -17,7 +17,8 @@ from tacit.errors import ParameterError
 from tacit.families.definition import MISSING_UNKNOWN, DefinitionFacts, check_seconds
 from tacit.families.microdata.hierarchy import value_text
 from tacit.families.overlaps.counting.average_beliefs import Beliefs, beliefs, counted, least_cost
-from tacit.families.overlaps.counting.expectations import MOST_STEPS
+from tacit.families.overlaps.counting.expectations import MOST_STEPS, Expected
+from tacit.families.overlaps.counting.linear import by_sums
 from tacit.families.overlaps.definitions.overlap_definition import (
     MOST_NAMED,
     SECONDS,
@@ -48,6 +49,7 @@ DRAWN = Assumption(
     "the random numbers that tables were drawn with are as good as independent ones",
     "cannot",
 )
+BOUNDING = 5.0  # seconds for the bounds that follow from the sums of a part
 DIGITS = 12  # of a belief that is known between bounds
 
 
@@ -177,15 +179,16 @@ class GammaPrivacy(OverlapDefinition):
     def _verdict(
         self, base: Verdict, question: OverlapQuestion, found: Beliefs, deadline: Deadline
     ) -> Verdict:
-        every = list(believed(found, question.meanings))
+        bounded = found if found.is_complete else self._by_sums(found, deadline)
+        every = list(believed(bounded, question.meanings))
         worst = max(every, key=lambda one: (one.low, -one.class_), default=None)
         if worst is not None and worst.low > self.gamma:
             return breached(
                 base, question, found, [one for one in every if one.low > self.gamma], self.gamma
             )
-        if not found.is_complete:
-            return self._sampled(base, question, found, deadline)
         greatest = max(every, key=lambda one: one.high)
+        if greatest.high > self.gamma and not found.is_complete:
+            return self._sampled(base, question, found, deadline)
         if greatest.high > self.gamma:
             if found.is_late:
                 between = f"between {float(greatest.low):.15g} and {float(greatest.high):.15g}"
@@ -202,6 +205,26 @@ class GammaPrivacy(OverlapDefinition):
             )
             return unsettled(base, "too-close", text)
         return holding_verdict(base, question, found, greatest)
+
+    def _by_sums(self, found: Beliefs, deadline: Deadline) -> Beliefs:
+        """The same with what the sums say alone of the parts that could not be counted: in every
+        table, and so on average, a cell has so many people at least and at most.
+        """
+        sizes = np.repeat(found.system.overlap.sizes, len(found.system.overlap.values))
+        bounds = list(found.found)
+        for number, part in enumerate(found.system.parts):
+            if bounds[number] is None:
+                high = part.high
+                try:
+                    with until(deadline), until(BOUNDING):
+                        share = self.gamma.numerator * sizes[part.place] // self.gamma.denominator
+                        high = by_sums(part, share)
+                except OutOfTime:
+                    pass
+                bounds[number] = Expected(
+                    *(tuple(map(Fraction, ends.tolist())) for ends in (part.low, high))
+                )
+        return Beliefs(found.system, tuple(bounds), found.is_late)
 
     def _sharpened(self, found: Beliefs, question: OverlapQuestion) -> Beliefs:
         """Where bounds leave it open on which side of gamma a belief is, integers are counted."""
