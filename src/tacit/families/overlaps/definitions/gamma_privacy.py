@@ -217,8 +217,9 @@ class GammaPrivacy(OverlapDefinition):
                 high = part.high
                 try:
                     with until(deadline), until(BOUNDING):
-                        share = self.gamma.numerator * sizes[part.place] // self.gamma.denominator
-                        high = by_sums(part, share)
+                        kinds, at = np.unique(sizes[part.place], return_inverse=True)
+                        allowed = np.array([int(self.gamma * one) for one in kinds.tolist()])
+                        high = by_sums(part, allowed[at])
                 except OutOfTime:
                     pass
                 bounds[number] = Expected(
