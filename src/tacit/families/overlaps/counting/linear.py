@@ -144,7 +144,7 @@ def proved_most(part: OpenPart, some: Flags, multipliers: Reals) -> int | None:
     np.maximum.at(more, part.class_of, missing)
     rounded[: len(more)] += more
     people = sum(total * one for (_, total), one in zip(sums, rounded.tolist(), strict=True))
-    return people // CERTIFICATE
+    return int(people // CERTIFICATE)
 
 
 def by_sums(part: OpenPart, allowed: Integers) -> Integers:
