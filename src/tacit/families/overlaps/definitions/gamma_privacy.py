@@ -222,9 +222,8 @@ class GammaPrivacy(OverlapDefinition):
                         high = by_sums(part, allowed[at])
                 except OutOfTime:
                     pass
-                bounds[number] = Expected(
-                    *(tuple(map(Fraction, ends.tolist())) for ends in (part.low, high))
-                )
+                low, most = (tuple(map(Fraction, ends.tolist())) for ends in (part.low, high))
+                bounds[number] = Expected(low, most)
         return Beliefs(found.system, tuple(bounds), found.is_late)
 
     def _sharpened(self, found: Beliefs, question: OverlapQuestion) -> Beliefs:
