@@ -57,7 +57,7 @@ def asked(sql: str) -> str:
         "SELECT avg(score + 1)",
         "SELECT sum(q.s) FROM (SELECT score AS s FROM stays WHERE ill = 'flu') q",
         "SELECT sum(score) OVER (ORDER BY name)",
-        "SELECT sum(CAST(score AS DOUBLE))",
+        "SELECT sum(CAST(score AS DOUBLE)) OVER ()",
         (
             "SELECT CAST(q.s AS VARCHAR) FROM (SELECT DISTINCT score AS s FROM stays WHERE ill "
             "= 'flu') q"
@@ -92,6 +92,7 @@ def test_what_tells_equal_values_apart_is_refused(decider: Decider, sql: str) ->
         "SELECT name FROM stays WHERE ill = 'flu' AND stayed IS NULL",
         "SELECT sum(paid), avg(paid)",
         "SELECT sum(CAST(score AS DECIMAL(18, 6)))",
+        "SELECT sum(CAST(score AS DOUBLE))",
         "SELECT score",
         "SELECT DISTINCT score",
         "SELECT max(score), min(score)",

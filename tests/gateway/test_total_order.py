@@ -52,14 +52,27 @@ ALLOWED = (
     "WITH x AS (SELECT id FROM orders WHERE owner = 7 ORDER BY made LIMIT 2) "
     "SELECT a.id, b.id FROM x a JOIN x b ON a.id = b.id",
     "SELECT extract(year FROM made), count(*) FROM orders WHERE owner = 7 GROUP BY 1",
+    "SELECT paid, stddev(id), var_pop(id / 3) FROM orders WHERE owner = 7 GROUP BY paid",
+    "SELECT sum(id / 3), avg(id / 7), corr(id, id / 3) FROM orders WHERE owner = 7",
+    "SELECT paid, made, row_number() OVER (PARTITION BY paid ORDER BY made) "
+    "FROM orders WHERE owner = 7",
+    "SELECT x.made, x.place, x.number FROM (SELECT made, row_number() OVER (ORDER BY made) "
+    "AS place, (SELECT count(*) FROM orders o WHERE o.owner = 7) AS number "
+    "FROM orders WHERE owner = 7) x",
 )
 REFUSED = {
     "SELECT id, row_number() OVER (ORDER BY made) FROM orders WHERE owner = 7": "order",
     "SELECT id, row_number() OVER (ORDER BY note, owner) FROM orders WHERE owner = 7": "order",
-    "SELECT o.id, row_number() OVER (ORDER BY o.id) "
+    "SELECT o.id, i.id, row_number() OVER (ORDER BY o.id) "
     "FROM orders o JOIN items i ON i.order_id = o.id WHERE o.owner = 7": "order",
     "SELECT paid, row_number() OVER (ORDER BY id) FROM orders WHERE owner = 7 "
     "GROUP BY paid, id": "order",
+    "SELECT made, row_number() OVER (ORDER BY made), row_number() OVER (ORDER BY made DESC) "
+    "FROM orders WHERE owner = 7": "order",
+    "SELECT made, row_number() OVER (ORDER BY made) FROM orders WHERE owner = 7 "
+    "QUALIFY id > 1": "order",
+    "SELECT stddev(id) OVER () FROM orders WHERE owner = 7": "order",
+    "SELECT stddev(DISTINCT id) FROM orders WHERE owner = 7": "order",
     "WITH x AS (SELECT * FROM orders) SELECT count(*) FROM x": "not-granted",
     "WITH x AS (SELECT * FROM orders WHERE owner = 8) SELECT count(*) FROM x": "not-granted",
     "SELECT extract(week FROM made), count(*) FROM orders WHERE owner = 7 GROUP BY 1": "may-fail",

@@ -64,6 +64,8 @@ class QueryUnderstanding:
     the answer. Conversions can fail. `sorted_by` is what the rows are sorted by where that says
     more than they do: an answer is a bag, and its order is not judged. `order_shown`: every
     ORDER BY sorts by what the answer shows, so that the order tells no more than the answer.
+    `as_set` is a bag with each row once, where that was read: in cases that may overlap, which say
+    more of a row than disjoint ones.
     """
 
     name: str
@@ -76,6 +78,7 @@ class QueryUnderstanding:
     converts: bool = False
     sorted_by: str | None = None
     order_shown: bool = False
+    as_set: Query | None = None
 
     @property
     def enclosed(self) -> Query:

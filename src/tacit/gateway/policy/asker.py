@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
@@ -250,17 +250,11 @@ def rebound(
     def query(one: Query) -> Query:
         return Query(one.name, tuple(_put(part, values) for part in one.parts), one.bag)
 
-    return QueryUnderstanding(
-        reading.name,
-        reading.text,
-        reading.language,
-        reading.columns,
-        tuple(map(query, reading.supports)),
-        query(reading.exact) if reading.exact is not None else None,
-        reading.approximations,
-        reading.converts,
-        reading.sorted_by,
-        reading.order_shown,
+    return replace(
+        reading,
+        supports=tuple(map(query, reading.supports)),
+        exact=query(reading.exact) if reading.exact is not None else None,
+        as_set=query(reading.as_set) if reading.as_set is not None else None,
     )
 
 

@@ -145,7 +145,11 @@ class Decider:
                 and not self.policy.known
             )
             tree = with_total_order(
-                statement.tree, len(reading.columns), statement.source, scans=scans
+                statement.tree,
+                len(reading.columns),
+                statement.source,
+                scans=scans,
+                dialect=self.policy.dialect,
             )
         except QueryError as error:
             if error.code == NOT_SHOWN:
@@ -384,7 +388,7 @@ class Decider:
     def _covering(
         self, statement: Statement, role: RolePolicy | None, history: Sequence[Conjunctive]
     ) -> Covering:
-        views = tuple(_views(role)) if role is not None else ()
+        views = tuple(_sets(role)) if role is not None else ()
         whole = role.whole if role is not None else {}
         return Covering(
             self.rules,
@@ -425,6 +429,15 @@ def _views(role: RolePolicy) -> list[Query]:
     """The views of a role that are read exactly."""
     return [
         replace(one.exact, name=name) for name, one in role.allowed.items() if one.exact is not None
+    ]
+
+
+def _sets(role: RolePolicy) -> list[Query]:
+    """The same, each as a set where it was read as one: which rows they show is all that counts."""
+    found = role.allowed
+    return [
+        replace(found[one.name].as_set, name=one.name) if found[one.name].as_set else one
+        for one in _views(role)
     ]
 
 

@@ -14,6 +14,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from tacit.errors import QueryError
 from tacit.families.queries.query import Relations
+from tacit.gateway.policy.asker import WHOLE
 from tacit.gateway.policy.clock import with_known_names
 
 PLACE = "tacit parameter "
@@ -81,6 +82,7 @@ SAME = (
     exp.Var,
 )
 NO_BOOLEANS = ("mysql", "tsql")  # 1 is true there
+COMPARES = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.In, exp.Between)
 
 
 def translated(text: str, spoken: str | None, dialect: str) -> str:
@@ -148,22 +150,39 @@ def with_booleans(tree: exp.Query, relations: Relations, spoken: str | None) -> 
     """
     if spoken not in NO_BOOLEANS:
         return tree
-    tables = {
-        one.alias_or_name: f"{one.db}.{one.name}" if one.db else one.name
-        for one in tree.find_all(exp.Table)
-    }
-    for node in tree.find_all(exp.EQ, exp.NEQ, exp.In):
-        sides = [node.this, *node.expressions, *([node.expression] if node.expression else [])]
-        if not any(_is_boolean(one, tables, relations) for one in sides):
-            continue
-        for one in sides:
-            if isinstance(one, exp.Literal) and one.this in ("0", "1"):
-                one.replace(exp.Boolean(this=one.this == "1"))
+    for one in _beside(tree, relations, "boolean", (exp.EQ, exp.NEQ, exp.In)):
+        if one.this in ("0", "1"):
+            one.replace(exp.Boolean(this=one.this == "1"))
     return tree
 
 
-def _is_boolean(node: exp.Expr, tables: dict[str, str], relations: Relations) -> bool:
-    if not isinstance(node, exp.Column) or node.table not in tables:
-        return False
-    relation = relations.get(tables[node.table])
-    return relation is not None and relation.kinds.get(node.name) == "boolean"
+def with_numbers(tree: exp.Query, relations: Relations) -> exp.Query:
+    """The tree with whole numbers where they are compared, in quotes, with a column of whole
+    numbers. It means the same, and cannot fail: the column's own type may be too short for them.
+    """
+    for one in _beside(tree, relations, "integer", COMPARES):
+        if one.is_string and WHOLE.fullmatch(str(one.this)):
+            one.replace(exp.Literal.number(int(one.this)))
+    return tree
+
+
+def _beside(
+    tree: exp.Query, relations: Relations, kind: str, compares: tuple[type[exp.Expr], ...]
+) -> list[exp.Literal]:
+    """The literals that are compared with columns of a kind; names in the tree are written out."""
+    names: dict[str, set[str]] = {}
+    for one in tree.find_all(exp.Table):
+        table = f"{one.db}.{one.name}" if one.db else str(one.name)
+        names.setdefault(one.alias_or_name, set()).add(table)
+
+    def is_of_kind(node: exp.Expr) -> bool:
+        tables = names.get(node.table, set()) if isinstance(node, exp.Column) else set()
+        found = {relations[one].kinds.get(node.name) for one in tables if one in relations}
+        return found == {kind}
+
+    found = []
+    for node in tree.find_all(*compares):
+        sides = [one for one in node.iter_expressions() if not isinstance(one, exp.Query)]
+        if any(map(is_of_kind, sides)):
+            found += [one for one in sides if isinstance(one, exp.Literal)]
+    return found

@@ -387,6 +387,21 @@ ANY_SAMPLES = ("91827364554637{0}", "sample {0}", "1777-07-07 07:07:0{0}", "true
 SAMPLES = {"user": ("sample user",), "now": ("2777-07-07 07:07:07",)}
 
 
+def read_shown(
+    text: str, relations: Relations, name: str, dialect: str, views: Mapping[str, str]
+) -> QueryUnderstanding:
+    """A text of a role, read; where it falls into disjoint cases, also as a set."""
+    found = read(text, relations, name=name, dialect=dialect, views=views)
+    if found.exact is None or not found.exact.bag or len(found.exact.parts) < 2:
+        return found
+    each_once = f"SELECT DISTINCT * FROM (\n{text}\n) AS each_once"
+    try:
+        again = read(each_once, relations, name=name, dialect=dialect, views=views)
+    except QueryError:
+        return found  # e.g. a view that has columns of the same name
+    return replace(found, as_set=again.exact)
+
+
 def read_bound(
     relations: Relations,
     dialect: str,
@@ -396,17 +411,10 @@ def read_bound(
     values: Mapping[str, str],
 ) -> QueryUnderstanding:
     """A text about whoever asks, read for one of them."""
-    return read(
-        bound(text, values),
-        relations,
-        name=name,
-        dialect=dialect,
-        views={
-            other: bound(query, values)
-            for other, query in views.items()
-            if _is_bound(query, values)
-        },
-    )
+    known = {
+        other: bound(query, values) for other, query in views.items() if _is_bound(query, values)
+    }
+    return read_shown(bound(text, values), relations, name, dialect, known)
 
 
 def is_number_in(reading: QueryUnderstanding, value: str) -> bool:
@@ -507,7 +515,7 @@ class Texts:
                 other: query for other, query in self.views.items() if other not in self.relations
             }
             if not asks:
-                return read(text, self.relations, name=name, dialect=self.dialect, views=views)
+                return read_shown(text, self.relations, name, self.dialect, views)
             check_places(text, self.dialect)
             return replace(self._sample(name, text, asks, views), text=text)
         except TacitError as error:

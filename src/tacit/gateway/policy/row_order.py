@@ -83,7 +83,13 @@ RANKS = (exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist)
 LISTS = (exp.ArrayAgg, exp.GroupConcat)
 
 
-def check_stored_order(tree: exp.Query, source: QueryText, relations: Relations) -> None:
+# Databases that can be told the order in which to add: stddev(x ORDER BY x).
+ADD_IN_ORDER = ("duckdb", "postgres")
+
+
+def check_stored_order(
+    tree: exp.Query, source: QueryText, relations: Relations, dialect: str
+) -> None:
     """Refuse what depends on the order in which rows are stored:
     rows outside of the answer can change that.
     """
@@ -95,16 +101,17 @@ def check_stored_order(tree: exp.Query, source: QueryText, relations: Relations)
             if all(one.this == node.this.this for one in node.this.expressions):
                 continue
             hint = "Order by the expression itself."
-        elif isinstance(node, ROUNDED) or (
-            isinstance(node, exp.Sum | exp.Avg)
-            and not all(_adds_exactly(one) for one in node.walk())
-        ):
+        elif _is_rounded(node):
+            if _can_be_ordered(node, dialect):
+                continue
             hint = "Use count, min, max, or sum and avg of columns, with + - and * only."
             why = "may be rounded, and its last digits then depend on how rows are stored"
-        elif isinstance(node, BY_TOTAL_ORDER) and _is_in_total_order(node, relations):
+        elif isinstance(node, BY_TOTAL_ORDER) and (
+            _is_in_total_order(node, relations) or _numbers_equal_rows(node)
+        ):
             continue
         elif isinstance(node, BY_TOTAL_ORDER):
-            hint = "Order by a key in OVER (), or use rank() or dense_rank()."
+            hint = "Order by a key or by all that is shown in OVER (), or use rank()."
         elif isinstance(node, BY_STORED_ORDER):
             hint = "Use min, max, rank() or dense_rank()."
         elif (
@@ -129,6 +136,32 @@ def check_stored_order(tree: exp.Query, source: QueryText, relations: Relations)
         )
 
 
+def _is_rounded(node: exp.Expr) -> bool:
+    """Does an aggregate add numbers that may be rounded?"""
+    return isinstance(node, ROUNDED) or (
+        isinstance(node, exp.Sum | exp.Avg) and not all(_adds_exactly(one) for one in node.walk())
+    )
+
+
+def _can_be_ordered(node: exp.Expr, dialect: str) -> bool:
+    """Can an aggregate be told the order in which it adds?"""
+    return (
+        dialect in ADD_IN_ORDER
+        and not isinstance(node.find_ancestor(exp.Window, exp.Query), exp.Window)
+        and node.find(exp.Query, exp.Distinct, exp.Order) is None
+    )
+
+
+def _add_in_order(tree: exp.Query, dialect: str) -> None:
+    """Have rounded numbers added by size: the same numbers then give the same last digits."""
+    for node in list(tree.find_all(exp.AggFunc)):
+        if _is_rounded(node) and _can_be_ordered(node, dialect):
+            values = list(node.iter_expressions())
+            order = [exp.Ordered(this=one.copy(), nulls_first=False) for one in values]
+            last = values[-1].copy()
+            values[-1].replace(exp.Order(this=last, expressions=order))
+
+
 def _is_in_total_order(node: exp.Expr, relations: Relations) -> bool:
     """Does a window tell all rows apart: by a key of every table that its SELECT is over?"""
     window, select = node.parent, node.find_ancestor(exp.Select)
@@ -142,6 +175,36 @@ def _is_in_total_order(node: exp.Expr, relations: Relations) -> bool:
     tables = [first.this] if first is not None else []
     tables += [one.this for one in select.args.get("joins") or ()]
     return bool(tables) and all(_has_key_in(one, names, relations) for one in tables)
+
+
+def _numbers_equal_rows(node: exp.Expr) -> bool:
+    """Are rows that a window's order leaves equal also equal in all that their SELECT shows? Then
+    it does not matter which of them is numbered first.
+    """
+    window, select = node.parent, node.find_ancestor(exp.Query)
+    if (
+        not isinstance(node, exp.RowNumber | exp.Ntile)
+        or not isinstance(window, exp.Window)
+        or not isinstance(select, exp.Select)
+        or any(select.args.get(one) for one in ("order", "limit", "offset", "qualify"))
+    ):
+        return False
+    order = window.args.get("order")
+    by = [
+        *(order.expressions if order is not None else []),
+        *(window.args.get("partition_by") or []),
+    ]
+    told = {(one.this if isinstance(one, exp.Ordered) else one).sql() for one in by}
+    shown = [one.unalias() for one in select.expressions]
+    return all(one is window or one.sql() in told or _is_alike(one) for one in shown)
+
+
+def _is_alike(node: exp.Expr) -> bool:
+    """Is an expression the same for all rows?"""
+    if isinstance(node, exp.Subquery):
+        own = {one.alias_or_name for one in node.find_all(exp.Table, exp.Subquery)}
+        return all(one.table in own for one in node.find_all(exp.Column))
+    return node.find(exp.Column, exp.AggFunc, exp.Window, exp.Star, exp.Query) is None
 
 
 def _has_key_in(table: exp.Expr, names: set[tuple[str, str]], relations: Relations) -> bool:
@@ -201,7 +264,9 @@ def orders_by_result(tree: exp.Query) -> bool:
     )
 
 
-def with_total_order(tree: exp.Query, columns: int, source: QueryText, *, scans: bool) -> exp.Query:
+def with_total_order(
+    tree: exp.Query, columns: int, source: QueryText, *, scans: bool, dialect: str
+) -> exp.Query:
     """The tree with orders that do not depend on how rows are stored or joined:
     by all columns of the result, last.
 
@@ -209,6 +274,7 @@ def with_total_order(tree: exp.Query, columns: int, source: QueryText, *, scans:
     many others there are. `scans`: rows of one table may come as they stand there.
     """
     found = tree.copy()
+    _add_in_order(found, dialect)
     for part in list(found.find_all(exp.Query)):
         limited = bool(part.args.get("limit") or part.args.get("offset"))
         if not limited and (part is not found or (scans and _is_scan(part))):

@@ -22,7 +22,7 @@ from tacit.families.words import listed
 from tacit.gateway.policy.asker import Asker
 from tacit.gateway.policy.clock import with_moment
 from tacit.gateway.policy.common_tables import written_out
-from tacit.gateway.policy.dialects import translated, with_booleans
+from tacit.gateway.policy.dialects import translated, with_booleans, with_numbers
 from tacit.gateway.policy.qualified_names import qualified
 from tacit.gateway.policy.row_order import check_order, check_stored_order, without_inner_order
 from tacit.gateway.policy.table_names import TableNames
@@ -92,9 +92,10 @@ def statement_of(
         found, source, relations, name="query", dialect=dialect
     )  # for its words where something is wrong, and for the names of its columns
     found = written_out(qualified(found, relations, read.columns, dialect, source), source)
-    found = without_inner_order(with_booleans(found, relations, spoken), source)
+    found = with_numbers(with_booleans(found, relations, spoken), relations)
+    found = without_inner_order(found, source)
     check_order(found, source)
-    check_stored_order(found, source, relations)
+    check_stored_order(found, source, relations, dialect)
     check_casts(found, source)
     return Statement(found, source, tuple(dict.fromkeys(names.named)))
 

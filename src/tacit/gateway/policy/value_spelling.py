@@ -153,7 +153,7 @@ def _summed(column: exp.Column) -> exp.Expr | None:
 
 def _merges(tree: exp.Query) -> bool:
     """Does a query take some of equal values for all of them?"""
-    if tree.find(exp.Distinct, exp.Group, exp.Min, exp.Max) is not None:
+    if tree.find(exp.Distinct, exp.Group, exp.Min, exp.Max, exp.RowNumber, exp.Ntile) is not None:
         return True
     inner = (one for one in tree.find_all(exp.Query) if one is not tree)
     return isinstance(tree, exp.SetOperation) or any(

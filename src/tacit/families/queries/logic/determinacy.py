@@ -56,6 +56,11 @@ class ShownBodies:
     whole: Mapping[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
     _start: list[_Start] = field(default_factory=list, repr=False, compare=False)
 
+    def without(self, tables: set[str]) -> ShownBodies:
+        """The same without the facts that speak of some tables."""
+        kept = [one for one in self.facts if not any(a.relation in tables for a in one.atoms)]
+        return replace(self, facts=tuple(kept), _start=[])
+
     def start(self, rules: Rules, budget: Budget) -> _Start:
         """Two databases in which the facts are, before anything else is known of them."""
         if not self._start:
@@ -112,9 +117,16 @@ def is_determined(
         first = shown.start(rules, budget).first.copy(budget)
         first.put(part.atoms, part.comparisons, part.known)
         first.chase()
-        return _is_there(part, first, shown, SPLITS)
+        doubted: set[str] = set()
+        if _is_there(part, first, shown, doubted, SPLITS):
+            return True
     except (TooMuchWork, OutOfTime):
         return False
+    fewer = shown.without(doubted)
+    if len(fewer.facts) == len(shown.facts):
+        return False
+    # What is determined given some of the facts is so given all of them.
+    return is_determined(part, fewer, rules, deadline)
 
 
 def is_counted(
@@ -146,8 +158,12 @@ def _is_shown(row: tuple[Term, ...], view: Query, tableau: RowTableau) -> bool:
     return any(way.is_in(tableau) for way in ways)
 
 
-def _is_there(part: Conjunctive, first: RowTableau, shown: ShownBodies, splits: int) -> bool:
-    """Has every database that shows the same as the first one the answer that is in it?"""
+def _is_there(
+    part: Conjunctive, first: RowTableau, shown: ShownBodies, doubted: set[str], splits: int
+) -> bool:
+    """Has every database that shows the same as the first one the answer that is in it?
+    `doubted` gets the tables of alternatives that facts contradict.
+    """
     if first.broken:
         # Rows that somebody got may have changed since: that they contradict the query is no proof.
         return not shown.facts
@@ -176,10 +192,12 @@ def _is_there(part: Conjunctive, first: RowTableau, shown: ShownBodies, splits: 
         return False
     if _has_answer(part, head, second, _few(unions, part)):
         return True
-    return splits > 0 and _in_all_cases(part, first, shown, splits)
+    return splits > 0 and _in_all_cases(part, first, shown, doubted, splits)
 
 
-def _in_all_cases(part: Conjunctive, first: RowTableau, shown: ShownBodies, splits: int) -> bool:
+def _in_all_cases(
+    part: Conjunctive, first: RowTableau, shown: ShownBodies, doubted: set[str], splits: int
+) -> bool:
     """Is the answer there whichever alternative of a constraint the first database satisfies?"""
     for rule in first.rules.splitting:
         for values in first.matches(rule.atoms, rule.comparisons, rule.known):
@@ -191,8 +209,10 @@ def _in_all_cases(part: Conjunctive, first: RowTableau, shown: ShownBodies, spli
                 case = first.copy()
                 case.satisfy(rule, at, values)
                 case.chase()
+                if case.broken:
+                    doubted.update(atom.relation for atom in rule.alternatives[at].atoms)
                 cases.append(case)
-            return all(_is_there(part, case, shown, splits - 1) for case in cases)
+            return all(_is_there(part, case, shown, doubted, splits - 1) for case in cases)
     return False
 
 
