@@ -434,9 +434,9 @@ def _views(role: RolePolicy) -> list[Query]:
 
 def _sets(role: RolePolicy) -> list[Query]:
     """The same, each as a set where it was read as one: which rows they show is all that counts."""
-    found = role.allowed
+    sets = {name: one.as_set for name, one in role.allowed.items()}
     return [
-        replace(found[one.name].as_set, name=one.name) if found[one.name].as_set else one
+        replace(as_set, name=one.name) if (as_set := sets[one.name]) is not None else one
         for one in _views(role)
     ]
 
