@@ -59,8 +59,39 @@ class Desk:
         `declared` is what else `Table` takes.
         """
         name = f"t{next(self.numbers)}"
+        table = self.described(
+            name,
+            rows,
+            quasi=quasi,
+            sensitive=sensitive,
+            person=person,
+            hierarchies=hierarchies,
+            types=types,
+            distances=distances,
+            declared=declared,
+        )
+        self.engine.attach(table)
+        try:
+            yield count_table(self.engine, table, self.plan)
+        finally:
+            self.engine.connection.execute(f'DROP TABLE "{name}"')
+
+    def described(
+        self,
+        name: str,
+        rows: Sequence[Row],
+        *,
+        quasi: Sequence[str],
+        sensitive: Sequence[str] = (),
+        person: Sequence[str] = (),
+        hierarchies: Mapping[str, Any] | None = None,
+        types: Mapping[str, Any] | None = None,
+        distances: Mapping[str, Any] | None = None,
+        declared: Mapping[str, Any] | None = None,
+    ) -> Table:
+        """A table with its roles, whose rows stand in the plan."""
         columns = list(rows[0])
-        table = Table(
+        return Table(
             name,
             columns={column: (types or {}).get(column) for column in columns},
             rows=tuple(tuple(row[column] for column in columns) for row in rows),
@@ -75,11 +106,6 @@ class Desk:
             distances=distances or {},
             **(declared or {}),
         )
-        self.engine.attach(table)
-        try:
-            yield count_table(self.engine, table, self.plan)
-        finally:
-            self.engine.connection.execute(f'DROP TABLE "{name}"')
 
     def hierarchy(self, file: str, spec: Any) -> HierarchySpec:
         """A hierarchy as a plan writes it; rows of a file are written to one."""

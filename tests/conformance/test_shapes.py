@@ -82,6 +82,30 @@ def summed(table: str, keys: list[list[str]], **more: Any) -> Ask:
     )
 
 
+def levelled(engine: Engine) -> exp.Select:
+    """Rows as labels: words by a relation, illnesses as they are."""
+    rows = shapes_coded.levelled_rows(
+        "many",
+        sizes(many(), ["word", "condition"]),
+        keys=[["word"], ["condition"]],
+        levels={"word": ("labels of words", 2)},
+        collations=engine.collations("many"),
+    )
+    return shapes.sorted_rows(rows, ["k0", "k1"])
+
+
+def first_of_codes(*codes: int) -> Ask:
+    """The first combinations with some words, and one illness."""
+    return lambda engine: shapes_coded.first_coded(
+        "many",
+        ["word", "condition", "number"],
+        {"word": codes, "condition": [0]},
+        sizes(many(), ["word", "condition"]),
+        collations=engine.collations("many"),
+        limit=20,
+    )
+
+
 def found(table: str, columns: list[str], equal: dict[str, Any], limit: int = 100) -> Ask:
     return lambda engine: shapes.matching(
         table, columns, equal, collations=engine.collations(table), limit=limit
@@ -221,6 +245,10 @@ FIRST = {
 }
 
 SORTED: dict[str, Ask] = {
+    "levelled_rows": levelled,
+    "first_coded": first_of_codes(0, 2),
+    "first_coded, with missing values": first_of_codes(0, sizes(many(), ["word"])["word"] - 1),
+    "first_coded, only missing values": first_of_codes(sizes(many(), ["word"])["word"] - 1),
     "row_count": lambda _: shapes.row_count("many"),
     "columns_of": lambda _: shapes.columns_of("many", ["number"]).order_by(
         *shapes.order_by(["number"], {})

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import as_json, for_audience, loaded_plan, plan_option, to_report
+from tacit.cli.options import (
+    as_json,
+    for_audience,
+    loaded_plan,
+    plan_option,
+    to_report,
+    within_memory,
+)
 from tacit.cli.printing import chosen, print_json, progress, say, screen, waiting
 
 if TYPE_CHECKING:
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Homogeneity in every table that just meets the checks, instead of in this release.",
 )
+@within_memory
 @as_json
 @to_report
 @for_audience

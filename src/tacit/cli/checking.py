@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import as_json, for_audience, loaded_plan, output_formats, to_report
+from tacit.cli.options import (
+    as_json,
+    for_audience,
+    loaded_plan,
+    output_formats,
+    to_report,
+    within_memory,
+)
 from tacit.cli.printing import chosen, print_json, screen, waiting, warn, write_out
 
 if TYPE_CHECKING:
@@ -45,6 +52,7 @@ UNDECIDED = 3  # the exit status
     default="undecided",
     help="breached: what is undecided alone exits with 0 (default: undecided, which is both).",
 )
+@within_memory
 @as_json
 @to_report
 @for_audience

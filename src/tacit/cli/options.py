@@ -37,6 +37,29 @@ for_audience = click.option(
 )
 
 
+def keep_within(
+    context: click.Context, parameter: click.Parameter, given: str | None
+) -> str | None:
+    """A size such as 2GB, kept until the command ends."""
+    from tacit.model import memory
+
+    if given is not None:
+        try:
+            context.with_resource(memory.at_most(memory.size(given)))
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+    return given
+
+
+within_memory = click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=keep_within,
+    expose_value=False,
+    help="Take at most so much memory, such as 2GB (default: what the machine has).",
+)
+
+
 def loaded_plan(path: Path, *, need_checks: bool = False) -> Plan:
     """The plan that a command is about; what reads plans is loaded here, not for --help."""
     from tacit.plan.read.load import load_plan

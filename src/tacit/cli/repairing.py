@@ -17,6 +17,7 @@ from tacit.cli.options import (
     percentage,
     plan_option,
     to_report,
+    within_memory,
 )
 from tacit.cli.printing import chosen, print_json, progress, screen
 
@@ -89,6 +90,7 @@ from tacit.cli.printing import chosen, print_json, progress, screen
     is_flag=True,
     help="Write it also where a check cannot judge it together with what is published.",
 )
+@within_memory
 @as_json
 @to_report
 @for_audience

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -178,6 +178,24 @@ class Engine(ABC):
     @abstractmethod
     def numbers(self, query: exp.Expression) -> Numbers:
         """The columns of a query that returns only integers (no NULL), as int64 arrays."""
+
+    def parts(self, query: exp.Expression, rows: int) -> Iterator[Numbers]:
+        """The same in order, about so many rows at a time: all at once where an engine has no
+        other way.
+        """
+        yield self.numbers(query)
+
+    def alike(
+        self, query: exp.Expression, groups: Sequence[str], values: Sequence[str], most: int
+    ) -> Numbers | None:
+        """Groups that are alike, one for all: the rows of a query grouped by some columns, and
+        groups that have equally many rows by `values` taken together.
+
+        The columns are those of the first such group, its values, how many rows have each, and for
+        how many groups it stands; in order. None where an engine leaves this to who asks, or where
+        there would be more than `most` rows.
+        """
+        return None
 
     @abstractmethod
     def write(self, name: str, query: exp.Expression) -> None:

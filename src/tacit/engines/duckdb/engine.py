@@ -73,6 +73,7 @@ Answer = TypeVar("Answer")
 BATCH = 10_000
 INSERT_ROWS = 500
 GIVEN = "tacit given"
+BETWEEN = "tacit in between"
 WRITE = {
     "csv": (
         "FORMAT csv, HEADER true, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '', "
@@ -313,6 +314,28 @@ class DuckDB(Engine):
         with self._explaining():
             arrays = attentively(self.connection, lambda: self.connection.execute(sql).fetchnumpy())
         return tuple(self.integers(array) for array in arrays.values())
+
+    def parts(self, query: exp.Expression, rows: int) -> Iterator[Numbers]:
+        """The same a part at a time, out of a table in between: what does not fit into DuckDB's
+        memory it puts on the disk.
+        """
+        self.stored(f"CREATE OR REPLACE TABLE {sql_name(BETWEEN)} AS {self.sql(query)}")
+        try:
+            begin = 0
+            while True:
+                sql = (
+                    f"SELECT * FROM {sql_name(BETWEEN)} WHERE rowid >= {begin} AND rowid < "
+                    f"{begin + rows}"
+                )
+                with self._explaining():
+                    found = self.connection.execute(sql).fetchnumpy()
+                arrays = tuple(self.integers(array) for array in found.values())
+                if not len(arrays[0]):
+                    return
+                yield arrays
+                begin += rows
+        finally:
+            self._run(f"DROP TABLE IF EXISTS {sql_name(BETWEEN)}")
 
     def write(self, name: str, query: exp.Expression) -> None:
         """Store the rows of a query as a table."""

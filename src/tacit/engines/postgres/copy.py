@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +88,38 @@ def parquet_type(connection: Any, source: str, name: str, kind: str) -> str:
     if special or (whole or 0) + (part or 0) > MOST_DIGITS:
         return "DOUBLE"
     return f"DECIMAL(38, {part or 0})"
+
+
+def integer_parts(chunks: Iterable[bytes], columns: int, rows: int) -> Iterator[Numbers]:
+    """The same of data that comes in pieces: about so many rows at a time.
+
+    >>> row = bytes([0, 1, 0, 0, 0, 4, 0, 0, 0, 7])
+    >>> pieces = [bytes(19) + row[:4], row[4:] + row, row + COPY_TRAILER]
+    >>> [part[0].tolist() for part in integer_parts(pieces, 1, 2)]
+    [[7, 7], [7]]
+    """
+    header, data = b"", bytearray()
+    for chunk in chunks:
+        data += chunk
+        if not header and len(data) > COPY_HEADER:
+            header = bytes(data[:COPY_HEADER])
+            del data[:COPY_HEADER]
+        if header and (width := row_width(data, columns)) and len(data) >= rows * width:
+            whole = len(data) // width * width  # the mark at the end is shorter than a row
+            yield integers(header + bytes(data[:whole]) + COPY_TRAILER, columns)
+            del data[:whole]
+    if len(data) > len(COPY_TRAILER):
+        yield integers(header + bytes(data), columns)
+
+
+def row_width(data: bytearray, columns: int) -> int:
+    """How many bytes a row takes, 0 where the first is not there yet."""
+    place = 2
+    for _ in range(columns):
+        if len(data) < place + 4:
+            return 0
+        place += 4 + int.from_bytes(data[place : place + 4], "big", signed=True)
+    return place if len(data) >= place else 0
 
 
 def integers(data: bytes, columns: int) -> Numbers:

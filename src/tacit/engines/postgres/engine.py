@@ -20,7 +20,7 @@ from tacit.engines.attach import Values, refuse_words, stored_values
 from tacit.engines.base import CALENDAR, NAN, SHORTEST, UTC, WITHIN, Engine, NativeType
 from tacit.engines.identity import Origin
 from tacit.engines.postgres import catalog as postgres_catalog
-from tacit.engines.postgres.copy import integers, to_parquet, with_words
+from tacit.engines.postgres.copy import integer_parts, integers, to_parquet, with_words
 from tacit.engines.postgres.session import (
     LOCKED,
     NOTICE_THE_END,
@@ -149,6 +149,13 @@ class Postgres(Engine):
             columns = cursor.pgresult.nfields
             data = b"".join(copy)
         return integers(data, columns)
+
+    def parts(self, query: exp.Expression, rows: int) -> Iterator[Numbers]:
+        """The same a part at a time, as the server sends them."""
+        sql = f"COPY ({self.sql(query)}) TO STDOUT (FORMAT binary)"
+        with self._explaining(), self.connection.cursor() as cursor, cursor.copy(sql) as copy:
+            columns = cursor.pgresult.nfields
+            yield from integer_parts(map(bytes, copy), columns, rows)
 
     def write(self, name: str, query: exp.Expression) -> None:
         """Store the rows of a query as a new table."""

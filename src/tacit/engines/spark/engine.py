@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
+
+import numpy as np
 
 from tacit.engines import output
 from tacit.engines.attach import (
@@ -164,6 +167,34 @@ class Spark(Engine):
             found = self._frame(query).toArrow()
         return tuple(self.integers(column.to_numpy()) for column in found.columns)
 
+    def parts(self, query: exp.Expression, rows: int) -> Iterator[Numbers]:
+        """The same, partition by partition."""
+        found = self.rows(query)
+        while some := list(islice(found, rows)):
+            yield tuple(np.array(some, dtype=np.int64).T)
+
+    def alike(
+        self, query: exp.Expression, groups: Sequence[str], values: Sequence[str], most: int
+    ) -> Numbers | None:
+        """Groups that are alike, one for all, found by the workers."""
+        from pyspark.sql import functions as f
+
+        with explaining():
+            cells = self._frame(query).groupBy(*groups, *values).count()
+            whole = cells.groupBy(*groups).agg(
+                f.sort_array(f.collect_list(f.struct(*values, "count"))).alias("cells")
+            )
+            kinds = whole.groupBy("cells").agg(
+                f.min(f.struct(*groups)).alias("first"), f.count("*").alias("times")
+            )
+            rows = kinds.select("first.*", "times", f.explode("cells").alias("cell"))
+            found = rows.select(*groups, "cell.*", "times").limit(most + 1).toArrow()
+        if found.num_rows > most:
+            return None
+        columns = [self.integers(column.to_numpy()) for column in found.columns]
+        order = np.lexsort([*reversed(columns[: len(groups) + len(values)])])
+        return tuple(column[order] for column in columns)
+
     def write(self, name: str, query: exp.Expression) -> None:
         """Store the rows of a query as a table:
         in the metastore, or for as long as the session lasts.
@@ -177,7 +208,6 @@ class Spark(Engine):
 
     def put_map(self, name: str, columns: Mapping[str, output.Relation]) -> None:
         """Hand columns over by Arrow."""
-        import numpy as np
         import pyarrow as pa
 
         arrays = {

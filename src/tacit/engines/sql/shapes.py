@@ -233,6 +233,17 @@ def grouped(query: exp.Select, outputs: Sequence[str]) -> exp.Select:
     return tallied(query, outputs).order_by(*(column(name) for name in outputs), copy=False)
 
 
+def sorted_rows(query: exp.Select, outputs: Sequence[str]) -> exp.Select:
+    """Some columns of a query, in order.
+
+    >>> sorted_rows(columns_of("t", ["zip"]), ["zip"]).sql(dialect="duckdb")
+    'SELECT "zip" FROM (SELECT "zip" FROM "t") AS c ORDER BY "zip"'
+    """
+    names = [column(name) for name in outputs]
+    found = exp.select(*names).from_(query.subquery("c", copy=False), copy=False)
+    return found.order_by(*(name.copy() for name in names), copy=False)
+
+
 def ordered(
     query: exp.Select,
     outputs: Sequence[str],

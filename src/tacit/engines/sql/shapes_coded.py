@@ -67,6 +67,103 @@ def coded_rows(
     return query
 
 
+def levelled_rows(
+    table: str,
+    sizes: Mapping[str, int],
+    *,
+    keys: Sequence[Sequence[str]],
+    levels: Mapping[str, tuple[str, int]],
+    collations: Mapping[str, str] | None = None,
+) -> exp.Select:
+    """Every row with its labels, packed into k0, k1, ... like values in `coded_rows`.
+
+    `levels[column]` names a relation (code, number) with the number of the label of each code, and
+    has that of a missing value. Other columns are as they are, and columns of one label (`sizes`)
+    are not looked at.
+    """
+    names = [name for key in keys for name in key if sizes[name] > 1]
+    alias = {name: f"d{i}" for i, name in enumerate(names)}
+    absent = {name: levels[name][1] if name in levels else sizes[name] - 1 for name in names}
+    query = exp.select(
+        *(
+            exp.alias_(
+                packed([name for name in key if sizes[name] > 1], sizes, alias, absent), f"k{i}"
+            )
+            for i, key in enumerate(keys)
+        )
+    ).from_(exp.alias_(table_of(table), "t", table=True))
+    for name in names:
+        codes = numbered(table, [name], collations or {})
+        if name in levels:
+            codes = renumbered(codes, levels[name][0])
+        query = query.join(
+            codes.subquery(alias[name], copy=False),
+            on=column(name, "t").eq(exp.column("v0", table=alias[name])),
+            join_type="left",
+            copy=False,
+        )
+    return query
+
+
+def renumbered(codes: exp.Select, relation: str) -> exp.Select:
+    """A dictionary with its codes replaced by the numbers that a relation has for them."""
+    return (
+        exp.select(exp.column("v0", table="n"), exp.alias_(exp.column("number", table="m"), "code"))
+        .from_(codes.subquery("n", copy=False))
+        .join(
+            exp.alias_(table_of(relation), "m", table=True),
+            on=exp.column("code", table="m").eq(exp.column("code", table="n")),
+        )
+    )
+
+
+def first_coded(
+    table: str,
+    columns: Sequence[str],
+    among: Mapping[str, Sequence[int]],
+    sizes: Mapping[str, int],
+    *,
+    collations: Mapping[str, str] | None = None,
+    limit: int,
+) -> exp.Select:
+    """The first different combinations of some columns whose codes are among the given ones.
+
+    By codes and not by values, which not every engine compares with what it wrote (floats).
+    """
+    collations = collations or {}
+    query = (
+        exp.select(*(exp.alias_(column(name, "t"), name, quoted=True) for name in columns))
+        .from_(exp.alias_(table_of(table), "t", table=True))
+        .distinct()
+    )
+    for at, (name, codes) in enumerate(among.items()):
+        known = [exp.Literal.number(code) for code in codes if code < sizes[name] - 1]
+        absent = column(name, "t").is_(exp.null())
+        if not known:
+            query = query.where(absent)
+            continue
+        chosen = (
+            exp.select("v0", "code")
+            .from_(numbered(table, [name], collations).subquery("n", copy=False))
+            .where(exp.column("code").isin(*known))
+        )
+        some_absent = len(known) < len(codes)
+        query = query.join(
+            chosen.subquery(f"d{at}", copy=False),
+            on=column(name, "t").eq(exp.column("v0", table=f"d{at}")),
+            join_type="left" if some_absent else "inner",
+        )
+        if some_absent:
+            found = exp.column("code", table=f"d{at}").is_(exp.null()).not_()
+            query = query.where(exp.or_(found, absent))
+    return (
+        exp.select(*(column(name) for name in columns))
+        .from_(query.subquery("s", copy=False))
+        .order_by(*order_by(columns, collations))
+        .limit(limit)
+    )
+
+
 def coded_sums(
     table: str,
     sizes: Mapping[str, int],
@@ -118,14 +215,19 @@ def known_rows(table: str, columns: Sequence[str]) -> exp.Subquery:
 
 
 def packed(
-    key: Sequence[str], sizes: Mapping[str, int], alias: Mapping[str, str]
+    key: Sequence[str],
+    sizes: Mapping[str, int],
+    alias: Mapping[str, str],
+    absent: Mapping[str, int] | None = None,
 ) -> exp.Expression:
-    """Codes in mixed radix, the first column the most significant."""
+    """Codes in mixed radix, the first column the most significant. NULL has the code in `absent`,
+    or the last one.
+    """
     total: exp.Expression = exp.cast(exp.Literal.number(0), "BIGINT")
     for name in key:
         code = exp.Coalesce(
             this=exp.column("code", table=alias[name]),
-            expressions=[exp.Literal.number(sizes[name] - 1)],
+            expressions=[exp.Literal.number((absent or {}).get(name, sizes[name] - 1))],
         )
         total = exp.Add(
             this=exp.Mul(this=exp.paren(total), expression=exp.Literal.number(sizes[name])),

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.engines.sql import shapes, shapes_coded
+from tacit.errors import DataError
+from tacit.model import memory
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
@@ -34,7 +36,8 @@ class Counts:
     `radix` the number of codes that each column was packed with.
     `persons` has each combination's person where a person can have several rows, else None.
     `with_missing` names the columns in which some value is missing; `recoded` has the codes of
-    columns whose values were cleaned after counting, `raw` the values that became one.
+    columns whose values were cleaned after counting, `raw` the values that became one. `absent`
+    says how many rows have no value of columns that are not counted themselves.
     """
 
     dictionaries: Mapping[str, tuple[Any, ...]]
@@ -46,6 +49,7 @@ class Counts:
     with_missing: frozenset[str] = frozenset()
     recoded: Mapping[str, Integers] = field(default_factory=dict, repr=False)
     raw: Mapping[str, Mapping[Any, tuple[Any, ...]]] = field(default_factory=dict, repr=False)
+    absent: Mapping[str, int] = field(default_factory=dict, repr=False)
     _codes: dict[str, Integers] = field(default_factory=dict, init=False, repr=False, compare=False)
     _rows: dict[str, Integers] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -74,7 +78,9 @@ class Counts:
         known = self.recoded.get(column, self._codes.get(column))
         if known is not None:
             return known[rows]
-        number = next(i for i, key in enumerate(self.packing) if column in key)
+        number = next((i for i, key in enumerate(self.packing) if column in key), None)
+        if number is None:
+            raise too_large()
         codes = self.keys[number][rows] // self._stride(number, column)
         return codes if column == self.packing[number][0] else codes % self.radix[column]
 
@@ -82,6 +88,8 @@ class Counts:
         """How many rows have no value in a column."""
         if column not in self.with_missing:
             return 0
+        if column in self.absent:
+            return self.absent[column]
         absent = self.codes(column) == self.size(column) - 1
         return int(self.occurrences[absent].sum())
 
@@ -184,10 +192,13 @@ def mostly_different(engine: Engine, table: str, columns: Sequence[str]) -> bool
     if not engine.in_process or not columns:
         return False
     rows = int(engine.value(shapes.row_count(table)))
+    return rows <= MOST_SORTED and seem_different(engine, table, columns, rows)
+
+
+def seem_different(engine: Engine, table: str, columns: Sequence[str], rows: int) -> bool:
+    """Are most of the first rows of a table different?"""
     seen = min(rows, SAMPLE)
-    return rows <= MOST_SORTED and seen < 2 * int(
-        engine.value(shapes.distinct_among_first(table, columns, seen))
-    )
+    return seen < 2 * int(engine.value(shapes.distinct_among_first(table, columns, seen)))
 
 
 def runs(keys: Integers) -> tuple[Integers, Integers]:
@@ -290,3 +301,13 @@ def run_starts(keys: Integers) -> Integers:
     begins = np.ones(len(keys), dtype=bool)
     np.not_equal(keys[1:], keys[:-1], out=begins[1:])
     return np.flatnonzero(begins)
+
+
+def too_large(what: str = "this question") -> DataError:
+    """What cannot be answered within the memory that may be taken."""
+    gigabytes = memory.allowed() / 10**9
+    return DataError(
+        f"{what} needs all combinations of the table at once, and they do not fit into "
+        f"{gigabytes:.1f} GB.",
+        hint="Allow more with --memory, or generalize the release further.",
+    )

@@ -35,7 +35,8 @@ class Groups:
     per cell, and a missing value is never a cell: it does not count as diversity. `ambiguous` tells
     where people have more than one value in a group (see `one_value_each`; None where nobody has),
     `overlapping` says that a person can be in several groups because missing values match any
-    other.
+    other. Where a group stands for others that are like it, `times` says for how many, itself
+    among them.
     """
 
     columns: tuple[str, ...]
@@ -50,6 +51,7 @@ class Groups:
     counts: Integers = field(default_factory=nothing)
     ambiguous: Ambiguous | None = None
     overlapping: bool = False
+    times: Integers | None = None
 
     @property
     def several(self) -> bool:
@@ -80,8 +82,19 @@ class Groups:
         pairs = zip(self.values[span].tolist(), self.counts[span].tolist(), strict=True)
         return {self.dictionary[code]: number for code, number in pairs}
 
+    @property
+    def number(self) -> int:
+        """How many groups there are, those that others stand for among them."""
+        return len(self.keys) if self.times is None else int(self.times.sum())
+
+    def many(self, chosen: Mask) -> int:
+        """How many groups the chosen ones stand for."""
+        return int(chosen.sum()) if self.times is None else int(self.times[chosen].sum())
+
     def people(self, chosen: Mask) -> int:
         """How many people are in the chosen groups, each counted once."""
+        if self.times is not None:
+            return int((self.sizes[chosen] * self.times[chosen]).sum())
         if self.base.persons is None and not self.overlapping:
             return int(self.sizes[chosen].sum())
         return self.base.people(np.flatnonzero(np.isin(self.key_of_row, self.keys[chosen])))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tacit.errors import DataError
-from tacit.families.microdata.counts import Counts
+from tacit.families.microdata.counts import Counts, too_large
 from tacit.families.microdata.distances import Distance, usual
 from tacit.families.microdata.groups import Groups, group
 from tacit.families.microdata.hierarchy import Hierarchy, HierarchyLevel
@@ -19,6 +19,7 @@ from tacit.model.verdict import Assumption
 
 if TYPE_CHECKING:
     from tacit.families.microdata.counts import Integers
+    from tacit.families.microdata.streamed import Asker, StreamedCells
 
 Missing = Literal["own-group", "match-any", "error"]
 Find = Callable[
@@ -62,7 +63,9 @@ class MicrodataQuestion:
     alike. `population` counts how many people of another table fall into each group. `hierarchies`
     has all levels of the columns, `measure` makes the distance that a column declares for the
     values it has. `label_more` says what the release would show of values of a column that the
-    table does not have.
+    table does not have. Where the combinations do not fit into memory `base` has only the sensitive
+    columns, `cells` the groups a part at a time, and `asker` is the definition that passes over
+    them.
     """
 
     release: str
@@ -83,12 +86,22 @@ class MicrodataQuestion:
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     measure: Callable[[str, tuple[Any, ...]], Distance] = usual
     label_more: Callable[[str, tuple[Any, ...]], tuple[Any, ...]] = as_they_are
+    cells: StreamedCells | None = None
+    asker: Asker | None = None
     _cache: dict[Any, Groups] = field(default_factory=dict, repr=False)
     _before: dict[str, dict[Any, int]] = field(default_factory=dict, repr=False)
 
     def closed(self) -> MicrodataQuestion:
         """The question once the source is closed: nobody can be looked up any more."""
         return replace(self, find=lambda values, limit: [])
+
+    def asked_by(self, definition: Any) -> MicrodataQuestion:
+        """The question for one definition: of streamed cells it keeps what this one needs."""
+        if self.cells is None:
+            return self
+        if not definition.folds:
+            raise too_large(definition.check_name)
+        return replace(self, asker=definition, readings=(), _cache={})
 
     @property
     def stricter(self) -> MicrodataQuestion | None:
@@ -144,6 +157,10 @@ class MicrodataQuestion:
 
     def person(self, groups: Groups, number: int, value: Any = None) -> Person:
         """The first person of a group (who has a sensitive value), to tell the story about."""
+        if self.cells is not None:
+            codes = None if value is None else [groups.dictionary.index(value)]
+            known, _ = self.cells.first(self, groups, number, codes)[0]
+            return self.somebody(known, None if value is None else groups.sensitive, value)
         row = groups.member(number, value)
         known = {name: groups.base.value(name, row) for name in groups.columns}
         if (
@@ -159,6 +176,8 @@ class MicrodataQuestion:
         this one), where they have names.
         """
         column = str(groups.sensitive)
+        if self.cells is not None:
+            return self._first_persons(groups, number, limit, value)
         inside = np.flatnonzero(groups.key_of_row == groups.keys[number])
         has = groups.base.codes_at(column, inside)
         wanted = (
@@ -172,6 +191,23 @@ class MicrodataQuestion:
             for one in self._several(known, column, groups.base.value(column, row), limit):
                 found.setdefault(tuple(one.identity.values()), one)
         return list(found.values())[:limit]
+
+    def _first_persons(self, groups: Groups, number: int, limit: int, value: Any) -> list[Person]:
+        """The same from the table itself: more and more combinations, until there are enough."""
+        assert self.cells is not None
+        column, many = str(groups.sensitive), limit
+        wanted = (
+            range(len(groups.dictionary)) if value is None else [groups.dictionary.index(value)]
+        )
+        while True:
+            rows = self.cells.first(self, groups, number, wanted, many)
+            found: dict[Any, Person] = {}
+            for known, has in rows:
+                for one in self._several(known, column, has, limit):
+                    found.setdefault(tuple(one.identity.values()), one)
+            if len(found) >= limit or len(rows) < many:
+                return list(found.values())[:limit]
+            many *= 8
 
     def somebody(
         self, known: Mapping[str, Any], sensitive: str | None = None, value: Any = None
@@ -201,6 +237,11 @@ class MicrodataQuestion:
         if key not in self._cache:
             if missing == "error":
                 self._refuse_missing(quasi)
+            if self.cells is not None:
+                if self.asker is None or missing == "match-any":
+                    raise too_large(f"what is asked about {self.release}")
+                self._cache[key] = self.cells.groups(self, quasi, sensitive, self.asker)
+                return self._cache[key]
             self._cache[key] = group(
                 self.base, quasi, self.levels, sensitive, match_any=missing == "match-any"
             )

@@ -86,6 +86,11 @@ class CKSafety(BackgroundDefinition):
         """Why it judges one release alone."""
         return "what implications add is counted for one release; ask it with k: 0"
 
+    @property
+    def copies(self) -> int:
+        """As many as the people that the knowledge is about."""
+        return self.k + 1
+
     def knows(self, column: str) -> str:
         """What the other side may know beside the release, in words."""
         if not self.k:

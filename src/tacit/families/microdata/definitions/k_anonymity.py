@@ -22,6 +22,7 @@ from tacit.families.microdata.definitions.together.person_view import (
 )
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
+from tacit.families.microdata.streamed import Telling
 from tacit.families.parameters import whole
 from tacit.families.words import known_facts, mention, name_of, people, plural
 from tacit.model.verdict import Certificate, Verdict, Witness
@@ -85,6 +86,10 @@ class KAnonymity(MicrodataDefinition):
         """The groups that are too small."""
         return question.groups(missing=self.missing).sizes < self.k
 
+    def telling(self, question: MicrodataQuestion, groups: Groups) -> Telling:
+        """How many people they have."""
+        return Telling((), (groups.sizes,))
+
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Look for the smallest group."""
         groups = question.groups(missing=self.missing)
@@ -98,7 +103,7 @@ class KAnonymity(MicrodataDefinition):
             required={"k": self.k},
         )
         if k >= self.k:
-            facts = {"groups": len(groups), "smallest": k, "people": question.people}
+            facts = {"groups": groups.number, "smallest": k, "people": question.people}
             return Verdict(
                 status="holds",
                 because=f"the smallest group has {people(k)}",

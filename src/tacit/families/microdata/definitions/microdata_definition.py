@@ -26,6 +26,7 @@ from tacit.families.microdata.definitions.together.person_view import (
 )
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing, Person
+from tacit.families.microdata.streamed import Telling
 from tacit.families.words import (
     beliefs,
     change,
@@ -92,6 +93,25 @@ class MicrodataDefinition(Definition):
         None where they are not judged one by one.
 
         No group fails exactly where `check` holds. A repair asks this of thousands of releases.
+        """
+        return None
+
+    @property
+    def folds(self) -> bool:
+        """Can it judge groups that it sees a part at a time?
+
+        Yes, where nothing but their sizes and values counts: one stands for all that are alike.
+        """
+        return not self.looks_up and self.missing != "match-any"
+
+    @property
+    def copies(self) -> int:
+        """How many groups that are alike it has to see, to see what all of them do."""
+        return 1
+
+    def telling(self, question: MicrodataQuestion, groups: Groups) -> Telling | None:
+        """What of some groups of streamed cells its verdict tells; None where it may be all that
+        they have. Another group may be worse: it is asked of each part.
         """
         return None
 
@@ -329,7 +349,7 @@ def group_facts(
     """How big the group of a witness is, and how many are like it."""
     return {
         "size": int(groups.sizes[number]),
-        "groups_below": int(below.sum()),
+        "groups_below": groups.many(below),
         "people_below": groups.people(below),
         "people": question.people,
     }

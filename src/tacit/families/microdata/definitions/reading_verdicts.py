@@ -59,7 +59,9 @@ def answer_with(
     readings = (question, *question.readings) if definition.needs_sensitive else (question,)
     try:
         ask = check or definition.check
-        found = [(one.reading, ask(one, sensitive=sensitive)) for one in readings]
+        found = [
+            (one.reading, ask(one.asked_by(definition), sensitive=sensitive)) for one in readings
+        ]
     except DataError as error:
         raise error.at(mark) from None
     verdict = worst_reading(found)

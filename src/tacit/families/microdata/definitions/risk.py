@@ -20,6 +20,7 @@ from tacit.families.microdata.definitions.microdata_definition import MicrodataD
 from tacit.families.microdata.definitions.together.person_view import Needs, PersonView, Score, most
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
+from tacit.families.microdata.streamed import Telling
 from tacit.families.parameters import number
 from tacit.families.words import everybodys, known_facts, name_of, people
 from tacit.model.numbers import percent, plain
@@ -141,6 +142,15 @@ class Risk(MicrodataDefinition):
         groups = question.groups(missing=self.missing)
         return easiest(groups.sizes, self._hidden_in(question, groups), self.at_most)
 
+    @property
+    def folds(self) -> bool:
+        """Also where there is a population: it is counted group by group."""
+        return self.missing != "match-any"
+
+    def telling(self, question: MicrodataQuestion, groups: Groups) -> Telling:
+        """How many people they have, and among how many these are hidden."""
+        return Telling((), (groups.sizes, self._hidden_in(question, groups)))
+
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Compute the risk of every group."""
         groups = question.groups(missing=self.missing)
@@ -148,7 +158,7 @@ class Risk(MicrodataDefinition):
         worst = int(np.argmin(hidden_in))
         risk = Fraction(1, int(hidden_in[worst]))
         if self.attacker == "marketer":
-            risk = expected_share(groups.sizes, hidden_in)
+            risk = expected_share(groups.sizes, hidden_in, groups.times)
         said = self.said(
             question,
             protects="which row belongs to whom",
@@ -180,10 +190,10 @@ class Risk(MicrodataDefinition):
         self, question: MicrodataQuestion, groups: Groups, hidden_in: Integers
     ) -> dict[str, Any]:
         return {
-            "groups": len(groups),
+            "groups": groups.number,
             "people": question.people,
-            "uniques": int((hidden_in == 1).sum()),
-            "average_risk": expected_share(groups.sizes, hidden_in),
+            "uniques": groups.many(hidden_in == 1),
+            "average_risk": expected_share(groups.sizes, hidden_in, groups.times),
         }
 
     def _breached(
@@ -223,24 +233,36 @@ POPULATION = Assumption(
 )
 
 
-def expected_share(sizes: Integers, hidden_in: Integers) -> Fraction:
+def expected_share(sizes: Integers, hidden_in: Integers, times: Integers | None = None) -> Fraction:
     """The expected share of right guesses: the mean over people of one over what hides them.
 
-    Equal pairs of sizes are added at once, so the exact sum stays cheap.
+    Equal pairs of sizes are added at once, so the exact sum stays cheap. There are `times` groups
+    of each, or one.
 
     >>> expected_share(np.array([2, 2, 4]), np.array([2, 2, 4]))
     Fraction(3, 8)
     """
-    pairs, times = np.unique(np.stack((sizes, hidden_in)), axis=1, return_counts=True)
-    return sum(
-        (
-            Fraction(size * number, hidden)
-            for size, hidden, number in zip(
-                pairs[0].tolist(), pairs[1].tolist(), times.tolist(), strict=True
-            )
-        ),
-        Fraction(0),
-    ) / int(sizes.sum())
+    alike = np.stack((sizes, hidden_in))
+    if times is None:
+        pairs, many = np.unique(alike, axis=1, return_counts=True)
+        people = int(sizes.sum())
+    else:
+        pairs, kind = np.unique(alike, axis=1, return_inverse=True)
+        many = np.zeros(pairs.shape[1], dtype=np.int64)
+        np.add.at(many, kind.reshape(-1), times)
+        people = int((sizes * times).sum())
+    return (
+        sum(
+            (
+                Fraction(size * number, hidden)
+                for size, hidden, number in zip(
+                    pairs[0].tolist(), pairs[1].tolist(), many.tolist(), strict=True
+                )
+            ),
+            Fraction(0),
+        )
+        / people
+    )
 
 
 def easiest(sizes: Integers, hidden_in: Integers, at_most: Fraction) -> Mask:

@@ -133,6 +133,11 @@ class Semantic(MicrodataDefinition):
                 too_much = measure.is_too_much(found[0])
                 yield Score(name, value, too_much, found[0], measure.because(found[0]), "")
 
+    @property
+    def copies(self) -> int:
+        """As many as the people that implications are about."""
+        return 1 + int(max(one.implications for one in self.against))
+
     def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask | None:
         """The groups in which somebody can learn too much; implications reach across groups."""
         if any(adversary.implications for adversary in self.against):
@@ -321,7 +326,7 @@ class Semantic(MicrodataDefinition):
         said: dict[str, Any],
     ) -> Verdict:
         column = str(groups.sensitive)
-        facts = {"groups": len(groups), "people": question.people, "sensitive": [column]}
+        facts = {"groups": groups.number, "people": question.people, "sensitive": [column]}
         if not found:
             because = "nobody in the table has what is protected"
             evidence = Certificate("groups", facts)

@@ -88,6 +88,11 @@ class Skyline(BackgroundDefinition):
         """Why it judges one release alone."""
         return "what further knowledge adds is counted for one release; ask it with 0, 0, 0"
 
+    @property
+    def copies(self) -> int:
+        """As many as the people that the knowledge is about."""
+        return self.l + self.k + self.m + 1
+
     def knows(self, column: str) -> str:
         """What the other side may know beside the release, in words."""
         parts = []

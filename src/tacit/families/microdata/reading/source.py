@@ -8,12 +8,14 @@ from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tacit.engines.attach import converted
 from tacit.engines.files import read_rows
 from tacit.engines.sql import shapes
 from tacit.errors import DataError, PlanError, did_you_mean, raise_all
 from tacit.families.microdata.cleaning import cleaned, spelling_variants, unknown_words
-from tacit.families.microdata.counts import Counts, count
+from tacit.families.microdata.counts import Counts, count, seem_different, too_large
 from tacit.families.microdata.distances import Distance, usual
 from tacit.families.microdata.fused_columns import apart, fuse_all, unfused, value_in
 from tacit.families.microdata.groups import Groups, group, people_alike
@@ -21,6 +23,7 @@ from tacit.families.microdata.hierarchy import Hierarchy, HierarchyLevel, Labels
 from tacit.families.microdata.labels import more_labels
 from tacit.families.microdata.microdata import Find, MicrodataQuestion, Population, no_population
 from tacit.families.microdata.reading.declared_distances import measure_of, parts_of
+from tacit.families.microdata.streamed import StreamedTable, fits
 from tacit.families.microdata.value_readings import (
     AS_WRITTEN,
     Untried,
@@ -133,6 +136,8 @@ class MicrodataSource:
             recoded = replace(table, hierarchies=original.hierarchies)
             self.counted[f"{name} as population"] = count_table(self.reader, recoded, self.plan)
         counted = self.counted[f"{name} as population"]
+        if counted.streamed is not None:
+            raise too_large(f"the population {name}")
         levels = {
             column: counted.hierarchies[column].level(
                 self._height(release.table, column, groups.levels[column])
@@ -198,6 +203,7 @@ class CountedTable:
     untried: Untried = ""
     build: Callable[[str, Labels], Hierarchy] = hierarchy
     measure: Callable[[str, Labels], Distance] = usual
+    streamed: StreamedTable | None = None
 
     def question(
         self,
@@ -226,6 +232,7 @@ class CountedTable:
             population=population,
             hierarchies=self.hierarchies,
             measure=self.measure,
+            cells=None if self.streamed is None else self.streamed.at(levels),
         )
 
     def label_more(
@@ -260,9 +267,18 @@ def count_table(engine: Engine, table: Table, plan: Plan) -> CountedTable:
     people = count_people(engine, table, plan, rows)
     types = engine.columns(table.name)
     parts = parts_of(table, types)
-    base = count(
-        engine, table.name, unfused(columns, parts), person=table.person if people < rows else ()
-    )
+    streamed = None
+    if stays_there(engine, table.name, unfused(columns, parts), rows):
+        if people < rows or parts:
+            raise too_large(f"table {table.name}").at(plan.mark("tables", table.name))
+        streamed, base = streamed_table(engine, table, rows)
+    else:
+        base = count(
+            engine,
+            table.name,
+            unfused(columns, parts),
+            person=table.person if people < rows else (),
+        )
     base = fuse_all(base, parts)
     check_domains(table, base, plan)
     base = with_missing_merged(base, table)
@@ -281,8 +297,47 @@ def count_table(engine: Engine, table: Table, plan: Plan) -> CountedTable:
         finder(engine, table),
         build=lambda column, values: read_hierarchy(table, column, values, plan),
         measure=measure_of(table, plan, types),
+        streamed=streamed,
     )
     return with_readings(counted, plan)
+
+
+def stays_there(engine: Engine, table: str, columns: Sequence[str], rows: int) -> bool:
+    """Are there too many different combinations to have them all here?"""
+    if fits(rows) or not columns:
+        return False
+    if seem_different(engine, table, columns, rows):
+        return True
+    return not fits(int(engine.value(shapes.distinct_count(table, columns))))
+
+
+def streamed_table(engine: Engine, table: Table, rows: int) -> tuple[StreamedTable, Counts]:
+    """A table whose combinations stay in the engine, and the counts of its sensitive columns."""
+    quasi, collations = table.quasi_identifiers, engine.collations(table.name)
+    found = {
+        name: [row[0] for row in engine.rows(shapes.dictionary(table.name, [name], collations))]
+        for name in quasi
+    }
+    values = {
+        name: tuple(value for value in some if value is not None) for name, some in found.items()
+    }
+    _, *missing = next(engine.rows(shapes.missing_counts(table.name, quasi)))
+    absent = {name: int(many) for name, many in zip(quasi, missing, strict=True)}
+    base = count(engine, table.name, table.sensitive) if table.sensitive else only_rows(rows)
+    base = replace(
+        base,
+        dictionaries={**values, **base.dictionaries},
+        with_missing=base.with_missing | {name for name, many in absent.items() if many},
+        absent=absent,
+    )
+    there = StreamedTable(engine, table.name, quasi, table.sensitive, dict(base.dictionaries), rows)
+    return there, base
+
+
+def only_rows(rows: int) -> Counts:
+    """The counts of no column: how many rows there are."""
+    ones = np.zeros(1, dtype=np.int64)
+    return Counts({}, {}, ((),), (ones,), ones + rows)
 
 
 def stored_columns(engine: Engine, table: Table) -> list[str]:

@@ -110,7 +110,21 @@ def find(case: BeliefCase, worst: WorstBelief) -> BeliefFinding:
     base, wanted = case.groups.base, worst.predicate.codes
     if worst.belief.after < worst.belief.before:
         wanted = frozenset(range(len(case.prior.domain))) - wanted
-    row = case.crowd.row(worst.kind, wanted)
-    known = {name: base.value(name, row) for name in case.question.quasi}
-    value = base.value(case.column, row)
+    if case.question.cells is not None:
+        known, value = first_streamed(case, worst, wanted)
+    else:
+        row = case.crowd.row(worst.kind, wanted)
+        known = {name: base.value(name, row) for name in case.question.quasi}
+        value = base.value(case.column, row)
     return BeliefFinding(case, worst, case.question.somebody(known, case.column, value))
+
+
+def first_streamed(
+    case: BeliefCase, worst: WorstBelief, wanted: frozenset[int]
+) -> tuple[dict[str, Any], Any]:
+    """The same from the table itself: the first of the group, if possible with a wanted value."""
+    groups, number = case.groups, int(case.crowd.group[worst.kind])
+    cells = groups.values[groups.starts[number] : groups.starts[number + 1]].tolist()
+    some = wanted if wanted & {*cells} else None
+    assert case.question.cells is not None
+    return case.question.cells.first(case.question, groups, number, some)[0]

@@ -165,7 +165,7 @@ class BackgroundDefinition(MicrodataDefinition):
             because=f"no belief is above {short(found.belief, up=True)}",
             evidence=Certificate(
                 "groups",
-                {"groups": len(groups), "people": question.people, "sensitive": [column]},
+                {"groups": groups.number, "people": question.people, "sensitive": [column]},
                 told.personal(),
             ),
             story=told.remainder(),
