@@ -138,6 +138,24 @@ def test_what_does_not_hold_is_raised_with_its_verdicts() -> None:
     tacit.check(PEOPLE, "k-anonymity", k=2, quasi_identifiers="zip").raise_for_status()
 
 
+def test_what_is_waived_is_not_raised(tmp_path: Path) -> None:
+    plan = tmp_path / "tacit.yaml"
+    plan.write_text(
+        "version: 1\n"
+        "tables: {t: {quasi-identifiers: [zip], columns: [zip], rows: [['1'], ['2']]}}\n"
+        "releases: {april: {table: t}}\n"
+        "checks: [k-anonymity: {release: april, k: 2, name: mine}]\n"
+    )
+    with pytest.raises(tacit.NotMet, match="2-anonymity is breached"):
+        tacit.load(plan).check().raise_for_status()
+    plan.write_text(
+        plan.read_text() + "waive: [{check: mine, reason: a test, by: Ann, until: 2999-01-01}]\n"
+    )
+    waived = tacit.load(plan).check()
+    assert waived.exit_status == 0 and waived[0].status == "breached"
+    waived.raise_for_status()
+
+
 def test_undecided_is_not_met() -> None:
     verdict = tacit.Verdict("a", "a", {}, "undecided", "no time", tacit.Reason("budget", "none"))
     with pytest.raises(tacit.NotMet, match="undecided: no time"):
@@ -199,6 +217,16 @@ WRONG: list[tuple[Any, dict[str, Any], str]] = [
     ("k-anonymity", {"k": 2, "published": PEOPLE}, "Write published=[copy]."),
     ("k-anonymity", {"k": 2, "hierarchies": {"zip": "z.csv"}}, "in Python at the current one."),
     ([], {}, "definition is empty, and nothing would be checked."),
+    ("k-anonymity", {"k": 2, "sensitive": PEOPLE["condition"]}, 'Write sensitive="condition".'),
+    ("k-anonymity", {"k": 2, "quasi_identifiers": [("a", "b")]}, '["_".join(map(str, one)) for'),
+    ("k-anonymity", {"k": 2, "distances": {"conditon": "discrete"}}, "distances['conditon']: the"),
+    ("k-anonymity", {"k": 2, "published": [{"zip": "1"}]}, "and a level is a whole number."),
+    ("k-anonymity", {"k": 2, "name": 3}, "name is 3, and a table is called by text."),
+    ("k-anonymity", {"k": "1/2"}, "k=0.5 is not a whole number."),
+    ("risk", {"at_most": 2}, "at_most=2 is out of range. Use 0 < at_most <= 1."),
+    ("l-diversity", {"kind": "distinct", "l": 2, "dont_care": ["flu"]}, "Leave dont_care out, or"),
+    ("semantic", {"measure": 0.5}, 'Write for example measure={"positive": 0.5}.'),
+    ("t-closeness", {"t": 1, "distance": "hierarchical"}, 'or use distance="equal".'),
 ]
 
 
@@ -209,6 +237,117 @@ def test_an_error_names_the_argument_and_what_to_write(
     with pytest.raises(TacitError) as caught:
         tacit.check(PEOPLE, definition, **{**ROLES, **given})
     assert says in str(caught.value) and "yaml" not in str(caught.value).lower()
+
+
+VIEWS = ["SELECT condition FROM data WHERE age < 30"]
+OVERLAPPING: dict[str, Any] = {"key": "name", "sensitive": "condition"}
+SYNTHETIC = {"group": "zip", "value": "condition", "epsilon": 1, "delta": 0}
+STAYS = {"stays": ["name", "ward"]}
+ELSEWHERE: list[tuple[str, dict[str, Any], str]] = [
+    ("attack", {**ROLES, "link": PEOPLE}, "link: a value of type DataFrame is no path of a file."),
+    ("attack", {**ROLES, "job": 3}, "Write job=tacit.progress()."),
+    ("anonymize", {**ROLES, "require": tacit.KAnonymity(k=2), "seconds": "x"}, "seconds: 'x' is"),
+    ("restore", {**OVERLAPPING, "gamma": 1, "views": []}, "views is empty, and nothing is shown."),
+    ("restore", {**OVERLAPPING, "gamma": 1, "views": None}, "views is of type NoneType"),
+    ("restore", {**OVERLAPPING, "gamma": 1, "views": {1: VIEWS[0]}}, "views are named by text."),
+    ("restore", {**OVERLAPPING, "gamma": 1, "views": VIEWS, "further": "x"}, "further: 'x' is no"),
+    ("restore", {**OVERLAPPING, "gamma": 1, "views": VIEWS, "columns": ["ag"]}, "columns[0]: the"),
+    ("restore", {"key": "name", "sensitive": "cond", "gamma": 1, "views": VIEWS}, "sensitive: the"),
+    (
+        "synthesize",
+        {"group": "zip", "value": "age", "epsilon": None, "delta": 0},
+        "epsilon is None",
+    ),
+    (
+        "synthesize",
+        {"group": "zip", "value": "age", "epsilon": 1, "delta": 0, "domain": 3},
+        "domain",
+    ),
+]
+
+
+@pytest.mark.parametrize(("function", "given", "says"), ELSEWHERE)
+def test_every_function_refuses_by_argument(
+    function: str, given: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(TacitError) as caught:
+        getattr(tacit, function)(PEOPLE, **given)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"view": None}, "view is of type NoneType, and takes a text or several."),
+        ({"view": {"a": "SELECT ward FROM stays"}}, "view is of type dict"),
+        ({"schema": {"stays": 3}}, "schema['stays'] is no list of columns."),
+        ({"schema": {"stays": "name"}}, "schema['stays'] is no list of columns."),
+    ],
+)
+def test_views_and_schemas_of_the_wrong_kind_are_told(given: dict[str, Any], says: str) -> None:
+    asked: dict[str, Any] = {
+        "secret": "SELECT name FROM stays",
+        "view": "SELECT ward FROM stays",
+        "schema": STAYS,
+    }
+    with pytest.raises(TacitError) as caught:
+        tacit.perfect_privacy(**{**asked, **given})
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("once", [iter, lambda names: (one for one in names)])
+def test_columns_that_can_be_read_only_once_are_read(once: Any) -> None:
+    found = tacit.check(PEOPLE, "k-anonymity", k=2, quasi_identifiers=once(["zip", "age"]))
+    assert found == tacit.check(PEOPLE, "k-anonymity", k=2, quasi_identifiers=["zip", "age"])
+    people = PEOPLE.assign(name=["Bruce", "Bruce", "Cy", "Cy"])
+    shown = tacit.check(people, "k-anonymity", k=2, quasi_identifiers="zip", person=once(["name"]))
+    assert shown.measured == {"k": 1}
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    import numpy
+
+    assert tacit.TCloseness(t=numpy.float64(0.1)) == tacit.TCloseness(t="1/10")
+    assert tacit.KAnonymity(k="5").k == tacit.KAnonymity(k=numpy.int64(5)).k == 5
+    assert type(tacit.KAnonymity(k=numpy.float32(5)).k) is int
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (PEOPLE.set_index("zip"), "It is in the index: give df.reset_index()."),
+        (PEOPLE.rename(columns={"zip": 0}), "Known: age, condition, name."),
+        (pandas.concat({"zip": PEOPLE}, axis=1), "The table calls columns by tuples: "),
+    ],
+)
+def test_a_column_that_is_elsewhere_is_found(data: pandas.DataFrame, says: str) -> None:
+    with pytest.raises(TacitError) as caught:
+        tacit.check(data, "k-anonymity", k=2, quasi_identifiers="zip")
+    assert says in str(caught.value)
+
+
+def test_a_column_without_a_name_is_told() -> None:
+    with pytest.raises(TacitError, match=r"^column 2 of the table has no name. Give it one."):
+        tacit.profile(PEOPLE.rename(columns={"zip": ""}))
+
+
+def test_a_data_frame_comes_back_with_all_digits() -> None:
+    from decimal import Decimal
+
+    long = {"n": [10**30 + 1, None, 5, 6], "d": [Decimal("12345678901234567890.5"), None] * 2}
+    data = PEOPLE.assign(**{name: pandas.Series(one, dtype=object) for name, one in long.items()})
+    found = tacit.anonymize(
+        data, tacit.KAnonymity(k=2), quasi_identifiers="zip", insensitive=["n", "d"]
+    ).table
+    for name, values in long.items():
+        assert sorted(map(str, found[name])) == sorted(map(str, values))
+        assert {type(one) for one in found[name]} == {type(one) for one in values}
+
+
+def test_a_story_is_found_by_the_name_of_its_attack() -> None:
+    assert RESULTS["attack"]["linking"].attack == "linking"
+    with pytest.raises(KeyError, match="no story is called 'link'"):
+        RESULTS["attack"]["link"]
 
 
 def test_nothing_to_release_is_an_error() -> None:

@@ -4,13 +4,13 @@ data frames, roles, queries and options, as a plan has them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import DataError, InputError, Mark, ParameterError, did_you_mean, raise_all
+from tacit.errors import DataError, Mark, ParameterError, did_you_mean, raise_all
 from tacit.families.definition import Definition
 from tacit.families.microdata.definitions.microdata_definition import MicrodataDefinition
 from tacit.families.microdata.reading.source import MicrodataSource, count_table
@@ -31,13 +31,14 @@ if TYPE_CHECKING:
 
 
 def plan_of_views(
-    caller: str, views: str | Mapping[str, str] | Sequence[str], name: str, **roles: Any
+    caller: str, data: Any, views: Mapping[str, str] | Sequence[str], name: str, **roles: Any
 ) -> tuple[Plan, tuple[str, ...]]:
     """A plan of one table with some views of it, and what they are called."""
     from tacit.plan.read.arguments import Arguments
     from tacit.plan.read.load import read_plan
 
-    views = [views] if isinstance(views, str) else views
+    refuse_no_name(name)
+    refuse_unknown_columns(data, {role: one for role, one in roles.items() if isinstance(one, str)})
     named = (
         dict(views)
         if isinstance(views, Mapping)
@@ -68,6 +69,7 @@ def plan_of_table(
     from tacit.plan.read.arguments import Arguments
     from tacit.plan.read.load import read_plan
 
+    refuse_no_name(name)
     called = names_of_copies(copies)
     if roles["quasi-identifiers"] is None:
         raise ParameterError(
@@ -75,7 +77,6 @@ def plan_of_table(
             parameter="quasi_identifiers",
             hint='Give columns that others may know, such as ["age", "zip"], or [] for none.',
         )
-    refuse_numbers(roles)
     if name in (*called, *map(relation_of, called)):
         raise ParameterError(
             f"name: a copy that is published is called {name!r}.",
@@ -106,21 +107,6 @@ def plan_of_table(
     return read_plan(Arguments("data", written, came_from), Path())
 
 
-def refuse_numbers(roles: Mapping[str, Any]) -> None:
-    """Columns are named by text; a data frame may have others."""
-    raise_all(
-        DataError(
-            f"{one!r} is no text, and columns are named by text.",
-            hint="Rename the columns: df.columns = df.columns.astype(str).",
-            mark=Mark(f"{role.replace('-', '_')}[{place}]"),
-        )
-        for role, columns in roles.items()
-        if isinstance(columns, Iterable) and not isinstance(columns, Mapping)
-        for place, one in enumerate(columns)
-        if isinstance(one, int | float)
-    )
-
-
 def counted_source(data: Any, plan: Plan, name: str, engine: DuckDB) -> MicrodataSource:
     """A data frame as the only table of a plan, counted."""
     table = plan.tables[name]
@@ -140,14 +126,24 @@ def refuse_missing(data: Any, table: Table) -> None:
         "person": table.person,
         "key": tuple(name for key in table.keys for name in key),
     }
+    named = {
+        f"{argument}[{place}]": one
+        for argument, columns in roles.items()
+        for place, one in enumerate(columns)
+    }
     refuse_unknown_columns(
-        data,
-        {
-            f"{argument}[{place}]": one
-            for argument, columns in roles.items()
-            for place, one in enumerate(columns)
-        },
+        data, {**named, **{f"distances[{one!r}]": one for one in table.distances}}
     )
+
+
+def refuse_no_name(name: Any) -> None:
+    """A table is called by text."""
+    if not isinstance(name, str) or not name.strip():
+        raise ParameterError(
+            f"name is {name!r}, and a table is called by text.",
+            parameter="name",
+            hint='Write for example name="patients".',
+        )
 
 
 def refuse_unknown_columns(data: Any, named: Mapping[str, str]) -> None:
@@ -159,12 +155,26 @@ def refuse_unknown_columns(data: Any, named: Mapping[str, str]) -> None:
     raise_all(
         DataError(
             f"the table has no column {one!r}.",
-            hint=did_you_mean(one, there),
+            hint=where_it_is(one, data, labels) or did_you_mean(one, there),
             mark=Mark(argument),
         )
         for argument, one in named.items()
         if one not in there
     )
+
+
+def where_it_is(name: str, data: Any, labels: Iterable[Any]) -> str:
+    """How a table gets a column that pandas has elsewhere."""
+    if name in getattr(getattr(data, "index", None), "names", ()):
+        return "It is in the index: give df.reset_index()."
+    if name in map(str, labels):
+        return "The table calls it by a number: df.columns = df.columns.astype(str)."
+    if any(isinstance(one, tuple) and name in one for one in labels):
+        return (
+            "The table calls columns by tuples: "
+            'df.columns = ["_".join(map(str, one)) for one in df.columns].'
+        )
+    return ""
 
 
 def labels_of(data: Any) -> Iterable[Any] | None:
@@ -173,16 +183,6 @@ def labels_of(data: Any) -> Iterable[Any] | None:
         found: Iterable[Any] = data.collect_schema().names()
         return found
     return getattr(data, "column_names" if hasattr(type(data), "column_names") else "columns", None)
-
-
-@contextmanager
-def in_python() -> Iterator[None]:
-    """Errors that name an option of a command name the argument of that name."""
-    try:
-        yield
-    except InputError as error:
-        error.message = error.message.removeprefix("--")
-        raise
 
 
 def ask_beside(
@@ -335,12 +335,6 @@ def read_schema(given: Mapping[str, Any]) -> dict[str, Table]:
     from tacit.plan.read.keys import read_keys
     from tacit.plan.read.tables import read_table
 
-    if not isinstance(given, Mapping):
-        raise ParameterError(
-            "the schema is no mapping of tables.",
-            parameter="schema",
-            hint='Give for example {"stays": ["name", "ward"]}.',
-        )
     plan = {"version": 1, "tables": written_tables(given)}
     written = Arguments("schema", plan, {("tables",): "schema"})
     faults = Faults(written)
@@ -350,17 +344,25 @@ def read_schema(given: Mapping[str, Any]) -> dict[str, Table]:
     return {name: table for name, table in found.items() if table is not None}
 
 
-def written_tables(given: Mapping[str, Any]) -> dict[str, Any]:
+def written_tables(given: Any, argument: str = "schema") -> dict[str, Any]:
     """Tables as a plan writes them; a list alone is one of columns."""
+    if not isinstance(given, Mapping):
+        raise ParameterError(
+            f"{argument} is no mapping of tables.",
+            parameter=argument,
+            hint=f'Write for example {argument}={{"stays": ["name", "ward"]}}.',
+        )
+    for name, one in given.items():
+        if isinstance(one, str) or not isinstance(one, Iterable):
+            raise ParameterError(
+                f"{argument}[{name!r}] is no list of columns.",
+                parameter=argument,
+                hint=f'Write for example {argument}={{"stays": ["name", "ward"]}}.',
+            )
     return {
         name: dict(one) if isinstance(one, Mapping) else {"columns": list(one)}
         for name, one in given.items()
     }
-
-
-def names(given: str | Sequence[str]) -> tuple[str, ...]:
-    """One name or several."""
-    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def released_like(data: Any, recoded: Recoded, engine: Engine) -> Any:
@@ -375,11 +377,37 @@ def released_like(data: Any, recoded: Recoded, engine: Engine) -> Any:
     return table_like(data, engine.connection.sql(engine.sql(made.query)))
 
 
+def exact_frame(found: Any) -> Any:
+    """DuckDB's rows as a pandas data frame; numbers that DuckDB would make floats keep all digits,
+    as Python's integers and decimals.
+    """
+    import pandas
+
+    from tacit.engines.duckdb.reserved_words import sql_name
+
+    kept = {
+        name: Decimal if str(one).startswith("DECIMAL") else int
+        for name, one in zip(found.columns, found.types, strict=True)
+        if str(one).startswith("DECIMAL") or str(one) in ("HUGEINT", "UHUGEINT")
+    }
+    if not kept:
+        return found.df()
+    shown = (
+        f"CAST({quoted} AS VARCHAR) AS {quoted}" if name in kept else quoted
+        for name, quoted in ((one, sql_name(one)) for one in found.columns)
+    )
+    frame = found.project(", ".join(shown)).df()
+    for name, number in kept.items():
+        values = [None if pandas.isna(one) else number(one) for one in frame[name]]
+        frame[name] = pandas.Series(values, frame.index, dtype=object)
+    return frame
+
+
 def table_like(data: Any, found: Any) -> Any:
     """DuckDB's rows as the kind of table that was given."""
     kind = type(data).__module__.partition(".")[0]
     if kind == "pandas":
-        return found.df()
+        return exact_frame(found)
     return (
         found.pl()
         if kind == "polars"

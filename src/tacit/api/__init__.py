@@ -15,6 +15,17 @@ from tacit.api.definition_arguments import (
     definitions_of,
     refuse_unfitting,
 )
+from tacit.api.given import (
+    in_python,
+    job_of,
+    one_person,
+    path_of,
+    refuse_none,
+    roles_of,
+    seconds_of,
+    texts_of,
+    views_of,
+)
 from tacit.api.progress import finish
 from tacit.api.results import Anonymized, FurtherViews, SyntheticTable
 from tacit.checking.assess import Assessment, assess
@@ -26,6 +37,7 @@ from tacit.families.microdata.definitions.reading_verdicts import answer_with
 from tacit.families.microdata.reading.source import MicrodataSource
 from tacit.families.microdata.runs.repair_results import NotRepaired
 from tacit.families.microdata.runs.task import RepairTask
+from tacit.families.parameters import whole
 from tacit.model.jobs import Job
 from tacit.model.release import Microdata
 from tacit.model.verdict import Verdict
@@ -34,9 +46,7 @@ from tacit.plan.read.load import load_plan
 from tacit.python_plan import (
     ask_beside,
     counted_source,
-    in_python,
     named_columns,
-    names,
     plan_of_table,
     plan_of_views,
     read_schema,
@@ -85,6 +95,7 @@ def load(path: str | Path = "tacit.yaml") -> LoadedPlan:
     return LoadedPlan(load_plan(path))
 
 
+@in_python()
 def check(
     data: Any,
     definition: Definition | str,
@@ -156,6 +167,7 @@ def check(
     )[0]
 
 
+@in_python()
 def check_all(
     data: Any,
     definitions: Definition | Sequence[Definition],
@@ -198,16 +210,18 @@ def check_all(
 
     begun = time.perf_counter()
     asked = definitions_of(definitions, "definitions")
-    roles = {
-        "quasi-identifiers": quasi_identifiers,
-        "sensitive": sensitive,
-        "insensitive": insensitive,
-        "person": person,
-        "key": key or None,
-        "hierarchies": hierarchies,
-        "distances": distances,
-    }
-    plan = plan_of_table(name, roles, {"generalization": generalization}, copies=published)
+    roles = roles_of(
+        data,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        insensitive=insensitive,
+        person=person,
+        key=key,
+    )
+    ways = {"hierarchies": hierarchies, "distances": distances}
+    plan = plan_of_table(
+        name, {**roles, **ways}, {"generalization": generalization}, copies=published
+    )
     refuse_unfitting(asked, plan.tables[name].sensitive)
     with DuckDB() as engine:
         source = counted_source(data, plan, name, engine)
@@ -226,6 +240,7 @@ def check_all(
     return Assessment(name, answered, time.perf_counter() - begun)
 
 
+@in_python()
 def anonymize(
     data: Any,
     require: Definition | Sequence[Definition],
@@ -269,15 +284,15 @@ def anonymize(
     from tacit.engines.duckdb.engine import DuckDB
     from tacit.families.microdata.runs.anonymize import solve
 
-    asked = definitions_of(require, "require")
-    roles = {
-        "quasi-identifiers": quasi_identifiers,
-        "sensitive": sensitive,
-        "insensitive": insensitive,
-        "person": person,
-        "hierarchies": hierarchies,
-        "distances": distances,
-    }
+    asked, limit, work = definitions_of(require, "require"), seconds_of(seconds), job_of(job)
+    roles = roles_of(
+        data,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        insensitive=insensitive,
+        person=person,
+    )
+    ways = {"hierarchies": hierarchies, "distances": distances}
     options = {
         "method": method,
         "suppress": suppress,
@@ -285,7 +300,7 @@ def anonymize(
         "weights": weights,
         "at-most": at_most,
     }
-    plan = plan_of_table(name, roles, options)
+    plan = plan_of_table(name, {**roles, **ways}, options)
     if not named_columns(plan.tables[name]):
         raise ParameterError(
             "quasi_identifiers is empty, and nothing else would be released.",
@@ -304,9 +319,9 @@ def anonymize(
             repair,
             aware=aware,
             relaxed=relaxed,
-            seconds=seconds,
+            seconds=limit,
         )
-        found = solve(task, job or Job())
+        found = solve(task, work)
         finish(job)
         if isinstance(found, NotRepaired):
             return Anonymized(
@@ -319,6 +334,7 @@ def anonymize(
     )
 
 
+@in_python()
 def attack(
     data: Any,
     *,
@@ -357,31 +373,29 @@ def attack(
             parameter="target",
             hint='Give for example person="name".',
         )
-    roles = {
-        "quasi-identifiers": quasi_identifiers,
-        "sensitive": sensitive,
-        "person": person,
-        "key": key or None,
-        "hierarchies": hierarchies,
-        "distances": distances,
-    }
-    plan = plan_of_table(name, roles, {"generalization": generalization})
-    wanted = None if target is None else ",".join(map(str, names(target)))
-    with DuckDB() as engine, in_python():
+    roles = roles_of(
+        data, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, key=key
+    )
+    ways = {"hierarchies": hierarchies, "distances": distances}
+    plan = plan_of_table(name, {**roles, **ways}, {"generalization": generalization})
+    wanted = None if target is None else ",".join(map(str, one_person(target)))
+    file, work = path_of("link", link), job_of(job)
+    with DuckDB() as engine:
         source = counted_source(data, plan, name, engine)
         found = attack_in(
             source,
             name,
             wanted,
             read_threshold(str(threshold)),
-            None if link is None else Path(link),
-            job=job,
+            file,
+            job=work,
             alone=True,
         )
     finish(job)
     return found
 
 
+@in_python()
 def profile(data: Any, *, name: str = "data", job: Job | None = None) -> Profile:
     """What are the columns of a table like, and which role would each have? Guesses of
     `tacit init`, from names and counts.
@@ -398,11 +412,13 @@ def profile(data: Any, *, name: str = "data", job: Job | None = None) -> Profile
     from tacit.starter.profile import profile as look
     from tacit.starter.survey import RowsPlace
 
+    work = job_of(job)
     with DuckDB() as engine:
         engine.put(name, data)
-        return look(RowsPlace(engine, ".", Table(name)), job or Job())
+        return look(RowsPlace(engine, ".", Table(name)), work)
 
 
+@in_python()
 def perfect_privacy(
     *,
     secret: str,
@@ -436,7 +452,7 @@ def perfect_privacy(
 
     tables = read_schema(schema)
     relations = relations_of(tables)
-    views = [view] if isinstance(view, str) else list(view)
+    views = texts_of("view", view, '"SELECT ward FROM stays"')
     if not views or not all(isinstance(text, str) and text.strip() for text in (secret, *views)):
         raise ParameterError(
             "a secret and at least one view are needed, each a query.",
@@ -461,14 +477,15 @@ def perfect_privacy(
     return PerfectPrivacy(semantics, model, seconds).check(question)
 
 
+@in_python()
 def view_safety(
     *,
     secret: str,
     new: str | Sequence[str],
-    published: Sequence[str] = (),
+    published: str | Sequence[str] = (),
     tables: Mapping[str, Any],
-    constraints: Sequence[str] = (),
-    dictionary: Sequence[str] = (),
+    constraints: str | Sequence[str] = (),
+    dictionary: str | Sequence[str] = (),
     over: Literal["instance", "domain", "all"] = "instance",
     fresh: int | None = None,
     seconds: float = 60,
@@ -501,7 +518,10 @@ def view_safety(
     from tacit.plan.read.arguments import Arguments
     from tacit.plan.read.load import read_plan
 
-    queries = {"new": [new] if isinstance(new, str) else list(new), "published": list(published)}
+    queries = {
+        "new": texts_of("new", new, '"SELECT ward FROM stays"'),
+        "published": texts_of("published", published, '["SELECT ward FROM stays"]'),
+    }
     if not queries["new"] or not all(
         isinstance(text, str) and text.strip()
         for text in (secret, *queries["new"], *queries["published"])
@@ -526,12 +546,12 @@ def view_safety(
     }
     plan = {
         "version": 1,
-        "tables": written_tables(tables),
-        "constraints": list(constraints),
+        "tables": written_tables(tables, "tables"),
+        "constraints": texts_of("constraints", constraints, '["RP[r] in RS[r]"]'),
         "secrets": {"secret": secret},
         "releases": shown,
         "published": [name for name in shown if name.startswith("published")],
-        "dictionary": list(dictionary),
+        "dictionary": texts_of("dictionary", dictionary, '["stays.id"]'),
         "checks": [{"g-safety": asks}, {"e-safety": asks}],
         **({} if fresh is None else {"fresh": fresh}),
     }
@@ -544,6 +564,7 @@ def view_safety(
     return assess(read_plan(Arguments("view_safety", plan, came_from), Path()))
 
 
+@in_python()
 def overlapping_views(
     data: Any,
     views: str | Mapping[str, str] | Sequence[str],
@@ -589,8 +610,8 @@ def overlapping_views(
                 hint=hint,
             )
     begun = time.perf_counter()
-    roles = {"sensitive": sensitive} if key is None else {"key": key, "sensitive": sensitive}
-    plan, released = plan_of_views("overlapping_views", views, name, **roles)
+    roles = roles_of(data, sensitive=sensitive, **({} if key is None else {"key": key}))
+    plan, released = plan_of_views("overlapping_views", data, views_of(views), name, **roles)
     with DuckDB() as engine:
         engine.put(name, data)
         asked = OverlapQuestions(plan, Readings(plan, lambda: engine), lambda: engine)
@@ -603,6 +624,7 @@ def overlapping_views(
     return Assessment(name, answered, time.perf_counter() - begun)
 
 
+@in_python()
 def restore(
     data: Any,
     views: str | Mapping[str, str] | Sequence[str],
@@ -611,7 +633,7 @@ def restore(
     key: str | Sequence[str],
     sensitive: str,
     further: int = 3,
-    columns: Sequence[str] | None = None,
+    columns: str | Sequence[str] | None = None,
     aware: bool = False,
     seconds: float | None = None,
     job: Job | None = None,
@@ -650,7 +672,13 @@ def restore(
     from tacit.families.overlaps.runs.restore import restore as carry_out
     from tacit.families.overlaps.runs.restore_results import Restored
 
-    plan, released = plan_of_views("restore", views, name, key=key, sensitive=sensitive)
+    roles = roles_of(data, key=key, sensitive=sensitive)
+    plan, released = plan_of_views("restore", data, views_of(views), name, **roles)
+    limit, work = seconds_of(seconds), job_of(job)
+    most = whole("further", further, least=1)
+    asked = None if columns is None else texts_of("columns", columns, '["age"]')
+    if asked is not None:
+        refuse_unknown_columns(data, {f"columns[{n}]": one for n, one in enumerate(asked)})
     plan = replace(
         plan, checks=(Check(KIND, {"gamma": GammaPrivacy(gamma=gamma).gamma}, releases=released),)
     )
@@ -658,11 +686,11 @@ def restore(
         engine.put(name, data)
         found = carry_out(
             plan,
-            views=further,
-            columns=None if columns is None else names(columns),
-            seconds=seconds,
+            views=most,
+            columns=None if asked is None else tuple(asked),
+            seconds=limit,
             against_aware=aware,
-            job=job,
+            job=work,
             engine=engine,
         )
     if not isinstance(found, Restored):
@@ -680,6 +708,7 @@ def restore(
     )
 
 
+@in_python()
 def synthesize(
     data: Any,
     *,
@@ -731,7 +760,9 @@ def synthesize(
     from tacit.plan.read.arguments import Arguments
     from tacit.plan.read.load import read_plan
 
+    refuse_none(group=group, value=value, epsilon=epsilon, delta=delta)
     listed = domain is not None and not isinstance(domain, str | Path | Mapping)
+    values = texts_of("domain", domain, '["north", "south"]') if listed else []
     given = {
         "group": group,
         "value": value,
@@ -751,18 +782,20 @@ def synthesize(
         "table": name,
         "synthetic": {key: one for key, one in given.items() if one is not None},
     }
-    table = {"domains": {value: list(domain)}} if listed else {}
+    table = {"domains": {value: values}} if listed else {}
     written = {"version": 1, "tables": {name: table}, "releases": {name: release}}
     came_from: dict[tuple[str | int, ...], str] = {
         ("releases", name, "synthetic"): "",
+        ("tables", name): "",
         ("tables", name, "domains", value): "domain",
     }
+    work = job_of(job)
     plan = read_plan(Arguments("synthesize", written, came_from), Path())
     columns = {"group": group, "value": value, **({"count": count} if count else {})}
     refuse_unknown_columns(data, columns)
     with DuckDB() as engine:
         engine.put(name, data, list(columns.values()))
-        found, relation = synthesized(plan, name, engine, seed=seed, job=job or Job())
+        found, relation = synthesized(plan, name, engine, seed=seed, job=work)
         shown = None if relation is None else table_like(data, relation)
     finish(job)
     return SyntheticTable(shown, found.verdicts, found.warnings, found.to_json())

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 from tacit.api import anonymize
+from tacit.api.definition_arguments import definitions_of
 from tacit.api.results import Anonymized
 from tacit.errors import InputError, ParameterError
 from tacit.families.definition import Definition
@@ -33,7 +34,7 @@ class KAnonymizer:
         quasi_identifiers: str | Sequence[str] | None = None,
         sensitive: str | Sequence[str] = (),
         hierarchies: Mapping[str, Any] | None = None,
-        require: Sequence[Definition] = (),
+        require: Definition | Sequence[Definition] = (),
         method: Literal["lattice", "mondrian", "window"] = "lattice",
         suppress: Any = 0,
     ) -> None:
@@ -62,9 +63,11 @@ class KAnonymizer:
 
         Raises NotMet where no table meets what is asked.
         """
+        none = self.require is None or (isinstance(self.require, Sequence) and not self.require)
+        further = () if none else definitions_of(self.require, "require")
         found: Anonymized = anonymize(
             X,
-            [KAnonymity(k=self.k), *self.require],
+            [KAnonymity(k=self.k), *further],
             quasi_identifiers=(
                 list(self.hierarchies or ())
                 if self.quasi_identifiers is None

@@ -123,7 +123,7 @@ class Assessment:
         )
 
     def raise_for_status(self) -> None:
-        """Raise NotMet unless all checks hold; what is undecided does not."""
+        """Raise NotMet unless all checks hold or are waived; what is undecided does not hold."""
         raise_unless_held(self.verdicts)
 
     def plot(self) -> Any:

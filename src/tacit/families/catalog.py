@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
 from typing import Any
 
+from tacit.errors import ParameterError
 from tacit.families.definition import Definition, Risk
 from tacit.families.identifiers.registration import REGISTRATION as IDENTIFIERS
 from tacit.families.microdata.registration import REGISTRATION as MICRODATA
@@ -103,4 +104,11 @@ def define(kind: str, parameters: Mapping[str, Any]) -> Definition:
     KAnonymity(k=4, missing='own-group')
     """
     named = {key.replace("-", "_"): value for key, value in parameters.items()}
-    return DEFINITIONS[kind](**named)
+    try:
+        return DEFINITIONS[kind](**named)
+    except ParameterError as error:  # it says at_most, as Python does
+        for key in parameters:
+            said = key.replace("-", "_")
+            error.message = error.message.replace(said, key)
+            error.hint = error.hint and error.hint.replace(said, key)
+        raise

@@ -35,7 +35,8 @@ def exact(value: object) -> Fraction:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return Fraction(value)
-    text = repr(value) if isinstance(value, float) else str(value).strip()
+    # numpy's floats are floats that print otherwise
+    text = repr(float(value)) if isinstance(value, float) else str(value).strip()
     if isinstance(value, bool) or not NUMBER.fullmatch(text):
         raise ValueError(
             f'{value!r} is not a number; write a decimal such as 0.5 or a fraction such as "1/3"'

@@ -148,7 +148,7 @@ class Verdict:
         )
 
     def raise_for_status(self) -> None:
-        """Raise NotMet unless it holds; what is undecided does not."""
+        """Raise NotMet unless it holds or is waived; what is undecided does not hold."""
         raise_unless_held([self])
 
     @property
@@ -271,8 +271,8 @@ def is_number(value: Any) -> bool:
 
 
 def raise_unless_held(verdicts: Iterable[Verdict]) -> None:
-    """Raise NotMet with the verdicts that do not hold, where there are any."""
-    failed = [one for one in verdicts if one.status != "holds"]
+    """Raise NotMet with the verdicts that do not hold and are not waived, where there are any."""
+    failed = [one for one in verdicts if one.fails]
     if failed:
         told = "; ".join(f"{one.label} is {one.status}: {one.because}" for one in failed)
         raise NotMet(f"{told}.", verdicts=tuple(failed))

@@ -227,6 +227,9 @@ class DuckDB(Engine):
                 if columns
                 else "the table has no columns."
             )
+        if "" in names:
+            place = names.index("") + 1
+            raise DataError(f"column {place} of the table has no name.", hint="Give it one.")
         try:
             self._copy(name, frame, names)
         except (duckdb.Error, TypeError, ValueError) as error:

@@ -25,6 +25,13 @@ KEYS = {
     for one in keys.names()
 }
 VALUE = re.compile(r"\[[^][{}]*\]|\{(?:[^][{}]|\[[^][{}]*\])*\}")  # a list or mapping in a hint
+# Keys that messages write with their value; at the beginning of one stands what is wrong instead.
+ASSIGNED = re.compile(
+    r"(?<=[ (])(kind|distance|measure|protect|against|prior|outside|missing|hierarchies|semantics|"
+    r"model|guarantee|mechanism|c|c2|negative|range|equals|in): "
+    rf"({VALUE.pattern}|\d[\d./e-]*\d|\d|[a-z][\w./-]*\w)(?=[\s,.;)]|$)"
+)
+HYPHENS = re.compile(r"\b(at-most|dont-care)\b")
 KEPT = (bool, str, Decimal, *get_args(HierarchySpec))  # what the readers of a plan take as it is
 
 
@@ -61,15 +68,8 @@ class Arguments:
         return True
 
     def spelled(self, text: str) -> str:
-        """A message with keys and values as Python writes them.
-
-        >>> given = Arguments("data", {}, {})
-        >>> print(given.spelled("found 3 in 'at-most'. Write a mapping, e.g. {zip: [1, full]}."))
-        found 3 in 'at_most'. Write a mapping, e.g. {"zip": [1, "full"]}.
-        """
-        for key, argument in KEYS.items():
-            text = text.replace(key, argument)
-        return VALUE.sub(lambda found: python_value(found[0]), text)
+        """A message with keys and values as Python writes them."""
+        return spelled(text)
 
     def values(self, faults: Faults) -> dict[Any, Any]:
         """The whole as dicts, lists and scalars, exact as they were given."""
@@ -78,6 +78,33 @@ class Arguments:
         except PlanError as error:
             raise error.at(self.mark()) from None
         return value
+
+
+def spelled(text: str) -> str:
+    """A message about a plan with keys and values as Python writes them.
+
+    >>> print(spelled("found 3 in 'at-most'. Write a mapping, e.g. {zip: [1, full]}."))
+    found 3 in 'at_most'. Write a mapping, e.g. {"zip": [1, "full"]}.
+    """
+    for key, argument in KEYS.items():
+        text = text.replace(key, argument)
+    return assigned(VALUE.sub(lambda found: python_value(found[0]), text))
+
+
+def assigned(text: str) -> str:
+    """A message with keys that have a value as arguments; all else stays as it is.
+
+    >>> print(assigned("[a] is wrong. Write at-most, or measure: {positive: 0.5}."))
+    [a] is wrong. Write at_most, or measure={"positive": 0.5}.
+    """
+    text = ASSIGNED.sub(lambda found: f"{found[1]}={_argument(found[2])}", text)
+    return HYPHENS.sub(lambda found: found[0].replace("-", "_"), text)
+
+
+def _argument(text: str) -> str:
+    if VALUE.fullmatch(text):
+        return python_value(text)
+    return text if text[0].isdigit() else json.dumps(text)
 
 
 def python_value(text: str) -> str:
@@ -92,13 +119,17 @@ def python_value(text: str) -> str:
         value = yaml.load(text, Loader=yaml.BaseLoader)
     except yaml.YAMLError:
         return text
-    return json.dumps(_unquoted(value), default=str, ensure_ascii=False)
+    return json.dumps(_unquoted(value), default=_plain, ensure_ascii=False)
 
 
 def _unquoted(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _unquoted(one) for key, one in value.items()}
     return [_unquoted(one) for one in value] if isinstance(value, list) else as_written(value)
+
+
+def _plain(value: Any) -> float | str:
+    return float(value) if isinstance(value, Decimal) else str(value)
 
 
 def plan_value(value: Any, depth: int = 0) -> Any:

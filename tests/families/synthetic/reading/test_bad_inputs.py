@@ -390,7 +390,7 @@ TABLES: dict[str, tuple[str, str, str, str]] = {
         "",
         "jobs: {domains: {home: [a]}}",
         "place,home\nmill,a\nmill,b\n",
-        "home of 1 person in table jobs is not in its domain in the plan: 'b'.",
+        "home of 1 person in table jobs is not in its domain: 'b'.",
     ),
     "a domain of another kind": (
         "",

@@ -49,7 +49,8 @@ class HipaaIdentifiers(Definition):
 
     def __post_init__(self) -> None:
         if self.year is not None:
-            whole("year", self.year, least=1900, because="is no year of a release")
+            because = "is no year of a release"
+            object.__setattr__(self, "year", whole("year", self.year, least=1900, because=because))
 
     @property
     def label(self) -> str:

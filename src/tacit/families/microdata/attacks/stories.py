@@ -8,6 +8,7 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
+from tacit.errors import did_you_mean
 from tacit.families.microdata.microdata import Person
 from tacit.model.pictures import Gauge, gauges_chart, gauges_html
 from tacit.model.verdict import Audience, as_json, with_decimals
@@ -165,4 +166,8 @@ class Attack:
 
     def __getitem__(self, name: str) -> Story:
         """The first story of an attack."""
-        return next(story for story in self.stories if story.attack == name)
+        for story in self.stories:
+            if story.attack == name:
+                return story
+        known = dict.fromkeys(story.attack for story in self.stories)
+        raise KeyError(f"no story is called {name!r}. {did_you_mean(name, known)}")

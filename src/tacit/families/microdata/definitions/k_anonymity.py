@@ -55,7 +55,8 @@ class KAnonymity(MicrodataDefinition):
 
     def __post_init__(self) -> None:
         MicrodataDefinition.__post_init__(self)
-        whole("k", self.k, least=2, because="protects nobody: a group of one person passes")
+        because = "protects nobody: a group of one person passes"
+        object.__setattr__(self, "k", whole("k", self.k, least=2, because=because))
 
     @property
     def label(self) -> str:

@@ -104,7 +104,7 @@ class LDiversity(MicrodataDefinition):
                 f"l={plain(self.l)} is not a whole number, and {self.kind} l-diversity "
                 "counts values.",
                 parameter="l",
-                hint=f"Use l={self.l.__ceil__()}, or kind: entropy.",
+                hint=f"Use l={self.l.__ceil__()}, or the kind entropy.",
             )
         self._check_c()
 
@@ -112,11 +112,10 @@ class LDiversity(MicrodataDefinition):
         if self.kind != "recursive":
             for name in ("c", "dont_care", "negative", "c2"):
                 if getattr(self, name) not in (None, ()):
-                    word = name.replace("_", "-")
                     raise ParameterError(
-                        f"{self.kind} l-diversity has no {word}.",
-                        parameter=word,
-                        hint=f"Leave {word} out, or use kind: recursive.",
+                        f"{self.kind} l-diversity has no {name}.",
+                        parameter=name,
+                        hint=f"Leave {name} out, or use the kind recursive.",
                     )
             return
         if self.c is None:

@@ -67,7 +67,7 @@ class Risk(MicrodataDefinition):
 
     def __post_init__(self) -> None:
         MicrodataDefinition.__post_init__(self)
-        object.__setattr__(self, "at_most", number("at-most", self.at_most, above=0, most=1))
+        object.__setattr__(self, "at_most", number("at_most", self.at_most, above=0, most=1))
         if self.attacker not in MEASURES:
             raise ParameterError(
                 f"there is no attacker {self.attacker!r}.",

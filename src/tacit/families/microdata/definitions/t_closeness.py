@@ -257,7 +257,7 @@ def has_levels(question: MicrodataQuestion, column: str) -> bool:
     if column in question.hierarchies and question.hierarchies[column].height:
         return True
     raise DataError(
-        f"distance: hierarchical needs a hierarchy for {column!r}, and table {question.table.name} "
-        "has none.",
+        f"the hierarchical distance needs a hierarchy for {column!r}, and table "
+        f"{question.table.name} has none.",
         hint=f"Add hierarchies: {{{column}: {column}.csv}} to the table, or use distance: equal.",
     )

@@ -62,7 +62,8 @@ class KRsind(OverlapDefinition):
     )
 
     def __post_init__(self) -> None:
-        whole("k", self.k, least=2, because="protects nobody: everybody is alone in a crowd of one")
+        because = "protects nobody: everybody is alone in a crowd of one"
+        object.__setattr__(self, "k", whole("k", self.k, least=2, because=because))
         if self.variant not in get_args(Variant):
             raise ParameterError(
                 f"there is no variant {self.variant!r}.",

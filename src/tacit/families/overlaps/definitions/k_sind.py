@@ -59,7 +59,8 @@ class KSind(OverlapDefinition):
     )
 
     def __post_init__(self) -> None:
-        whole("k", self.k, least=2, because="protects nobody: everybody is alone in a crowd of one")
+        because = "protects nobody: everybody is alone in a crowd of one"
+        object.__setattr__(self, "k", whole("k", self.k, least=2, because=because))
         check_seconds(self.seconds)
 
     @property

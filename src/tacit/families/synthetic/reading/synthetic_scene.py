@@ -235,7 +235,7 @@ def check_listed(people: SyntheticPeople, public: Public, place_of: Integers, pl
         pairs = people.pairs(first, last)
         lost += int(pairs.count[place_of[pairs.value] < 0].sum())
     if lost:
-        where = public.origin if public.origin != "domains" else "its domain in the plan"
+        where = public.origin if public.origin != "domains" else "its domain"
         name = shortened(Spelling.text(people.values[int(strange[0])]))
         more = f" and {len(strange) - 1:,} more" if len(strange) > 1 else ""
         raise DataError(
