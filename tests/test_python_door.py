@@ -188,8 +188,31 @@ def test_the_transformer_takes_the_rows_that_it_was_fitted_to() -> None:
         tacit.KAnonymizer(k=9, hierarchies=LEVELS).fit(PEOPLE)
     with pytest.raises(TacitError, match="after fit"):
         tacit.KAnonymizer(hierarchies=LEVELS).transform(PEOPLE)
+    require = tacit.LDiversity(kind="distinct", l=2)
+    alone = tacit.KAnonymizer(k=2, require=require, sensitive="condition", hierarchies=LEVELS)
+    assert [one.check for one in alone.fit(PEOPLE).result_.verdicts][1] == "l-diversity"
     again = tacit.KAnonymizer().set_params(**made.get_params())
     assert again.get_params() == made.get_params()
+
+
+def test_a_y_that_would_not_line_up_is_refused() -> None:
+    made = tacit.KAnonymizer(
+        k=2, sensitive="condition", insensitive="name", person="name", hierarchies=LEVELS
+    )
+    assert sorted(made.fit_transform(PEOPLE)["name"]) == sorted(PEOPLE["name"])
+    for call in (made.fit, made.fit_transform):
+        with pytest.raises(TacitError, match="y would not line up"):
+            call(PEOPLE, [1, 0, 1, 0])
+
+
+def test_the_transformer_is_one_of_scikit_learn() -> None:
+    pytest.importorskip("sklearn", reason="no scikit-learn: pip install scikit-learn")
+    from sklearn.base import clone
+    from sklearn.pipeline import make_pipeline
+
+    made = make_pipeline(clone(tacit.KAnonymizer(k=2, hierarchies=LEVELS)))
+    assert "KAnonymizer" in made._repr_html_()
+    assert len(made.fit_transform(PEOPLE)) == 4
 
 
 WRONG: list[tuple[Any, dict[str, Any], str]] = [

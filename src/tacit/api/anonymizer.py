@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any, Literal, Self
 
 from tacit.api import anonymize
@@ -16,7 +17,8 @@ from tacit.families.microdata.definitions.k_anonymity import KAnonymity
 class KAnonymizer:
     """Generalizes a table until everybody looks like k - 1 others, at the least loss.
 
-    Rows come in random order, so that nothing lines up with the true table, nor with a `y`.
+    Rows come in random order, so that nothing lines up with the true table: a `y` is refused, and
+    in a ColumnTransformer rows would be glued to those of others.
     `transform` takes only the table that was fitted: levels that protect these people promise
     nothing to others. After `fit`, `result_` is what `anonymize` found.
 
@@ -33,6 +35,8 @@ class KAnonymizer:
         *,
         quasi_identifiers: str | Sequence[str] | None = None,
         sensitive: str | Sequence[str] = (),
+        insensitive: str | Sequence[str] = (),
+        person: str | Sequence[str] = (),
         hierarchies: Mapping[str, Any] | None = None,
         require: Definition | Sequence[Definition] = (),
         method: Literal["lattice", "mondrian", "window"] = "lattice",
@@ -41,6 +45,8 @@ class KAnonymizer:
         self.k = k
         self.quasi_identifiers = quasi_identifiers
         self.sensitive = sensitive
+        self.insensitive = insensitive
+        self.person = person
         self.hierarchies = hierarchies
         self.require = require
         self.method = method
@@ -63,6 +69,11 @@ class KAnonymizer:
 
         Raises NotMet where no table meets what is asked.
         """
+        if y is not None:
+            raise InputError(
+                "y would not line up with the rows, which come in random order.",
+                hint="Leave y out; make it a column of X, under sensitive or insensitive.",
+            )
         none = self.require is None or (isinstance(self.require, Sequence) and not self.require)
         further = () if none else definitions_of(self.require, "require")
         found: Anonymized = anonymize(
@@ -74,6 +85,8 @@ class KAnonymizer:
                 else self.quasi_identifiers
             ),
             sensitive=self.sensitive,
+            insensitive=self.insensitive,
+            person=self.person,
             hierarchies=self.hierarchies,
             method=self.method,
             suppress=self.suppress,
@@ -98,6 +111,18 @@ class KAnonymizer:
     def fit_transform(self, X: Any, y: Any = None) -> Any:  # noqa: N803
         """Search the levels, and give the generalized table."""
         return self.fit(X, y).transform(X)
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of an estimator, to show a pipeline in a notebook."""
+        utils: Any = import_module("sklearn.utils")
+        return utils.Tags(
+            estimator_type=None,
+            target_tags=utils.TargetTags(required=False),
+            transformer_tags=utils.TransformerTags(),
+            input_tags=utils.InputTags(string=True, categorical=True, allow_nan=True),
+            requires_fit=True,
+            non_deterministic=True,
+        )
 
     def __repr__(self) -> str:
         return f"KAnonymizer(k={self.k})"

@@ -101,15 +101,15 @@ def texts_of(argument: str, given: Any, example: str) -> list[Any]:
 def views_of(given: Any) -> Mapping[str, Any] | list[Any]:
     """Views with their names, or in a list; there is one at least."""
     example = '["SELECT condition FROM data WHERE age < 30"]'
-    if not isinstance(given, Mapping):
-        given = texts_of("views", given, example)
-    if not given or any(not isinstance(one, str) for one in given if isinstance(given, Mapping)):
+    named = isinstance(given, Mapping)
+    views: Mapping[str, Any] | list[Any] = given if named else texts_of("views", given, example)
+    if not views or (named and any(not isinstance(one, str) for one in views)):
         raise ParameterError(
-            "views are named by text." if given else "views is empty, and nothing is shown.",
+            "views are named by text." if views else "views is empty, and nothing is shown.",
             parameter="views",
             hint=f"Write for example views={example}.",
         )
-    return given
+    return views
 
 
 def refuse_none(**given: Any) -> None:
