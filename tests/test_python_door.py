@@ -243,7 +243,7 @@ WRONG: list[tuple[Any, dict[str, Any], str]] = [
     ("k-anonymity", {"k": 2, "sensitive": PEOPLE["condition"]}, 'Write sensitive="condition".'),
     ("k-anonymity", {"k": 2, "quasi_identifiers": [("a", "b")]}, '["_".join(map(str, one)) for'),
     ("k-anonymity", {"k": 2, "distances": {"conditon": "discrete"}}, "distances['conditon']: the"),
-    ("k-anonymity", {"k": 2, "published": [{"zip": "1"}]}, "and a level is a whole number."),
+    ("k-anonymity", {"k": 2, "published": [{"zip": "1"}]}, "published[0]['zip']: found '1'"),
     ("k-anonymity", {"k": 2, "name": 3}, "name is 3, and a table is called by text."),
     ("k-anonymity", {"k": "1/2"}, "k=0.5 is not a whole number."),
     ("risk", {"at_most": 2}, "at_most=2 is out of range. Use 0 < at_most <= 1."),

@@ -27,7 +27,7 @@ from tacit.families.microdata.counts import (
     seem_different,
     too_large,
 )
-from tacit.families.microdata.groups import Groups, group
+from tacit.families.microdata.groups import Groups, Mask, group
 from tacit.model import memory
 from tacit.model.deadline import look
 
@@ -56,7 +56,7 @@ class Telling:
     """
 
     named: Collection[int]
-    alike: Sequence[Integers]
+    alike: Sequence[Integers | Mask]
 
 
 class Asker(Protocol):
@@ -395,7 +395,7 @@ class Fold:
 
 
 def kinds(
-    groups: Groups, numbers: Integers, alike: Sequence[Integers] | None
+    groups: Groups, numbers: Integers, alike: Sequence[Integers | Mask] | None
 ) -> Iterator[tuple[tuple[Any, ...], Integers]]:
     """Some groups by what counts: the numbers that say it, and the groups that have them, in order.
     Where nothing is said it is how many people there are, and how many have which value.
