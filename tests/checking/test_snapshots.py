@@ -120,17 +120,30 @@ def test_what_does_not_fit_is_undecided_and_says_why(
     assert found.status == "undecided" and found.reason is not None and why in found.reason.text
 
 
-def test_a_copy_of_another_table_that_a_check_names_is_not_passed_over_in_silence(
+@pytest.mark.parametrize("named", [{"given": ["april"]}, {}])
+def test_a_copy_of_another_table_that_looks_the_same_is_not_passed_over_in_silence(
+    named: dict[str, Any],
     tmp_path: Path,
 ) -> None:
-    plan = plan_with(
-        NOW, NOW[:2], [{"k-anonymity": {"release": "may", "k": 2, "given": ["april"]}}]
-    )
+    plan = plan_with(NOW, NOW[:2], [{"k-anonymity": {"release": "may", "k": 2, **named}}])
     plan["tables"]["earlier"] = {**plan["tables"]["patients"], "rows": NOW[:2]}
     [found] = assess(plan_of(plan, tmp_path)).verdicts
     assert found.status == "holds"
     [note] = [one for one in found.warnings if one.startswith("april")]
     assert "taken to be other people" in note and "snapshot-of" in note
+
+
+def test_nothing_is_said_of_a_copy_of_a_table_about_something_else(tmp_path: Path) -> None:
+    plan = plan_with(NOW, NOW[:2], [{"k-anonymity": {"release": "may", "k": 2}}])
+    plan["tables"]["earlier"] = {
+        "columns": ["id", "club"],
+        "key": ["id"],
+        "quasi-identifiers": ["club"],
+        "rows": [[1, "chess"], [2, "chess"]],
+    }
+    plan["releases"]["april"] = {"table": "earlier"}
+    [found] = assess(plan_of(plan, tmp_path)).verdicts
+    assert found.status == "holds" and not found.warnings
 
 
 @pytest.mark.parametrize(

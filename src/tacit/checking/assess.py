@@ -280,7 +280,7 @@ def answer(check: Check, opened: OpenPlan, holdings: Holdings) -> Answered[Quest
             else by_itself(check, definition, opened, holdings)
         )
         verdict = found.verdict
-        if check.given is not None:
+        if not is_alone(check, opened.plan):
             verdict = with_left_out(check, verdict, holdings)
     except Exception as error:
         if not is_mistake(error) or os.environ.get("TACIT_DEBUG"):

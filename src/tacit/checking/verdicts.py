@@ -265,8 +265,8 @@ def verdict_with_holders(
 
 
 def with_left_out(check: Check, verdict: Verdict, holdings: Holdings) -> Verdict:
-    """The verdict, which says what is published and is left out by `given` of its check:
-    then it is about a world in which that is not out.
+    """The verdict, which says what is published and is left out by `given` of its check: then it
+    is about a world in which that is not out. It also says what is taken to be about others.
     """
     left, unrelated = holdings.left_out(check), holdings.unrelated(check)
     if unrelated:

@@ -196,16 +196,31 @@ class Holdings:
         return [one for one in others if any(one in each.held for each in who)]
 
     def unrelated(self, check: Check) -> list[HeldRelease]:
-        """What a check itself names as out, of its own kind, that is about no table of the check:
-        nothing says who is who in both.
+        """What is published by the plan, of the check's own kind, about no table of the check,
+        though the check itself names it or its people look like the same: nothing says who is who.
         """
         shape, held = family_of(check.kind).name, self.held(check)
         return [
             one
             for one in self._said_by_plan(check)
-            if one.release in (check.given or ()) and one.shape == shape
-            if not is_listed(one, held)
+            if one.shape == shape and not is_listed(one, held)
+            if one.release in (check.given or ()) or self._looks_same(check, one)
         ]
+
+    def _looks_same(self, check: Check, held: HeldRelease) -> bool:
+        """Do the tables of both tell people apart, and protect them, by columns of equal names?"""
+        of, other = (
+            {
+                (table.naming, table.sensitive)
+                for table in (self.plan.tables[name] for name in names)
+                if table.naming
+            }
+            for names in (
+                {name for one in check.releases for name in tables_of(one, self.opened)},
+                held.tables,
+            )
+        )
+        return not of.isdisjoint(other)
 
     def warnings(self, check: Check) -> tuple[str, ...]:
         """What the owner should mind about the ledger."""
