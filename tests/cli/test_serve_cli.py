@@ -163,6 +163,7 @@ def test_the_help_names_the_defaults_of_the_server() -> None:
             "audit_bytes",
             "oidc_issuer",
             "drain_seconds",
+            "cell_bytes",
             "hosts",
             "csv_harmless",
             "oidc_audience",

@@ -31,6 +31,7 @@ releases:
       WHERE orders.owner = $user.id
 roles:
   app: {default: deny, allow: [mine, myitems]}
+  open: {default: allow}
 """
 ROWS = [
     (1, 7, "2026-01-01", True, None),
@@ -56,10 +57,10 @@ ALLOWED = (
     "SELECT sum(id / 3), avg(id / 7), corr(id, id / 3) FROM orders WHERE owner = 7",
     "SELECT paid, made, row_number() OVER (PARTITION BY paid ORDER BY made) "
     "FROM orders WHERE owner = 7",
-    "SELECT x.made, x.place, x.number FROM (SELECT made, row_number() OVER (ORDER BY made) "
-    "AS place, (SELECT count(*) FROM orders o WHERE o.owner = 7) AS number "
+    "SELECT x.made, x.place FROM (SELECT made, row_number() OVER (ORDER BY made) AS place "
     "FROM orders WHERE owner = 7) x",
 )
+OPEN = "SELECT made, row_number() OVER (ORDER BY made), (SELECT count(*) FROM items) FROM orders"
 REFUSED = {
     "SELECT id, row_number() OVER (ORDER BY made) FROM orders WHERE owner = 7": "order",
     "SELECT id, row_number() OVER (ORDER BY note, owner) FROM orders WHERE owner = 7": "order",
@@ -109,6 +110,17 @@ def test_an_answer_does_not_depend_on_how_rows_are_stored_or_on_those_of_others(
             fill(connection, rows)
             answers.append(connection.execute(found.sql).fetchall())
             assert len(connection.execute(sql).fetchall()) == len(answers[-1])
+    assert all(one == answers[0] for one in answers)
+
+
+def test_rows_are_numbered_beside_a_number_that_is_the_same_for_all(app: Decider) -> None:
+    found = app.decide("open", OPEN, (), ANN)
+    assert found.sql is not None, (found.code, found.message)
+    answers: list[object] = []
+    for rows in permutations(ROWS):
+        with duckdb.connect() as connection:
+            fill(connection, rows)
+            answers.append(connection.execute(found.sql).fetchall())
     assert all(one == answers[0] for one in answers)
 
 

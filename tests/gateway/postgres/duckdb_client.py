@@ -38,4 +38,5 @@ def main(where: str) -> None:
         print("refused", "must not learn" in str(error))
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])
