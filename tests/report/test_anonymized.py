@@ -135,6 +135,58 @@ def test_a_narrow_terminal_cuts_no_number(repaired: Callable[..., Found], tmp_pa
         assert repair_words.number(choice.cost) in text
 
 
+def test_solutions_are_told_by_what_values_become(
+    repaired: Callable[..., Found], tmp_path: Path
+) -> None:
+    found = repaired(spread())
+    assert isinstance(found, Repaired) and len(found.choices) > 1
+    often = {
+        name: repair_words.written(values[found.recoded.raw.base.rows_by_code(name).argmax()])
+        for name, values in found.recoded.raw.base.dictionaries.items()
+    }
+    table = printed(found, tmp_path / "tacit.yaml").partition("All minimal")[2]
+    for place, choice in repair_words.some(found.choices, 8):
+        line = next(one for one in table.splitlines() if re.match(rf"\s+{place}  ", one))
+        width = (0, 5, 10, 20)[level] if (level := choice.generalization["age"]) < 4 else None
+        start = int(often["age"]) // (width or 1) * (width or 1) if width else 0
+        age = (
+            "not shown"
+            if width is None
+            else f"{start}-{start + width - 1}"
+            if width
+            else "as it is"
+        )
+        zip_, ward = choice.generalization["zip"], choice.generalization["ward"]
+        masked = often["zip"][: 5 - zip_] + "*" * zip_
+        shown = [age, "as it is" if not zip_ else "not shown" if zip_ == 6 else masked]
+        assert re.match(rf"\s+{place}  ", line) and all(one in line for one in shown), (line, shown)
+        assert ("as it is" if not ward else "not shown") in line
+
+
+def test_many_columns_are_wrapped_not_cut_off(
+    repaired: Callable[..., Found], tmp_path: Path
+) -> None:
+    found = repaired(spread())
+    assert isinstance(found, Repaired)
+    wide = " ".join(printed(found, tmp_path / "tacit.yaml", width=200).split())
+    text = " ".join(printed(found, tmp_path / "tacit.yaml", width=50).split())
+    labels = repair_words.labels_for(found, "owner")
+    assert "…" not in text.partition("All minimal")[2]
+    for _, choice in repair_words.some(found.choices, 8):
+        for name, level in choice.generalization.items():
+            words = repair_words.level_words(labels[name], level)
+            assert words in wide and all(word in text for word in words.split())
+
+
+def test_a_shared_view_has_numbers_of_levels(
+    repaired: Callable[..., Found], tmp_path: Path
+) -> None:
+    found = repaired(spread())
+    assert isinstance(found, Repaired)
+    table = printed(found, tmp_path / "tacit.yaml", "shared").partition("All minimal")[2]
+    assert "level 1" in table and "not shown" not in table
+
+
 def test_the_page_has_every_part(hospital: Repaired) -> None:
     page = Page(render(hospital, "owner"))
     for part in (
@@ -315,7 +367,7 @@ def test_why_there_is_no_release(repaired: Callable[..., Found], tmp_path: Path)
 def test_what_was_explored(folder: Path) -> None:
     text = said(explore(load_plan(folder / "tacit.yaml"), "april"))
     assert "which parameters can be met, at which loss" in text
-    assert re.search(r"4 .*zip 1, age 2, nationality 1\s+<- the plan", text)
+    assert re.search(r"4 .*zip: 1305\*; age: <= 40; nationality: not shown\s+<- the plan", text)
     assert re.search(r"15 to 100\s+-\s+cannot be met", text)
 
 

@@ -167,7 +167,7 @@ def anonymize(
 
     if explore:
         print_json(explored.to_json()) if as_json else repair_summary.show_explored(
-            explored, screen()
+            explored, screen(), chosen(audience)
         )
         return explored.exit_status
     if as_json:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from tacit.engines.output import FORMATS
-from tacit.families.microdata.hierarchy import value_text
+from tacit.families.microdata.hierarchy import SUPPRESSED, value_text
+from tacit.families.microdata.runs.level_labels import level_labels
 from tacit.families.microdata.runs.repair_results import Choice, Repaired
 from tacit.families.microdata.utility.shares import rounded_up
 from tacit.families.words import listed, plural
@@ -309,16 +310,43 @@ def describe_method(found: Repaired) -> str:
     return f"{repair.method}: {'; '.join(parts)}"
 
 
-def describe_levels(levels: Mapping[str, int]) -> str:
-    """Levels in a line.
+def describe_levels(levels: Mapping[str, int], labels: Mapping[str, Sequence[Any]]) -> str:
+    """Levels in a line, each as the labels of one of the column's values have it.
 
-    >>> describe_levels({"zip": 1, "age": 0, "sex": 1}), describe_levels({"zip": 0})
-    ('zip 1, sex 1', 'nothing is generalized')
+    >>> describe_levels({"zip": 1, "age": 0, "sex": 1}, {"zip": ("13053", "1305*", "*")})
+    'zip: 1305*; sex: level 1'
+    >>> describe_levels({"zip": 0}, {})
+    'nothing is generalized'
     """
-    return (
-        ", ".join(f"{name} {level}" for name, level in levels.items() if level)
-        or "nothing is generalized"
+    raised = {name: level for name, level in levels.items() if level}
+    return describe_each(raised, labels) or "nothing is generalized"
+
+
+def describe_each(levels: Mapping[str, int], labels: Mapping[str, Sequence[Any]]) -> str:
+    """What columns show at their levels, in a line."""
+    return "; ".join(
+        f"{name}: {level_words(labels.get(name, ()), level)}" for name, level in levels.items()
     )
+
+
+def level_words(labels: Sequence[Any], level: int) -> str:
+    """What a column shows at a level, by the labels of one of its values;
+    the level's number where these may not be shown.
+
+    >>> age = (36, "30-39", "*")
+    >>> level_words(age, 0), level_words(age, 1), level_words(age, 2), level_words((), 2)
+    ('as it is', '30-39', 'not shown', 'level 2')
+    """
+    if not level:
+        return "as it is"
+    if not labels:
+        return f"level {level}"
+    return "not shown" if labels[level] == SUPPRESSED else written(labels[level])
+
+
+def labels_for(found: Repaired, audience: Audience) -> dict[str, tuple[Any, ...]]:
+    """What levels show of frequent values, for `level_words`; nothing for a `shared` audience."""
+    return level_labels(found.recoded.raw) if audience == "owner" else {}
 
 
 def some(choices: Sequence[Choice], most: int) -> list[tuple[int, Choice]]:

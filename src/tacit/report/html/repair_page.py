@@ -70,7 +70,7 @@ def repaired_page(found: Repaired, audience: Audience) -> str:
         utility=utility_grid(found),
         trade_offs=trade_offs(found),
         changes=changes(columns),
-        choices=choices_grid(found),
+        choices=choices_grid(found, audience),
         others=plural("other", max(0, len(found.choices) - MOST_LISTED)),
         choices_told=repair_words.describe_choices(found),
         charts=charts(drawn, found.verdicts, audience),
@@ -147,7 +147,7 @@ def changes(columns: list[repair_words.RecodedColumn]) -> list[Chart]:
     return [loss_chart(columns), moved_chart(columns)] if columns else []
 
 
-def choices_grid(found: Repaired) -> HtmlGrid | None:
+def choices_grid(found: Repaired, audience: Audience) -> HtmlGrid | None:
     """The solutions, each with what it costs and what it risks."""
     if len(found.choices) < 2:
         return None
@@ -162,10 +162,14 @@ def choices_grid(found: Repaired) -> HtmlGrid | None:
         *(["dropped"] if dropped else []),
     ]
     listed = repair_words.some(found.choices, MOST_LISTED)
+    labels = repair_words.labels_for(found, audience)
     rows: list[list[Any]] = []
     for place, one in listed:
         belief = percent(one.belief) if one.belief is not None else "–"
-        levels = [str(one.generalization[name]) for name in names]
+        levels = [
+            repair_words.level_words(labels.get(name, ()), one.generalization[name])
+            for name in names
+        ]
         gone = [f"{one.suppressed:,}"] if dropped else []
         first = f"{place}, {'written' if found.output else 'found'}" if one.chosen else str(place)
         rows.append(

@@ -5,11 +5,13 @@ the release in words, what it costs, and what to do next.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table as Grid
@@ -51,7 +53,7 @@ def show(
     show_headline(found, console, audience)
     show_columns(found, console, audience)
     show_utility(found, console)
-    show_choices(found, console)
+    show_choices(found, console, audience)
     console.print()
     style = STYLES["undecided" if found.not_asked or not found.is_judged else "holds"]
     console.print(
@@ -142,7 +144,7 @@ def show_utility(found: Repaired, console: Console) -> None:
     console.print(Padding(grid, (0, 0, 0, 2)))
 
 
-def show_choices(found: Repaired, console: Console) -> None:
+def show_choices(found: Repaired, console: Console, audience: Audience) -> None:
     """The other ways to meet the checks, with what they cost and what they risk."""
     said = repair_words.describe_choices(found)
     if not said:
@@ -152,25 +154,36 @@ def show_choices(found: Repaired, console: Console) -> None:
         put(console, said)
         return
     listed = repair_words.some(found.choices, MOST_CHOICES)
-    rows = choice_rows(found, listed)
-    if (
-        sum(max(len(cell) for cell in column) + 2 for column in zip(*rows, strict=True))
-        > console.width - 4
-    ):
-        rows = choice_rows(found, listed, compact=True)
-        said += " Levels are in the order above."
+    labels = repair_words.labels_for(found, audience)
+    names = list(found.recoded.raw.quasi)
+    rows = choice_rows(found, listed, labels, names)
+    common = ""
+    if not fits(rows, console):
+        first = listed[0][1].generalization
+        names = [n for n in names if any(one.generalization[n] != first[n] for _, one in listed)]
+        same = {name: level for name, level in first.items() if name not in names}
+        common = repair_words.describe_each(same, labels)
+        rows = choice_rows(found, listed, labels, names)
+    if wraps := not fits(rows, console):
+        rows = choice_rows(found, listed, labels, names, one_cell=True)
+    if labels:
+        said += " For each column: what its most frequent value becomes."
     said += (
         " Smallest: how many people the smallest group has. Belief: the greatest in "
         "anybody's value."
     )
     console.print(Padding(Text(said), (0, 4, 0, 2)))
+    if common:
+        console.print(Padding(Text(f"The same in all that follow: {common}."), (0, 4, 0, 2)))
     grid = Grid.grid(padding=(0, 2, 0, 0))
     for head in rows[0]:
-        grid.add_column(justify="left" if head in ("levels", "") else "right", no_wrap=True)
-    for place, cells in enumerate(rows):
-        grid.add_row(
-            *cells, style="dim" if not place else "bold" if listed[place - 1][1].chosen else ""
+        told = head in (*names, "levels", "")
+        grid.add_column(
+            justify="left" if told else "right", no_wrap=not (wraps and head == "levels")
         )
+    for place, cells in enumerate(rows):
+        style = "dim" if not place else "bold" if listed[place - 1][1].chosen else ""
+        grid.add_row(*map(Text, cells), style=style)  # square brackets in them are no markup
     console.print(Padding(grid, (0, 0, 0, 2)))
     if left := len(found.choices) - len(listed):
         put(
@@ -179,35 +192,42 @@ def show_choices(found: Repaired, console: Console) -> None:
         )
 
 
+def fits(rows: Sequence[Sequence[str]], console: Console) -> bool:
+    """Does a table have room in the terminal?"""
+    wide = sum(max(map(cell_len, column)) + 2 for column in zip(*rows, strict=True))
+    return wide <= console.width - 4
+
+
 def choice_rows(
-    found: Repaired, listed: Sequence[tuple[int, Choice]], *, compact: bool = False
+    found: Repaired,
+    listed: Sequence[tuple[int, Choice]],
+    labels: Mapping[str, Sequence[Any]],
+    names: Sequence[str],
+    *,
+    one_cell: bool = False,
 ) -> list[list[str]]:
-    """The solutions as a table with its head; `compact` has all levels in one column."""
-    names = found.recoded.raw.quasi
+    """The solutions as a table with its head and the levels of some columns;
+    with `one_cell` these are in one cell, the last.
+    """
     dropped = any(choice.suppressed for choice in found.choices)
-    columns = ["levels"] if compact else names
-    rows = [
-        [
-            "#",
-            *columns,
-            found.utility["measure"],
-            "smallest",
-            "belief",
-            *(["dropped"] if dropped else []),
-            "",
-        ]
-    ]
+    costs = [found.utility["measure"], "smallest", "belief", *(["dropped"] if dropped else []), ""]
+    rows = [["#", *costs, "levels"] if one_cell else ["#", *names, *costs]]
     for place, choice in listed:
-        levels = [str(choice.generalization[name]) for name in names]
-        belief = percent(choice.belief) if choice.belief is not None else "-"
-        cells = [str(place), *([" ".join(levels)] if compact else levels)]
-        cells += [repair_words.number(choice.cost), f"{int(1 / choice.risk):,}", belief]
+        levels = {name: choice.generalization[name] for name in names}
+        told = [
+            repair_words.number(choice.cost),
+            f"{int(1 / choice.risk):,}",
+            percent(choice.belief) if choice.belief is not None else "-",
+            *([f"{choice.suppressed:,}"] if dropped else []),
+            ("<- written" if found.output else "<- found") if choice.chosen else "",
+        ]
+        each = [
+            repair_words.level_words(labels.get(name, ()), level) for name, level in levels.items()
+        ]
         rows.append(
-            [
-                *cells,
-                *([f"{choice.suppressed:,}"] if dropped else []),
-                ("<- written" if found.output else "<- found") if choice.chosen else "",
-            ]
+            [str(place), *told, repair_words.describe_each(levels, labels)]
+            if one_cell
+            else [str(place), *each, *told]
         )
     return rows
 
@@ -291,7 +311,7 @@ def show_not_repaired(found: NotRepaired, console: Console, audience: Audience, 
     show_next([f"change {plan}", look], console)
 
 
-def show_explored(explored: Explored, console: Console) -> None:
+def show_explored(explored: Explored, console: Console, audience: Audience = "owner") -> None:
     """Which parameters can be met at which cost."""
     measure = explored.utility
     console.print(headed(explored.release, f"   which parameters can be met, at which {measure}"))
@@ -307,7 +327,8 @@ def show_explored(explored: Explored, console: Console) -> None:
     ):
         console.print()
         put(console, headed(check, f"   {parameter}"))
-        console.print(Padding(rung_grid(list(rungs), most), (0, 0, 0, 4)))
+        labels = explored.labels if audience == "owner" else {}
+        console.print(Padding(rung_grid(list(rungs), most, labels), (0, 0, 0, 4)))
     if not explored.rungs:
         console.print(Text("The checks of this release have no parameter to move."))
     for note in notes(explored.rungs):
@@ -321,7 +342,7 @@ def show_explored(explored: Explored, console: Console) -> None:
     show_next([f"set the parameters in the plan, then {command}"], console)
 
 
-def rung_grid(rungs: Sequence[Rung], most: float) -> Grid:
+def rung_grid(rungs: Sequence[Rung], most: float, labels: Mapping[str, Sequence[Any]]) -> Grid:
     """One parameter: each value with its cost, or that it cannot be met."""
     grid = Grid.grid(padding=(0, 3, 0, 0))
     grid.add_column(justify="right", no_wrap=True)
@@ -340,7 +361,7 @@ def rung_grid(rungs: Sequence[Rung], most: float) -> Grid:
             continue
         dropped = f", {plural('row', rung.suppressed)} dropped" if rung.suppressed else ""
         told = (
-            f"{repair_words.describe_levels(rung.generalization or {})}{dropped}"
+            f"{repair_words.describe_levels(rung.generalization or {}, labels)}{dropped}"
             f"{'' if rung.proved else ' (not proved)'}{plans}"
         )
         grid.add_row(

@@ -32,21 +32,12 @@ class Ladder:
 
 def ladders(source: MicrodataSource, release: str) -> tuple[tuple[Ladder, ...], int]:
     """The quasi-identifiers of a release with their levels, and how many rows the table has."""
+    from tacit.families.microdata.runs.level_labels import level_labels
     from tacit.report.repair_words import written
 
-    raw, found = source.raw(release), []
-    for column in raw.quasi:
-        often = int(raw.base.rows_by_code(column).argmax())
-        found.append(
-            Ladder(
-                column,
-                tuple(
-                    written(level.labels[int(level.codes[often])])
-                    for level in raw.hierarchies[column].levels
-                ),
-            )
-        )
-    return tuple(found), raw.base.rows
+    raw = source.raw(release)
+    found = level_labels(raw).items()
+    return tuple(Ladder(name, tuple(map(written, labels))) for name, labels in found), raw.base.rows
 
 
 def look(

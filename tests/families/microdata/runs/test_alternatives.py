@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tacit.families.microdata.repair.search import SearchResult
+from tacit.families.microdata.runs import alternatives
 from tacit.families.microdata.runs.anonymize import anonymize
 from tacit.families.microdata.runs.repair_results import Choice, Repaired
 from tacit.model.numbers import percent
@@ -106,3 +108,18 @@ def test_the_first_picture_is_one_that_tells_the_solutions_apart() -> None:
     nearly = [choice(5, Fraction(1, n), n) for n in range(2, 8)] + [choice(6, half, 0)]
     assert repair_words.risks_drawn(nearly, 100) == ("belief", "dropped", "risk")
     assert repair_words.risks_drawn([choice(5, None, 0)] * 2, 100) == ("risk",)
+
+
+def test_dropping_is_told_also_where_the_search_has_no_time_to_rule_levels_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with many columns: the exact search has only the coarsest levels then."""
+    plan = planned(tmp_path, people(1, 300), 4)
+    exact = repaired(plan).dropping
+
+    def hurried(judge: Any, costs: Any, **options: Any) -> SearchResult:
+        top = judge.lattice.top
+        return SearchResult(top, costs.of(judge.outcome(top)), False, (top,), False, 1)
+
+    monkeypatch.setattr(alternatives, "search", hurried)
+    assert exact is not None and repaired(plan).dropping == exact

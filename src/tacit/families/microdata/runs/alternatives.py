@@ -9,16 +9,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
+from tacit.families.microdata.repair.best_first import best_first
 from tacit.families.microdata.repair.costs import cost_by
 from tacit.families.microdata.repair.node_judge import NodeJudge
-from tacit.families.microdata.repair.search import search
+from tacit.families.microdata.repair.search import SearchResult, search
 from tacit.families.microdata.runs.choice import choice_at
 from tacit.families.microdata.runs.repair_results import Choice, Dropping
 from tacit.families.microdata.runs.task import RepairTask
 from tacit.model.jobs import Job
 
 SHARE = Fraction(1, 100)  # of the rows, that a search drops to see whether it is worth it
-SECONDS = 2.0  # that this search may take
+SECONDS = 2.0  # that each way to search may take
 WORTH = 0.9  # of the cost: what saves less is not mentioned
 
 
@@ -54,8 +55,15 @@ def worth_dropping(task: RepairTask, cost: float, job: Job) -> Dropping | None:
     job.step("asking what a few dropped rows would save", 0.8)
     costs = cost_by(judge, task.repair.utility, task.repair.weights)
     found = search(judge, costs, every=False, seconds=SECONDS, job=job)
+    if not found.proved:  # it rules levels out, which takes long; going down finds some at once
+        found = min(found, best_first(judge, costs, SECONDS, job), key=cost_found)
     if found.best is None or found.cost is None or found.cost > WORTH * cost:
         return None
     return Dropping(
         SHARE, judge.outcome(found.best).suppressed, task.raw.base.rows, cost, found.cost
     )
+
+
+def cost_found(found: SearchResult) -> float:
+    """The cost of what a search found; infinite where it found nothing."""
+    return math.inf if found.cost is None else found.cost

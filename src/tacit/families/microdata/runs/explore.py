@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +16,7 @@ from tacit.families.microdata.repair.node_judge import NodeJudge
 from tacit.families.microdata.repair.requirements import Required
 from tacit.families.microdata.repair.search import search
 from tacit.families.microdata.runs.ladders import ladder
+from tacit.families.microdata.runs.level_labels import level_labels
 from tacit.families.microdata.runs.task import RepairTask, not_asked_beside, task_of
 from tacit.model.jobs import Job
 from tacit.model.numbers import plain
@@ -68,6 +69,7 @@ class Explored:
     rungs: tuple[Rung, ...]
     seconds: float = 0.0
     not_asked: tuple[str, ...] = ()  # checks of the release that no search for levels asks
+    labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # of frequent values
 
     exit_status = 0
 
@@ -116,6 +118,7 @@ def explore(
         tuple(rungs),
         time.perf_counter() - begun,
         (*task.not_asked, *not_asked_beside(plan, release)),
+        level_labels(task.raw),
     )
 
 

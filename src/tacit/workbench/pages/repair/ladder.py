@@ -33,7 +33,7 @@ def show_explored(visit: Visit, found: Explored) -> None:
             found.rungs, key=lambda one: (one.name or one.label, one.parameter)
         ):
             heading(f"{check}: {parameter}", "h3")
-            table = ui.html(ladder_table(list(rungs), most, found.utility), sanitize=False).classes(
+            table = ui.html(ladder_table(list(rungs), most, found), sanitize=False).classes(
                 "scroll"
             )
             named(table.props('tabindex="0" role="region"'), f"{check}: {parameter}")
@@ -51,7 +51,7 @@ def show_explored(visit: Visit, found: Explored) -> None:
                 ).props('aria-label="Save CSV: the parameters"')
 
 
-def ladder_table(rungs: list[Rung], most: float, utility: str) -> str:
+def ladder_table(rungs: list[Rung], most: float, found: Explored) -> str:
     """One parameter as a table."""
     rows = []
     for together in merged_neighbours(rungs):
@@ -67,14 +67,16 @@ def ladder_table(rungs: list[Rung], most: float, utility: str) -> str:
         )
         dropped = f", {plural('row', rung.suppressed)} dropped" if rung.suppressed else ""
         told = (
-            f"{repair_words.describe_levels(rung.generalization or {})}{dropped}"
+            f"{repair_words.describe_levels(rung.generalization or {}, found.labels)}{dropped}"
             f"{'' if rung.proved else ' (not proved)'}"
         )
         rows.append(
             f'<tr><td>{escape(value)}{plans}</td><td style="white-space: '
             f'nowrap">{bar}{repair_words.number(rung.cost)}</td><td>{escape(told)}</td></tr>'
         )
-    heads = "".join(f'<th scope="col">{escape(one)}</th>' for one in ("Value", utility, "Levels"))
+    heads = "".join(
+        f'<th scope="col">{escape(one)}</th>' for one in ("Value", found.utility, "Levels")
+    )
     return (
         "<table "
         f'class="plain"><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
@@ -86,7 +88,7 @@ def csv_lines(found: Explored) -> list[list[str]]:
     lines = [["check", "parameter", "value", found.utility, "levels", "rows dropped", "proved"]]
     for rung in found.rungs:
         levels = (
-            repair_words.describe_levels(rung.generalization)
+            repair_words.describe_levels(rung.generalization, found.labels)
             if rung.generalization is not None
             else "cannot be met"
             if rung.proved

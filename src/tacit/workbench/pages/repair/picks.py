@@ -9,7 +9,6 @@ from typing import Any
 
 from nicegui import ui
 
-from tacit.families.microdata.hierarchy import SUPPRESSED
 from tacit.families.microdata.runs.repair_results import Choice
 from tacit.model.numbers import percent
 from tacit.report import repair_words
@@ -122,17 +121,8 @@ def cells_of(choice: Choice, labels: Mapping[str, Sequence[str]], dropped: bool)
         f"{int(1 / choice.risk):,}",
         belief,
         *gone,
-        *(level_words(labels[name], level) for name, level in choice.generalization.items()),
+        *(
+            repair_words.level_words(labels[name], level)
+            for name, level in choice.generalization.items()
+        ),
     ]
-
-
-def level_words(labels: Sequence[str], level: int) -> str:
-    """What a column shows at a level, by the labels of one of its values.
-
-    >>> age = ("36", "30-39", "*")
-    >>> level_words(age, 0), level_words(age, 1), level_words(age, 2)
-    ('as it is', '30-39', 'not shown')
-    """
-    if not level:
-        return "as it is"
-    return "not shown" if labels[level] == SUPPRESSED else labels[level]
