@@ -88,6 +88,7 @@ def see_who_is_exposed(page: Page, served: Served) -> None:
     expect(page.get_by_test_id("story")).to_contain_text("Anyone who knows that")
     expect(page.locator("a.go")).to_have_text("Repair it")
     grid = page.get_by_test_id("grid-exposed-generalized")
+    expect(grid.locator("tbody tr")).to_have_count(12, timeout=LONG)
     heads = grid.locator("thead th").all_inner_texts()
     assert heads[:7] == QUASI and heads[7] == "occupation"
     heights = grid.locator("tbody tr").evaluate_all("rows => rows.map(one => one.clientHeight)")

@@ -75,9 +75,9 @@ class WorldsTeller(Teller):
         )
 
     def facts(self, verdict: Verdict) -> list[tuple[str, str]]:
-        """What was out, asked and measured."""
+        """What was published before, asked and measured."""
         return [
-            ("Out already", shown(verdict.subject.get("given", ()))),
+            ("Already published", shown(verdict.subject.get("given", ()))),
             ("Asked", world_evidence.databases_text(verdict)),
             ("Measured", self.measured(verdict)),
         ]

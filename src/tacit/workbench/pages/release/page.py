@@ -19,6 +19,7 @@ from tacit.families.words import listed
 from tacit.model.release import Release
 from tacit.model.verdict import Audience
 from tacit.plan.plan import Plan
+from tacit.report.query_evidence import value_words
 from tacit.workbench.bench import Visit
 from tacit.workbench.check_states import (
     CheckState,
@@ -312,12 +313,14 @@ def story_of(found: Sequence[CheckState]) -> str:
 
 
 def story_in(because: str) -> str:
-    """What follows the reason of a verdict: what it means for a person.
+    """What follows the reason of a verdict: what it means for a person, or for some row.
 
     >>> story_in("a group of 1 person, 4 required. Anyone who knows that Bruce is 31 ...")
     'Anyone who knows that Bruce is 31 ...'
+    >>> story_in("a row matters. The row stays('_fresh1', 'cancer') changes the answer ...")
+    "The row stays(value 1, 'cancer') changes the answer ..."
     """
-    return because.partition(". ")[2]
+    return value_words(because.partition(". ")[2])
 
 
 def sentence(found: Sequence[CheckState]) -> str:
