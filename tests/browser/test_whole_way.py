@@ -169,5 +169,6 @@ def record(page: Page, served: Served, output: str) -> None:
     page.goto(served.url("overview"))
     expect(page.get_by_test_id("given-generalized-written")).to_contain_text("to University")
     expect(page.get_by_test_id("conclusion")).to_have_text(
+        "generalized-written met its checks when it went out. "
         "Some results are missing or out of date: generalized."
     )  # the ledger has changed since the draft was checked; what went out is judged

@@ -55,6 +55,7 @@ ALLOWED = (
     "SELECT extract(year FROM made), count(*) FROM orders WHERE owner = 7 GROUP BY 1",
     "SELECT paid, stddev(id), var_pop(id / 3) FROM orders WHERE owner = 7 GROUP BY paid",
     "SELECT sum(id / 3), avg(id / 7), corr(id, id / 3) FROM orders WHERE owner = 7",
+    "SELECT sum(NULL), avg(1 / 3), covar_pop(id / 3, 0.5) FROM orders WHERE owner = 7",
     "SELECT paid, made, row_number() OVER (PARTITION BY paid ORDER BY made) "
     "FROM orders WHERE owner = 7",
     "SELECT x.made, x.place FROM (SELECT made, row_number() OVER (ORDER BY made) AS place "

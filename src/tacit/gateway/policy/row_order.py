@@ -157,9 +157,12 @@ def _add_in_order(tree: exp.Query, dialect: str) -> None:
     for node in list(tree.find_all(exp.AggFunc)):
         if _is_rounded(node) and _can_be_ordered(node, dialect):
             values = list(node.iter_expressions())
-            order = [exp.Ordered(this=one.copy(), nulls_first=False) for one in values]
+            # Constants are the same in all rows, and DuckDB takes no order by them.
+            by = [one for one in values if one.find(exp.Column)]
+            order = [exp.Ordered(this=one.copy(), nulls_first=False) for one in by]
             last = values[-1].copy()
-            values[-1].replace(exp.Order(this=last, expressions=order))
+            if order:
+                values[-1].replace(exp.Order(this=last, expressions=order))
 
 
 def _is_in_total_order(node: exp.Expr, relations: Relations) -> bool:
