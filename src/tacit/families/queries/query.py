@@ -9,7 +9,7 @@ special way.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Operator = Literal["!=", "<", "<="]
@@ -135,6 +135,17 @@ class Query:
     name: str
     parts: tuple[Conjunctive, ...]
     bag: bool = False
+    _hash: int | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        """As of what it says, once: a query is looked up in every check that names it."""
+        if self._hash is None:
+            object.__setattr__(self, "_hash", hash((self.name, self.parts, self.bag)))
+        found: int = self._hash  # type: ignore[assignment]
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Query, (self.name, self.parts, self.bag)  # hashes differ between processes
 
     def __str__(self) -> str:
         return "\n".join(f"{self.name}{part}" for part in self.parts)

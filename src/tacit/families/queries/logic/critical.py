@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from tacit.families.queries.facts import Fact
@@ -25,7 +26,7 @@ from tacit.families.queries.logic.term_constraints import QuerySide, State
 from tacit.families.queries.logic.unify import Unifier, may_unify
 from tacit.families.queries.logic.valuations import Absorption, Valuation, ValuationSearch
 from tacit.families.queries.logic.witness import Instance, collapsed
-from tacit.families.queries.query import Atom, Query, Relations
+from tacit.families.queries.query import Atom, Constant, Query, Relations, Term
 from tacit.model.deadline import OutOfTime, look, until
 
 __all__ = [
@@ -193,6 +194,8 @@ class SecretJudge:
                 look()
                 hidden = self.prepared(secret, 0)
                 for number, view in enumerate(views):
+                    if not self.may_meet(secret, view):
+                        continue
                     answer = self.between(hidden, self.prepared(view, 1), number)
                     if not isinstance(answer, list):
                         return answer
@@ -203,6 +206,22 @@ class SecretJudge:
                 f"not decided within {seconds:g} seconds" if seconds is not None else "",
             )
         return Private(tuple(settled), not settled)
+
+    def may_meet(self, secret: Query, view: Query) -> bool:
+        """Could some subgoals of both be one tuple as far as their constants say, as they are
+        written? What makes a query ready only equates terms and cuts subgoals off, so that those
+        that cannot meet now never will; of many views few have to be made ready.
+        """
+        look()
+        theirs = _atoms_by_relation(view)
+        for relation, ours in _atoms_by_relation(secret).items():
+            wanted = theirs.get(relation)
+            if wanted is None or relation in self.public:
+                continue
+            columns = self.anchors[relation]
+            if any(_may_be_one(one, other, columns) for one in ours for other in wanted):
+                return True
+        return False
 
     def prepared(self, query: Query, parity: int) -> PreparedQuery:
         """The query made ready, from memory if it was asked about before."""
@@ -390,6 +409,25 @@ class SecretJudge:
         return tuple(
             Fact(secret.relation, values) for values in path(relation, secret.values, view.values)
         )
+
+
+@lru_cache(maxsize=4096)
+def _atoms_by_relation(query: Query) -> dict[str, list[tuple[Term, ...]]]:
+    """The subgoals of all parts as they are written."""
+    found: dict[str, list[tuple[Term, ...]]] = {}
+    for part in query.parts:
+        for atom in part.atoms:
+            found.setdefault(atom.relation, []).append(atom.terms)
+    return found
+
+
+def _may_be_one(ours: Sequence[Term], theirs: Sequence[Term], columns: Sequence[int]) -> bool:
+    """May two subgoals agree in some columns? Two constants do if they are equal."""
+    for column in columns:
+        one, other = ours[column], theirs[column]
+        if isinstance(one, Constant) and isinstance(other, Constant) and one != other:
+            return False
+    return True
 
 
 def _says_more(body: NumberedBody) -> bool:
