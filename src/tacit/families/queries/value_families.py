@@ -8,12 +8,13 @@ own. Where constants meet such columns, nothing is claimed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from tacit.families.queries.kinds import ENGINE, family, family_of
 from tacit.families.queries.query import Conjunctive, Constant, Query, Relations, Variable
 
-Item = tuple[Any, ...]  # a column, or a variable of a part
+Item = tuple[Any, ...]  # a column: relation and position; or a variable of a part
 
 
 def doubtful(queries: Sequence[Query], relations: Relations) -> str | None:
@@ -33,21 +34,38 @@ def doubtful(queries: Sequence[Query], relations: Relations) -> str | None:
     False
     """
     groups = ValueFamilies()
-    for number, query in enumerate(queries):
-        for place, part in enumerate(query.parts):
-            groups.read(part, (number, place), relations)
+    for said in dict.fromkeys(map(_said, queries)):
+        groups.read(said)
     return next(groups.doubts(relations), None)
 
 
-class ValueFamilies:
-    """Columns and variables that hold the same kind of values,
-    with the constants that they meet.
-    """
+Said = tuple[tuple[Item, ...], tuple[tuple[tuple[Item, ...], tuple[str, ...]], ...]]
+
+
+def _said(query: Query) -> Said:
+    """The columns that a query speaks of; and which of them it joins, with what they meet."""
+    of, said = _remembered(query)
+    # Equal constants may be of several families: 1 and 1.0.
+    return said if of is query else _remembered.__wrapped__(query)[1]
+
+
+@lru_cache(maxsize=4096)
+def _remembered(query: Query) -> tuple[Query, Said]:
+    columns: dict[Item, None] = {}
+    groups: dict[tuple[tuple[Item, ...], tuple[str, ...]], None] = {}
+    for part in query.parts:
+        said = PartFamilies()
+        said.read(part)
+        columns |= said.columns
+        groups |= dict.fromkeys(said.groups())
+    return query, (tuple(columns), tuple(groups))
+
+
+class Joined:
+    """Items that hold the same kind of values."""
 
     def __init__(self) -> None:
         self.above: dict[Item, Item] = {}
-        self.constants: list[tuple[Item, str]] = []
-        self.columns: dict[Item, None] = {}
 
     def top(self, item: Item) -> Item:
         """What stands for all that are joined with an item."""
@@ -61,39 +79,82 @@ class ValueFamilies:
         """Two items hold the same kind of values."""
         self.above[self.top(one)] = self.top(two)
 
-    def read(self, part: Conjunctive, at: Item, relations: Relations) -> None:
-        """What one conjunctive query joins and compares."""
-        for atom in part.atoms:
-            for column, term in zip(relations[atom.relation].columns, atom.terms, strict=True):
-                place = ("column", atom.relation, column)
-                self.columns[place] = None
-                self.meet(place, term, at)
-        for one in part.comparisons:
-            left: Item = ("comparison", *at, str(one))
-            self.meet(left, one.left, at)
-            self.meet(left, one.right, at)
 
-    def meet(self, item: Item, term: Variable | Constant, at: Item) -> None:
+class PartFamilies(Joined):
+    """The columns (relation and position) and variables of one conjunctive query, with the
+    constants that they meet.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.constants: list[tuple[Item, str]] = []
+        self.columns: dict[Item, None] = {}
+
+    def read(self, part: Conjunctive) -> None:
+        """What a conjunctive query joins and compares."""
+        for atom in part.atoms:
+            for column, term in enumerate(atom.terms):
+                place = (atom.relation, column)
+                self.columns[place] = None
+                self.meet(place, term)
+        for number, one in enumerate(part.comparisons):
+            self.meet(("comparison", number, "of two"), one.left)
+            self.meet(("comparison", number, "of two"), one.right)
+
+    def meet(self, item: Item, term: Variable | Constant) -> None:
         """An item is joined with a variable, or compared with a constant."""
         if isinstance(term, Variable):
-            self.join(item, ("variable", *at, term.name))
+            self.join(item, (term.name,))
         elif (found := family_of(term.value)) is not None:
             self.constants.append((item, found))
+
+    def groups(self) -> Iterator[tuple[tuple[Item, ...], tuple[str, ...]]]:
+        """The columns that are joined, with the families of their constants."""
+        columns: dict[Item, list[Item]] = {}
+        met: dict[Item, set[str]] = {}
+        for one in self.columns:
+            columns.setdefault(self.top(one), []).append(one)
+        for one, found in self.constants:
+            met.setdefault(self.top(one), set()).add(found)
+        for top, joined in columns.items():
+            if len(joined) > 1 or top in met:
+                yield tuple(joined), tuple(sorted(met.get(top, ())))
+
+
+class ValueFamilies(Joined):
+    """Columns of all queries that hold the same kind of values, with the constants that they
+    meet.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.constants: dict[tuple[Item, str], None] = {}
+        self.columns: dict[Item, None] = {}
+
+    def read(self, said: Said) -> None:
+        """What one query joins and compares."""
+        columns, groups = said
+        self.columns |= dict.fromkeys(columns)
+        for joined, families in groups:
+            for one in joined[1:]:
+                self.join(joined[0], one)
+            self.constants |= dict.fromkeys((joined[0], one) for one in families)
 
     def doubts(self, relations: Relations) -> Iterator[str]:
         """The groups in which values of several families meet, or that only the engine compares."""
         met: dict[Item, set[str]] = {}
         for item, found in self.constants:
             met.setdefault(self.top(item), set()).add(found)
-        for _, relation, column in self.columns:
-            top = self.top(("column", relation, column))
+        for relation, place in self.columns:
+            top, column = self.top((relation, place)), relations[relation].columns[place]
             kind = relations[relation].kinds.get(column)
             if kind == ENGINE and met.get(top):
                 yield f"{relation}.{column} has a type whose values only the database compares"
             if family(kind) is not None:
                 met.setdefault(top, set()).add(str(family(kind)))
-        for _, relation, column in self.columns:
-            families = met.get(self.top(("column", relation, column)), set()) - {"distribution"}
+        for relation, place in self.columns:
+            column = relations[relation].columns[place]
+            families = met.get(self.top((relation, place)), set()) - {"distribution"}
             if len(families) > 1 and families != {"date", "timestamp"}:
                 known = relations[relation].kinds.get(column)
                 has = f"is {known}" if known else "has no type"

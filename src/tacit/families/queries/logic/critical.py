@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import Literal
 
 from tacit.families.queries.facts import Fact
@@ -193,9 +194,7 @@ class SecretJudge:
             with until(seconds):
                 look()
                 hidden = self.prepared(secret, 0)
-                for number, view in enumerate(views):
-                    if not self.may_meet(secret, view):
-                        continue
+                for number, view in self.that_may_meet(secret, views):
                     answer = self.between(hidden, self.prepared(view, 1), number)
                     if not isinstance(answer, list):
                         return answer
@@ -207,21 +206,25 @@ class SecretJudge:
             )
         return Private(tuple(settled), not settled)
 
-    def may_meet(self, secret: Query, view: Query) -> bool:
-        """Could some subgoals of both be one tuple as far as their constants say, as they are
-        written? What makes a query ready only equates terms and cuts subgoals off, so that those
-        that cannot meet now never will; of many views few have to be made ready.
+    def that_may_meet(self, secret: Query, views: Sequence[Query]) -> Iterator[tuple[int, Query]]:
+        """The views of which some subgoal could be one tuple with one of the secret's as far as
+        their constants say, as they are written, with their numbers.
+
+        What makes a query ready only equates terms and cuts subgoals off, so those that cannot
+        meet now never will. Of many views few have to be made ready.
         """
-        look()
-        theirs = _atoms_by_relation(view)
-        for relation, ours in _atoms_by_relation(secret).items():
-            wanted = theirs.get(relation)
-            if wanted is None or relation in self.public:
-                continue
-            columns = self.anchors[relation]
-            if any(_may_be_one(one, other, columns) for one in ours for other in wanted):
-                return True
-        return False
+        ours = [
+            (relation, found, self.anchors[relation])
+            for relation, found in _atoms_by_relation(secret).items()
+            if relation not in self.public
+        ]
+        for number, view in enumerate(views):
+            look()
+            theirs = _atoms_by_relation(view)
+            for relation, found, columns in ours:
+                if relation in theirs and _some_may_be_one(found, theirs[relation], columns):
+                    yield number, view
+                    break
 
     def prepared(self, query: Query, parity: int) -> PreparedQuery:
         """The query made ready, from memory if it was asked about before."""
@@ -421,13 +424,18 @@ def _atoms_by_relation(query: Query) -> dict[str, list[tuple[Term, ...]]]:
     return found
 
 
-def _may_be_one(ours: Sequence[Term], theirs: Sequence[Term], columns: Sequence[int]) -> bool:
-    """May two subgoals agree in some columns? Two constants do if they are equal."""
-    for column in columns:
-        one, other = ours[column], theirs[column]
-        if isinstance(one, Constant) and isinstance(other, Constant) and one != other:
-            return False
-    return True
+def _some_may_be_one(
+    ours: Sequence[tuple[Term, ...]], theirs: Sequence[tuple[Term, ...]], columns: Sequence[int]
+) -> bool:
+    """May some subgoals agree in these columns? Two constants do if they are equal."""
+    for one, other in product(ours, theirs):
+        for column in columns:
+            left, right = one[column], other[column]
+            if isinstance(left, Constant) and isinstance(right, Constant) and left != right:
+                break
+        else:
+            return True
+    return False
 
 
 def _says_more(body: NumberedBody) -> bool:

@@ -159,7 +159,10 @@ def written_out(tree: exp.Expr, dialect: str) -> str:
             around = exp.Paren()
             node.replace(around)
             around.set("this", node)
-    return str(found.sql(dialect=dialect, unsupported_level=ErrorLevel.IGNORE, comments=False))
+    told = found.sql(
+        dialect=dialect, unsupported_level=ErrorLevel.IGNORE, comments=False, copy=False
+    )
+    return str(told)
 
 
 def _joins(node: exp.Expr) -> bool:
