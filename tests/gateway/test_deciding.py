@@ -11,9 +11,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from sqlglot import exp
 
 from gateway.gateway_plans import HOSPITAL, decider, policy
 from tacit.errors import TacitError
+from tacit.families.queries.understanding import QueryUnderstanding
+from tacit.gateway.policy import coverage, decisions
 from tacit.gateway.policy.asker import Asker
 from tacit.gateway.policy.decisions import Decider
 
@@ -656,3 +659,37 @@ def test_whole_rows_of_a_table_without_a_key_are_covered(
     for what in ("*", "name", "count(*)"):
         sql = f"SELECT {what} FROM patients WHERE {where}"
         assert deciding.decide("nurses", sql, (), Asker("kim")).allowed is expected
+
+
+@pytest.mark.parametrize("key", ["", "key: id, "])
+def test_no_part_of_a_query_is_read_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    plan = f"""version: 1
+tables:
+  posts: {{columns: {{id: integer, author: integer}}, nullable: [], {key}rows: []}}
+  friends: {{columns: {{one: integer, other: integer}}, nullable: [], rows: []}}
+releases:
+  friendly:
+    query: SELECT * FROM posts WHERE author IN (SELECT other FROM friends WHERE one = 7)
+roles: {{readers: {{default: deny, allow: [friendly]}}}}
+"""
+    deciding = decider(tmp_path, plan)
+    read: list[str] = []
+    for module in (coverage, decisions):
+        monkeypatch.setattr(module, "read_tree", _noting(module.read_tree, read))
+    asked = (
+        "SELECT p.id FROM posts p "
+        "WHERE EXISTS (SELECT 1 FROM friends f WHERE f.one = 7 AND f.other = p.author)"
+    )
+    assert deciding.decide("readers", asked).allowed
+    assert len(read) == len(set(read)) <= 3
+
+
+def _noting(read_tree: Any, read: list[str]) -> Any:
+    def noting(tree: exp.Expr, *given: Any, **named: Any) -> QueryUnderstanding:
+        read.append(tree.sql())
+        found: QueryUnderstanding = read_tree(tree, *given, **named)
+        return found
+
+    return noting

@@ -64,10 +64,18 @@ class Covering:
 
     def read(self, tree: exp.Select) -> Query | None:
         """What a tree says, where that is read exactly."""
-        text = tree.sql(dialect=self.dialect, comments=False)
+        text = self._text(tree)
         if text not in self.readings:
             self.readings[text] = self._read(tree)
         return self.readings[text]
+
+    def knowing(self, tree: exp.Expr, exact: Query | None) -> Covering:
+        """The same, where it is known already what a tree says."""
+        self.readings[self._text(tree)] = exact
+        return self
+
+    def _text(self, tree: exp.Expr) -> str:
+        return tree.sql(dialect=self.dialect, comments=False)
 
     def _read(self, tree: exp.Select) -> Query | None:
         try:
@@ -119,13 +127,14 @@ class Covering:
         return self._rows(core) or self._filtered(core)
 
     def _rows(self, core: Core) -> bool:
+        keyless = core.counted and not core.has_keys(self.rules.relations)
+        if keyless and self._is_counted(core):
+            return True
         exact = self.read(core.tree())
         if exact is not None and self._exact(exact, core.counted):
             return True
-        if not core.counted:
+        if keyless or not core.counted:
             return False
-        if not core.has_keys(self.rules.relations):
-            return self._is_counted(core)
         keyed = self.read(core.tree(keys=self.rules.relations))
         return keyed is not None and self._exact(keyed, False)
 

@@ -180,7 +180,11 @@ class Decider:
             self._remember(key, outcome)
         else:
             self._outcomes.move_to_end(key)
-        if outcome[0] == "not-granted" and history and self._follows(granted, statement, history):
+        if (
+            outcome[0] == "not-granted"
+            and history
+            and self._follows(granted, statement, reading, history)
+        ):
             outcome = ALLOWED
         code, message, hint, secret = outcome
         if code != "allowed":
@@ -365,7 +369,7 @@ class Decider:
         if set(statement.named) <= set(role.allowed):
             return True
         views = _views(role)
-        if self._is_covered(bound, statement):
+        if self._is_covered(bound, statement, reading):
             return True
         if reading.exact is None or not orders_by_result(statement.tree):
             return False
@@ -400,10 +404,15 @@ class Decider:
         )
 
     def _follows(
-        self, bound: BoundRole, statement: Statement, history: Sequence[Conjunctive]
+        self,
+        bound: BoundRole,
+        statement: Statement,
+        reading: QueryUnderstanding,
+        history: Sequence[Conjunctive],
     ) -> bool:
         """Is the answer covered by the views and by what the user got?"""
-        return self._covering(statement, bound.role, history).query(statement.tree)
+        covering = self._covering(statement, bound.role, history)
+        return covering.knowing(statement.tree, reading.exact).query(statement.tree)
 
     def _is_set(self, tree: exp.Query, exact: Query) -> bool:
         """Is no row of the answer there twice, also where rows of a table without a key are?"""
@@ -413,13 +422,15 @@ class Decider:
             return all(self.policy.relations[atom.relation].keys for atom in atoms)
         return isinstance(select, exp.Select)
 
-    def _is_covered(self, bound: BoundRole, statement: Statement) -> bool:
+    def _is_covered(
+        self, bound: BoundRole, statement: Statement, reading: QueryUnderstanding
+    ) -> bool:
         """Is the answer covered by the views? Asked once for all users and queries that are alike:
         only how constants compare matters.
         """
         key = shape(statement.tree, bound, self.bound.landmarks(bound.role.name))
         if key not in self._covered:
-            self._covered[key] = self._covering(statement, bound.role, ()).query(statement.tree)
+            self._covered[key] = self._follows(bound, statement, reading, ())
             if len(self._covered) > REMEMBERED:
                 self._covered.popitem(last=False)
         return self._covered[key]

@@ -33,6 +33,8 @@ def hidden_order(tree: exp.Expr) -> exp.Expr | None:
     """
     for part in outermost(tree):
         order = part.args.get("order")
+        if order is None:
+            continue
         shown = (
             {one.alias_or_name.lower() for one in part.selects}
             if isinstance(part, exp.Select)
@@ -41,7 +43,7 @@ def hidden_order(tree: exp.Expr) -> exp.Expr | None:
         texts = (
             {one.unalias().sql() for one in part.selects} if isinstance(part, exp.Select) else set()
         )
-        for one in order.expressions if order is not None else ():
+        for one in order.expressions:
             item: exp.Expr = one.this
             by_output = isinstance(item, exp.Literal | exp.Var) or item.sql() in texts
             by_output |= (

@@ -32,6 +32,8 @@ def order_beyond_rows(text: str, dialect: str) -> str | None:
 
 def beyond_rows(query: exp.Expr, dialect: str) -> str | None:
     """The same of a query that is parsed."""
+    if query.find(exp.Order) is None:
+        return None
     tree = query.copy()
     seen = list(outermost(tree))
     for part in seen:

@@ -107,11 +107,8 @@ def _reading(
         )
     notes = list(dict.fromkeys(reader.notes.found))
     if rows.sets or not notes:
-        line, column = source.place(start_of(tree) or 0)
-        whole = Approximation(
-            "counts", shown(tree, reader.dialect), APPROXIMATED["counts"], line, column
-        )
-        notes = notes + (list(dict.fromkeys(reader.notes.counts)) or [whole])
+        counts = list(dict.fromkeys(reader.notes.counts))
+        notes = notes + (counts or [_whole(tree, source, reader.dialect)])
     return QueryUnderstanding(
         name,
         source.text,
@@ -122,6 +119,11 @@ def _reading(
         tuple(notes),
         reader.notes.converts,
     )
+
+
+def _whole(tree: exp.Expr, source: QueryText, dialect: str) -> Approximation:
+    line, column = source.place(start_of(tree) or 0)
+    return Approximation("counts", shown(tree, dialect), APPROXIMATED["counts"], line, column)
 
 
 def _is_set(tree: exp.Expr) -> bool:
