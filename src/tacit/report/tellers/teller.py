@@ -107,7 +107,7 @@ class Teller:
         return [PagePart("all_grids", grids(verdict.witness))]
 
     def fine(self, verdict: Verdict) -> str:
-        """A line in small print."""
+        """A line for experts, folded."""
         return ""
 
     def graphs(self, answered: Answered[Question]) -> Sequence[Chart]:

@@ -15,6 +15,7 @@ from tacit.families.catalog import kinds_of
 from tacit.workbench.bench import Visit
 from tacit.workbench.check_states import answers
 from tacit.workbench.parts.cards import show_card
+from tacit.workbench.parts.folds import expert_fold
 from tacit.workbench.parts.labels import aria
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.tasks.views import (
@@ -170,7 +171,7 @@ def how_read(read: list[QueryReading]) -> None:
     ):
         heading("How the queries were read", "h2")
         ui.label(READ).classes("muted")
-        with ui.element("div").classes("query-texts"):
+        with expert_fold(), ui.element("div").classes("query-texts"):
             for one in read:
                 with ui.element("div").classes("stack"):
                     heading(f"{one.role} {one.name}", "h3")

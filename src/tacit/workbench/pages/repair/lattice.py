@@ -24,7 +24,6 @@ from tacit.workbench.bench import Visit
 from tacit.workbench.pages.repair.ladder import show_explored
 from tacit.workbench.pages.repair.picks import Picks
 from tacit.workbench.pages.repair.repair_answers import (
-    expert_fold,
     heading,
     level_steps,
     show_answers,
@@ -36,6 +35,7 @@ from tacit.workbench.pages.repair.rows_beside import RowsBeside
 from tacit.workbench.pages.repair.scatter import Scatter, describe_choice
 from tacit.workbench.pages.repair.slider import RangeSlider
 from tacit.workbench.pages.repair.write import WritePage
+from tacit.workbench.parts.folds import expert_fold
 from tacit.workbench.parts.notices import notice, show_error
 from tacit.workbench.parts.work_progress import show_work
 from tacit.workbench.tasks import generalize as tasks

@@ -14,6 +14,7 @@ from tacit.report.repair_words import Figure
 from tacit.workbench.bench import Visit
 from tacit.workbench.pages.repair.slider import named
 from tacit.workbench.parts.badges import badge
+from tacit.workbench.parts.folds import expert_fold
 from tacit.workbench.parts.grids import csv_bytes
 from tacit.workbench.parts.save_button import save_button
 from tacit.workbench.tasks.generalize import RepairText
@@ -135,15 +136,6 @@ def by_readers(figures: Sequence[Figure]) -> tuple[list[Figure], list[Figure]]:
     """
     plain = [one for one in figures if one.chosen or one.name not in EXPERT]
     return plain, [one for one in figures if one not in plain]
-
-
-def expert_fold(*, is_open: bool = False) -> ui.element:
-    """A place that is folded until somebody opens it."""
-    with ui.element("details").classes("more control") as fold:
-        ui.html("For experts", tag="summary", sanitize=False)
-    if is_open:
-        fold.props("open")
-    return fold
 
 
 def figures_table(figures: Sequence[Figure], label: str) -> None:
