@@ -115,6 +115,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
     return {**verdict.to_json("owner"), "seconds": 0}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(12))
 def test_a_verdict_is_the_same_a_part_at_a_time(
     desk: Desk, seed: int, monkeypatch: pytest.MonkeyPatch
