@@ -146,6 +146,7 @@ def test_the_pages_before_the_workbench_are_accessible(
     somebody.forgive("403")
 
 
+@pytest.mark.slow
 def test_all_pages_are_reached_by_keyboard(
     served: Callable[[str], Served], visit: Callable[..., Visitor]
 ) -> None:

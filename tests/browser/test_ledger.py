@@ -200,6 +200,7 @@ def test_entries_are_filtered_shown_and_saved(page: Page) -> None:
     expect(details).to_have_count(0, timeout=LONG)
 
 
+@pytest.mark.slow
 def test_a_release_is_withdrawn_and_then_somebody_changes_the_ledger(
     page: Page, filled: Served
 ) -> None:

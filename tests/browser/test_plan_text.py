@@ -137,6 +137,7 @@ def test_a_column_that_is_not_there_is_shown_at_its_line(page: Page, demo: Serve
     expect(page.get_by_test_id("error")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_views_secrets_roles_and_their_checks_without_writing_the_text(
     page: Page, demo: Served
 ) -> None:
