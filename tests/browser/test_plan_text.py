@@ -64,6 +64,7 @@ def test_a_broken_plan_on_the_disk_is_shown_at_its_line_on_every_page(
         expect(error).to_contain_text("k-anonymity")  # what to write instead
 
 
+@pytest.mark.slow
 def test_what_is_clicked_is_in_the_text_and_comments_stay(page: Page, demo: Served) -> None:
     before = demo.plan.read_text("utf-8")
     page.get_by_label("Role of nationality", exact=True).select_option(label="sensitive")
@@ -118,6 +119,7 @@ def test_both_were_changed_and_one_chooses(
     expect(page.get_by_test_id("plan-text")).to_have_value(was, timeout=LONG)
 
 
+@pytest.mark.slow
 def test_a_text_with_errors_is_not_saved(page: Page, demo: Served) -> None:
     was = demo.plan.read_text("utf-8")
     write(page, was.replace("k-anonymity:", "k-anonimity:"))
@@ -129,6 +131,7 @@ def test_a_text_with_errors_is_not_saved(page: Page, demo: Served) -> None:
     expect(page.get_by_test_id("plan-state")).to_have_text("tacit.yaml: saved")
 
 
+@pytest.mark.slow
 def test_a_column_that_is_not_there_is_shown_at_its_line(page: Page, demo: Served) -> None:
     was = demo.plan.read_text("utf-8")
     write(page, was.replace("sensitive: [condition]", "sensitive: [conditoin]"))
