@@ -19,7 +19,7 @@ from tacit.model.verdict import Assumption
 
 if TYPE_CHECKING:
     from tacit.families.microdata.counts import Integers
-    from tacit.families.microdata.streamed import Asker, StreamedCells
+    from tacit.families.microdata.streamed import GroupAsker, StreamedCells
 
 Missing = Literal["own-group", "match-any", "error"]
 Find = Callable[
@@ -87,7 +87,7 @@ class MicrodataQuestion:
     measure: Callable[[str, tuple[Any, ...]], Distance] = usual
     label_more: Callable[[str, tuple[Any, ...]], tuple[Any, ...]] = as_they_are
     cells: StreamedCells | None = None
-    asker: Asker | None = None
+    asker: GroupAsker | None = None
     _cache: dict[Any, Groups] = field(default_factory=dict, repr=False)
     _before: dict[str, dict[Any, int]] = field(default_factory=dict, repr=False)
 

@@ -50,7 +50,7 @@ MOST_KEPT = 1_000_000  # groups that stand for all
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class GroupTelling:
     """What a verdict can tell of some groups: which it may name, and the numbers by which it counts
     the others. Groups that are equal in all of them count alike.
     """
@@ -59,7 +59,7 @@ class Telling:
     alike: Sequence[Integers | Mask]
 
 
-class Asker(Protocol):
+class GroupAsker(Protocol):
     """A definition that judges groups it sees a part at a time; see `MicrodataDefinition`."""
 
     @property
@@ -70,7 +70,7 @@ class Asker(Protocol):
     def looks_up(self) -> bool:
         """Does it look up the values behind the labels?"""
 
-    def telling(self, question: MicrodataQuestion, groups: Groups) -> Telling | None:
+    def telling(self, question: MicrodataQuestion, groups: Groups) -> GroupTelling | None:
         """What of some groups its verdict tells."""
 
 
@@ -126,7 +126,7 @@ class StreamedCells:
         question: MicrodataQuestion,
         columns: tuple[str, ...],
         sensitive: str | None,
-        definition: Asker,
+        definition: GroupAsker,
     ) -> Groups:
         """The groups that a definition needs to judge all of them."""
         fold = Fold(definition.copies)
@@ -338,7 +338,7 @@ class Fold:
         self._many: dict[tuple[Any, ...], int] = {}
         self._shown: dict[tuple[Any, ...], int] = {}
 
-    def add(self, groups: Groups, told: Telling | None, times: Integers | None = None) -> None:
+    def add(self, groups: Groups, told: GroupTelling | None, times: Integers | None = None) -> None:
         """Look at some more groups, each of which may stand for others already; `times` has for
         each combination of the base for how many its group does.
         """

@@ -61,7 +61,7 @@ def _remembered(query: Query) -> tuple[Query, Said]:
     return query, (tuple(columns), tuple(groups))
 
 
-class Joined:
+class JoinedItems:
     """Items that hold the same kind of values."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Joined:
         self.above[self.top(one)] = self.top(two)
 
 
-class PartFamilies(Joined):
+class PartFamilies(JoinedItems):
     """The columns (relation and position) and variables of one conjunctive query, with the
     constants that they meet.
     """
@@ -121,7 +121,7 @@ class PartFamilies(Joined):
                 yield tuple(joined), tuple(sorted(met.get(top, ())))
 
 
-class ValueFamilies(Joined):
+class ValueFamilies(JoinedItems):
     """Columns of all queries that hold the same kind of values, with the constants that they
     meet.
     """

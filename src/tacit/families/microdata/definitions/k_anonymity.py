@@ -22,7 +22,7 @@ from tacit.families.microdata.definitions.together.person_view import (
 )
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
-from tacit.families.microdata.streamed import Telling
+from tacit.families.microdata.streamed import GroupTelling
 from tacit.families.parameters import whole
 from tacit.families.words import known_facts, mention, name_of, people, plural
 from tacit.model.verdict import Certificate, Verdict, Witness
@@ -87,9 +87,9 @@ class KAnonymity(MicrodataDefinition):
         """The groups that are too small."""
         return question.groups(missing=self.missing).sizes < self.k
 
-    def telling(self, question: MicrodataQuestion, groups: Groups) -> Telling:
+    def telling(self, question: MicrodataQuestion, groups: Groups) -> GroupTelling:
         """How many people they have."""
-        return Telling((), (groups.sizes,))
+        return GroupTelling((), (groups.sizes,))
 
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Look for the smallest group."""

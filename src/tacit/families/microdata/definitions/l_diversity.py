@@ -43,7 +43,7 @@ from tacit.families.microdata.definitions.together.person_view import (
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.hierarchy import value_text
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
-from tacit.families.microdata.streamed import Telling
+from tacit.families.microdata.streamed import GroupTelling
 from tacit.families.parameters import number
 from tacit.families.words import change, known_facts, mention, name_of, plural, saying
 from tacit.model.numbers import percent, percent_exactly, plain
@@ -231,7 +231,7 @@ class LDiversity(MicrodataDefinition):
             return [question.groups(sensitive or question.sensitive[0], self.missing)]
         return [question.groups_knowing_the_rest(name, self.missing) for name in question.sensitive]
 
-    def telling(self, question: MicrodataQuestion, groups: Groups) -> Telling:
+    def telling(self, question: MicrodataQuestion, groups: Groups) -> GroupTelling:
         """The least diverse, the one in which most is believed, the one in which a value is rarest;
         of the others how many they are, which fail, and of whom somebody is certain.
         """
@@ -240,7 +240,7 @@ class LDiversity(MicrodataDefinition):
         if self.negative:
             rare = self._rarest(groups)
             named, alike = {*named, rare.number}, [*alike, rare.below]
-        return Telling(named, (groups.sizes, np.diff(groups.starts) == 1, *alike))
+        return GroupTelling(named, (groups.sizes, np.diff(groups.starts) == 1, *alike))
 
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Look for the least diverse group;

@@ -26,7 +26,7 @@ from tacit.families.microdata.definitions.together.person_view import (
 )
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing, Person
-from tacit.families.microdata.streamed import Telling
+from tacit.families.microdata.streamed import GroupTelling
 from tacit.families.words import (
     beliefs,
     change,
@@ -109,7 +109,7 @@ class MicrodataDefinition(Definition):
         """How many groups that are alike it has to see, to see what all of them do."""
         return 1
 
-    def telling(self, question: MicrodataQuestion, groups: Groups) -> Telling | None:
+    def telling(self, question: MicrodataQuestion, groups: Groups) -> GroupTelling | None:
         """What of some groups of streamed cells its verdict tells; None where it may be all that
         they have. Another group may be worse: it is asked of each part.
         """

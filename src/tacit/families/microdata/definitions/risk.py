@@ -20,7 +20,7 @@ from tacit.families.microdata.definitions.microdata_definition import MicrodataD
 from tacit.families.microdata.definitions.together.person_view import Needs, PersonView, Score, most
 from tacit.families.microdata.groups import Groups, Mask
 from tacit.families.microdata.microdata import MicrodataQuestion, Missing
-from tacit.families.microdata.streamed import Telling
+from tacit.families.microdata.streamed import GroupTelling
 from tacit.families.parameters import number
 from tacit.families.words import everybodys, known_facts, name_of, people
 from tacit.model.numbers import percent, plain
@@ -147,9 +147,9 @@ class Risk(MicrodataDefinition):
         """Also where there is a population: it is counted group by group."""
         return self.missing != "match-any"
 
-    def telling(self, question: MicrodataQuestion, groups: Groups) -> Telling:
+    def telling(self, question: MicrodataQuestion, groups: Groups) -> GroupTelling:
         """How many people they have, and among how many these are hidden."""
-        return Telling((), (groups.sizes, self._hidden_in(question, groups)))
+        return GroupTelling((), (groups.sizes, self._hidden_in(question, groups)))
 
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Compute the risk of every group."""

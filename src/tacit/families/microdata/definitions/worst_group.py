@@ -26,7 +26,7 @@ from tacit.families.microdata.groups import Groups
 from tacit.families.microdata.microdata import MicrodataQuestion
 from tacit.families.microdata.neighbours import NeighbourCells
 from tacit.families.microdata.ratios import Ratios
-from tacit.families.microdata.streamed import Telling
+from tacit.families.microdata.streamed import GroupTelling
 from tacit.families.words import change, known_facts, mention, name_of, people
 from tacit.model.numbers import plain
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
@@ -183,11 +183,11 @@ class WorstGroup(MicrodataDefinition):
             found |= one.failing()
         return found
 
-    def telling(self, question: MicrodataQuestion, groups: Groups) -> Telling:
+    def telling(self, question: MicrodataQuestion, groups: Groups) -> GroupTelling:
         """The worst by each requirement, the smallest; how many the others are, and which fail."""
         asked = self.look(question, groups).requirements
         named = {one.worst() for one in asked} | {int(np.argmin(groups.sizes))}
-        return Telling(named, (groups.sizes, *(one.failing() for one in asked)))
+        return GroupTelling(named, (groups.sizes, *(one.failing() for one in asked)))
 
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Measure every group and look at the worst."""
